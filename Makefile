@@ -1,0 +1,40 @@
+# make demo    the main job on the sample data       make test   all tests
+# make check   lint, types, layers and tests         make bench  the benchmarks
+# Each target sets up .venv as far as it needs, once; `make clean` starts over.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check bench clean
+
+demo: .venv/installed
+	@$(BIN)/evalhouse demo
+
+test: .venv/installed-test
+	$(BIN)/python -m pytest
+
+check: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: .venv/installed-test
+	$(BIN)/python -m benchmarks.significance
+
+clean:
+	rm -rf .venv
+
+.venv/installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/installed-test: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
+
+.venv/installed-dev: .venv/installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@

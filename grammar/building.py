@@ -1,0 +1,295 @@
+"""From lark's rules to nodes: one method a rule of language.lark, called while parsing, so nothing here recurses.
+
+Questions come out as drafts: a clause that stands twice, or `to "file"` without `plot`, is for statements.py to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lark import Token, Transformer
+
+from grammar import nodes
+from grammar.errors import QueryError
+from grammar.lexicon import normalized, number_value, unquoted
+from grammar.span import NOWHERE, Span
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenClause:
+    """A clause of a question as written: the field it fills, what it says, and where it and its first word stand."""
+
+    field: str
+    value: Any
+    span: Span
+    keyword: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question as written: its clauses are not yet sorted into the fields of its node."""
+
+    word: str
+    measures: tuple[nodes.Measure | nodes.Mean, ...] | None
+    clauses: tuple[WrittenClause, ...]
+    span: Span
+    keyword: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Preceded:
+    """A draft with `plot`, `explain` or `export` before it."""
+
+    word: str
+    question: Draft
+    span: Span
+    keyword: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """The list of measures at the head of a question."""
+
+    items: tuple[nodes.Measure | nodes.Mean, ...]
+    span: Span
+
+
+Piece = Any
+"""A token of lark, or what a method below made of a rule."""
+
+
+def span_of(piece: Piece) -> Span:
+    """Where a token or a piece stands."""
+    if isinstance(piece, Token):
+        return Span(piece.start_pos or 0, piece.end_pos or 0)
+    span: Span = piece.span
+    return span
+
+
+def _whole(pieces: Sequence[Piece]) -> Span:
+    return span_of(pieces[0]).to(span_of(pieces[-1])) if pieces else NOWHERE
+
+
+def _without_tokens(pieces: Sequence[Piece]) -> tuple[Any, ...]:
+    return tuple(piece for piece in pieces if not isinstance(piece, Token))
+
+
+def _words(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    return tuple(piece.type for piece in pieces if isinstance(piece, Token))
+
+
+def _name(token: Token) -> str:
+    return normalized(unquoted(token) if token.type == "TEXT" else str(token))
+
+
+def _clause(field: str, pieces: Sequence[Piece], value: object) -> WrittenClause:
+    return WrittenClause(field, value, _whole(pieces), span_of(pieces[0]))
+
+
+ClauseMethod = Callable[["Builder", list[Piece]], WrittenClause]
+
+
+def _clause_ending_in_value(field: str) -> ClauseMethod:
+    return lambda _, pieces: _clause(field, pieces, pieces[-1])
+
+
+def _clause_ending_in_word(field: str) -> ClauseMethod:
+    return lambda _, pieces: _clause(field, pieces, str(pieces[-1]).lower())
+
+
+def _clause_of_a_list(field: str) -> ClauseMethod:
+    return lambda _, pieces: _clause(field, pieces, _without_tokens(pieces))
+
+
+class Builder(Transformer[Token, Any]):
+    """What each rule becomes. Its pieces are its tokens, signs and keywords included, and what its parts became."""
+
+    def start(self, pieces: list[Piece]) -> tuple[Any, ...]:
+        return _without_tokens(pieces)
+
+    # --- questions and what stands before them ---
+
+    def _question(self, pieces: list[Piece]) -> Draft:
+        word = str(pieces[0]).lower()
+        measures = next((piece.items for piece in pieces if isinstance(piece, Measures)), None)
+        clauses = tuple(piece for piece in pieces if isinstance(piece, WrittenClause))
+        return Draft(word, measures, clauses, _whole(pieces), span_of(pieces[0]))
+
+    score = compare = group = generality = change = project = audit = agree = _question
+
+    def _before_question(self, pieces: list[Piece]) -> Preceded:
+        return Preceded(str(pieces[0]).lower(), pieces[1], _whole(pieces), span_of(pieces[0]))
+
+    plot = explain = export = _before_question
+
+    # --- other statements ---
+
+    def let(self, pieces: list[Piece]) -> nodes.Let:
+        variable, *values = _without_tokens(pieces)
+        return nodes.Let(variable, tuple(values), span=_whole(pieces))
+
+    def define(self, pieces: list[Piece]) -> nodes.Define:
+        name, *parameters, expression = _without_tokens(pieces)
+        return nodes.Define(name, expression, tuple(parameters), span=_whole(pieces))
+
+    def show(self, pieces: list[Piece]) -> nodes.Show:
+        what: Any = " ".join(word.lower() for word in pieces[1:])
+        return nodes.Show(what, span=_whole(pieces))
+
+    def load(self, pieces: list[Piece]) -> nodes.Load:
+        path, reader = _without_tokens(pieces)
+        return nodes.Load(path, reader, span=_whole(pieces))
+
+    def forget(self, pieces: list[Piece]) -> nodes.Forget:
+        return nodes.Forget(pieces[-1], span=_whole(pieces))
+
+    def sql(self, pieces: list[Piece]) -> nodes.SqlQuery:
+        return nodes.SqlQuery(pieces[-1], span=_whole(pieces))
+
+    # --- clauses ---
+
+    def systems(self, pieces: list[Piece]) -> WrittenClause:
+        split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))
+        items, excepted = _without_tokens(pieces[:split]), _without_tokens(pieces[split:])
+        return _clause("systems", pieces, nodes.Systems(items, excepted, span=_whole(pieces[1:])))
+
+    def test_sets(self, pieces: list[Piece]) -> WrittenClause:
+        return _clause("test_sets", pieces, nodes.TestSets(_without_tokens(pieces), span=_whole(pieces[1:])))
+
+    def order(self, pieces: list[Piece]) -> WrittenClause:
+        direction: Any = str(pieces[3]).lower() if len(pieces) > 3 else None
+        return _clause("order", pieces, nodes.Order(pieces[2], direction, span=_whole(pieces[2:])))
+
+    def exact(self, pieces: list[Piece]) -> WrittenClause:
+        return _clause("exact", pieces, True)
+
+    task = _clause_ending_in_value("task")
+    against = _clause_ending_in_value("against")
+    source = _clause_ending_in_value("source")
+    exponent = _clause_ending_in_value("exponent")
+    where = _clause_ending_in_value("where")
+    limit = _clause_ending_in_value("limit")
+    test = _clause_ending_in_value("test")
+    shuffles = _clause_ending_in_value("shuffles")
+    exchange = _clause_ending_in_value("exchange")
+    seed = _clause_ending_in_value("seed")
+    level = _clause_ending_in_value("level")
+    confidence = _clause_ending_in_value("confidence")
+    adjust = _clause_ending_in_value("adjust")
+    trim = _clause_ending_in_value("trim")
+    to = _clause_ending_in_value("to")
+
+    by = _clause_of_a_list("by")
+    generalities = _clause_of_a_list("generalities")
+    change_from = _clause_of_a_list("source")
+
+    sides = _clause_ending_in_word("sides")
+    missing = _clause_ending_in_word("missing")
+
+    # --- names and values ---
+
+    def name(self, pieces: list[Token]) -> nodes.Name:
+        return nodes.Name(_name(pieces[0]), span=_whole(pieces))
+
+    bare_name = bare_word = name
+
+    def pattern(self, pieces: list[Token]) -> nodes.Pattern:
+        return nodes.Pattern(normalized(str(pieces[0])), span=_whole(pieces))
+
+    def variable(self, pieces: list[Token]) -> nodes.Variable:
+        return nodes.Variable(normalized(pieces[0][1:]), span=_whole(pieces))
+
+    def all(self, pieces: list[Token]) -> nodes.All:
+        return nodes.All(span=_whole(pieces))
+
+    def text(self, pieces: list[Token]) -> nodes.Text:
+        return nodes.Text(unquoted(pieces[0]), span=_whole(pieces))
+
+    def number(self, pieces: list[Token]) -> nodes.Number:
+        span = _whole(pieces)
+        try:
+            value = number_value(str(pieces[-1]))
+        except ValueError as why:
+            raise QueryError(str(why), span) from None
+        return nodes.Number(value.copy_negate() if len(pieces) > 1 else value, span=span)
+
+    signed_number = number
+
+    # --- measures ---
+
+    def measures(self, pieces: list[Piece]) -> Measures:
+        return Measures(_without_tokens(pieces), _whole(pieces))
+
+    def plain(self, pieces: list[Piece]) -> nodes.Measure:
+        name, *parameters = _without_tokens(pieces)
+        return nodes.Measure(name.text, tuple(parameters), span=_whole(pieces))
+
+    def mean(self, pieces: list[Piece]) -> nodes.Mean:
+        return nodes.Mean(pieces[2], span=_whole(pieces))
+
+    def baseline(self, pieces: list[Piece]) -> nodes.Baseline:
+        name, *parameters = _without_tokens(pieces)
+        return nodes.Baseline(name.text, tuple(parameters), span=_whole(pieces))
+
+    def parameter(self, pieces: list[Piece]) -> nodes.Parameter:
+        return nodes.Parameter(_name(pieces[0]), pieces[2], span=_whole(pieces))
+
+    def default(self, pieces: list[Piece]) -> nodes.Default:
+        return nodes.Default(_name(pieces[0]), pieces[2] if len(pieces) > 1 else None, span=_whole(pieces))
+
+    # --- conditions ---
+
+    def or_(self, pieces: list[Piece]) -> nodes.Or:
+        return nodes.Or(_without_tokens(pieces), span=_whole(pieces))
+
+    def and_(self, pieces: list[Piece]) -> nodes.And:
+        return nodes.And(_without_tokens(pieces), span=_whole(pieces))
+
+    def not_(self, pieces: list[Piece]) -> nodes.Not:
+        return nodes.Not(pieces[1], span=_whole(pieces))
+
+    def grouped(self, pieces: list[Piece]) -> Any:
+        return pieces[1]
+
+    grouped_expression = grouped
+
+    def comparison(self, pieces: list[Piece]) -> nodes.Comparison:
+        attribute, operator, value = pieces
+        written: Any = str(operator)
+        return nodes.Comparison(attribute, written, value, span=_whole(pieces))
+
+    def in_(self, pieces: list[Piece]) -> nodes.Condition:
+        attribute, *values = _without_tokens(pieces)
+        return _perhaps_not(nodes.In(attribute, tuple(values), span=_whole(pieces)), pieces)
+
+    def like(self, pieces: list[Piece]) -> nodes.Condition:
+        attribute, pattern = _without_tokens(pieces)
+        return _perhaps_not(nodes.Like(attribute, pattern, span=_whole(pieces)), pieces)
+
+    def is_missing(self, pieces: list[Piece]) -> nodes.Condition:
+        return _perhaps_not(nodes.IsMissing(pieces[0], span=_whole(pieces)), pieces)
+
+    def attribute(self, pieces: list[Token]) -> nodes.Attribute:
+        return nodes.Attribute(_name(pieces[0]), _name(pieces[2]) if len(pieces) > 1 else "", span=_whole(pieces))
+
+    # --- arithmetic ---
+
+    def arithmetic_sum(self, pieces: list[Piece]) -> nodes.Arithmetic:
+        left, operator, right = pieces
+        written: Any = str(operator)
+        return nodes.Arithmetic(left, written, right, span=_whole(pieces))
+
+    arithmetic_product = arithmetic_sum
+
+    def negative(self, pieces: list[Piece]) -> nodes.Negative:
+        return nodes.Negative(pieces[1], span=_whole(pieces))
+
+    def call(self, pieces: list[Piece]) -> nodes.Measure:
+        return nodes.Measure(_name(pieces[0]), _without_tokens(pieces), span=_whole(pieces))
+
+
+def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Piece]) -> nodes.Condition:
+    """The condition, or its opposite where `not` was written inside it."""
+    return nodes.Not(condition, span=condition.span) if "NOT" in _words(pieces) else condition

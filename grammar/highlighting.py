@@ -1,0 +1,105 @@
+"""Cutting any text into tokens of a kind, for highlighting and layout.
+
+Never fails: what cannot be read is of kind error.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from grammar.errors import QueryError
+from grammar.lexicon import KEYWORDS, NUMBER
+from grammar.limits import check_text
+from grammar.span import Span
+
+Kind = Literal["keyword", "name", "number", "text", "variable", "comment", "operator", "error"]
+
+_GUESSED = re.compile(
+    rf"""\s+
+    | (?P<comment>--[^\n]*)
+    | (?P<text>"(?:[^"]|"")*")
+    | (?P<variable>\$\w+)
+    | (?P<number>{NUMBER}(?![-/.:+@]?[\w*]))
+    | (?P<name>\w[\w*]*(?:[-/.:+@][\w*]+)*|\*[\w*]+)
+    | (?P<operator>!=|<=|>=|[-+*/()=<>,;.])
+    | (?P<error>"[^\n]*|[^\s\w"$;]+|.)""",
+    re.VERBOSE,
+)
+
+_KINDS: dict[str, Kind] = {
+    "NAME": "name",
+    "PATTERN": "name",
+    "WORD": "name",
+    "FIELD": "name",
+    "NUMBER": "number",
+    "TEXT": "text",
+    "VARIABLE": "variable",
+}
+"""The kinds of lark's terminals that are neither keywords nor signs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a text: what kind it is of and where it stands. Blanks are no tokens."""
+
+    kind: Kind
+    span: Span
+
+
+def tokens(text: str) -> tuple[Token, ...]:
+    """The tokens of a text in their order, comments included.
+
+    A word is a keyword only where it is used as one, as far as the text can be parsed; behind a mistake every word that
+    could be a keyword counts as one, until the next statement.
+    """
+    try:
+        check_text(text)
+    except QueryError:
+        return _guessed(text, 0, len(text))
+    found: list[Token] = []
+    start = 0
+    while start < len(text):
+        start = _read_statements(text, start, found)
+    return tuple(found)
+
+
+def _read_statements(text: str, start: int, found: list[Token]) -> int:
+    """Add the tokens of the statements from `start` on, up to the first that cannot be parsed, that one included.
+
+    Returns where the next statement begins.
+    """
+    from grammar.reading import read
+
+    reading = read(text[start:])
+    at = start
+    for known in reading.tokens:
+        begin, end = start + (known.start_pos or 0), start + (known.end_pos or 0)
+        found.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
+        found.append(Token(_kind(known.type), Span(begin, end)))
+        at = end
+    for token in _guessed(text, at, len(text)):
+        found.append(token)
+        if text[token.span.start : token.span.end] == ";":
+            return token.span.end
+    return len(text)
+
+
+def _kind(terminal: str) -> Kind:
+    if terminal.lower().replace("_", "-") in KEYWORDS:
+        return "keyword"
+    return _KINDS.get(terminal, "operator")
+
+
+def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:
+    """The tokens of a stretch, told from their looks alone."""
+    found = []
+    for match in _GUESSED.finditer(text, start, end):
+        if match.lastgroup is None:
+            continue
+        kind: Kind = match.lastgroup  # type: ignore[assignment]
+        if kind == "name" and match.group().lower() in KEYWORDS:
+            kind = "keyword"
+        found.append(Token(kind, Span(match.start(), match.end())))
+    return tuple(found)

@@ -1,0 +1,94 @@
+"""The words and signs of the language as text: what a bare name looks like, how a number or a quoted text is read.
+
+Holds no rule of the language; those stand in language.lark, whose terminals say the same (tests compare the two).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+
+MOST_DIGITS = 28
+"""Numbers have at most so many digits: what decimal arithmetic keeps exactly."""
+
+_RESERVED_WORDS = """
+adjust against all and assuming by exact except exchange for from in is like limit mean not of on one-sided or order
+shuffles to two-sided where
+"""
+
+_SOFT_WORDS = """
+agree as asc attributes audit change compare confidence define desc drop error evaluations explain exponent export
+fallout forget generality group import imports let level load measure measures missing plot project published score seed
+sets show sql systems test tests trim variables zero
+"""
+
+RESERVED = frozenset(_RESERVED_WORDS.split())
+"""Words that are names only in quotes."""
+
+SOFT_KEYWORDS = frozenset(_SOFT_WORDS.split())
+"""Words that are keywords in their places and bare names elsewhere."""
+
+KEYWORDS = RESERVED | SOFT_KEYWORDS
+
+NUMBER = r"[0-9][0-9_]*(?:\.[0-9]+)?(?:\^[0-9]+|%)?"
+BARE_NAME = re.compile(r"[A-Za-z0-9_]+(?:[-/.:+@][A-Za-z0-9_]+)*")
+PATTERN = re.compile(r"(?:\w+[-/.:+@])*\w*\*[\w*]*(?:[-/.:+@][\w*]+)*")
+WORD = re.compile(r"[A-Za-z0-9_]+")
+WHOLE_NUMBER = re.compile(NUMBER)
+VARIABLE_NAME = re.compile(r"\w+")
+
+
+def is_bare_name(text: str) -> bool:
+    """Whether a name may stand without quotes in a list of names. Names beyond ASCII are printed in quotes."""
+    return _is_bare(text, BARE_NAME)
+
+
+def is_bare_word(text: str) -> bool:
+    """Whether a name may stand without quotes in `where`, `define` and parentheses, where `-` subtracts."""
+    return _is_bare(text, WORD)
+
+
+def _is_bare(text: str, form: re.Pattern[str]) -> bool:
+    if not form.fullmatch(text) or text.lower() in RESERVED:
+        return False
+    return not WHOLE_NUMBER.fullmatch(text)
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, with its quotes doubled."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def unquoted(text: str) -> str:
+    """The text inside double quotes."""
+    return text[1:-1].replace('""', '"')
+
+
+def normalized(name: str) -> str:
+    """A name in Unicode NFC, in which names are compared."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def number_value(text: str) -> Decimal:
+    """The value of a number as written: 9_999, 0.10, 2^20, 10%.
+
+    Raises ValueError, with a sentence for the user, for a number of more than MOST_DIGITS digits.
+    """
+    digits = text.replace("_", "")
+    base, _, exponent = digits.partition("^")
+    percent = base.endswith("%")
+    mantissa = base.rstrip("%")
+    if len(mantissa.replace(".", "")) > MOST_DIGITS or len(exponent) > len(str(MOST_DIGITS * 4)):
+        raise ValueError(f"a number has at most {MOST_DIGITS} digits")
+    value = Decimal(mantissa)
+    if percent:
+        return value.scaleb(-2)
+    if not exponent:
+        return value
+    if "." in mantissa:
+        raise ValueError("only a whole number is raised to a power")
+    power = int(mantissa) ** int(exponent)
+    if power >= 10**MOST_DIGITS:
+        raise ValueError(f"a number has at most {MOST_DIGITS} digits")
+    return Decimal(power)

@@ -1,0 +1,63 @@
+"""What a text must hold to before it is parsed, so that no text, however hostile, takes long or exhausts the stack."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+from grammar import nodes
+from grammar.errors import QueryError
+from grammar.span import Span
+
+LARGEST = 64 * 1024
+"""Bytes of UTF-8 in one text."""
+
+DEEPEST = 100
+"""How deep parentheses, `not`, signs and arithmetic may be nested."""
+
+_SCANNED = re.compile(
+    r'"(?:[^"]|"")*"|--[^\n]*|(?P<open>")|(?P<left>\()|(?P<right>\))|(?P<prefix>not\b|-)|(?P<other>\w+|\S)',
+    re.IGNORECASE,
+)
+
+
+def check_text(text: str) -> None:
+    """Raises QueryError for a text that is too large, leaves a quote open, or nests parentheses or `not` too deeply."""
+    if len(text) > LARGEST or len(text.encode("utf-8", "surrogatepass")) > LARGEST:
+        raise QueryError(f"the text is larger than {LARGEST // 1024} KB", Span(0, 0))
+    parentheses = prefixes = 0
+    for match in _SCANNED.finditer(text):
+        kind = match.lastgroup
+        if kind == "open":
+            raise UnclosedTextError(
+                "the quote opened here is not closed",
+                Span(match.start(), match.end()),
+                ('inside quotes, "" is a quote',) if text.count('"') > 1 else (),
+            )
+        if kind == "left":
+            parentheses += 1
+        elif kind == "right":
+            parentheses = max(0, parentheses - 1)
+        prefixes = prefixes + 1 if kind == "prefix" else 0
+        if parentheses > DEEPEST or prefixes > DEEPEST:
+            raise QueryError(f"nested more than {DEEPEST} deep", Span(match.start(), match.end()))
+
+
+def check_depth(statement: nodes.Statement) -> None:
+    """Raises QueryError for a statement whose nodes are nested too deeply for what walks through them."""
+    level: list[nodes.Node] = [statement]
+    for _ in range(DEEPEST + 5):  # a statement, a clause and what they are made of stand around the expression
+        level = [part for node in level for part in _parts(node)]
+        if not level:
+            return
+    raise QueryError(f"more than {DEEPEST} operations nested or in a row", level[0].span)
+
+
+def _parts(node: nodes.Node) -> list[nodes.Node]:
+    values = [getattr(node, field.name) for field in fields(node)]
+    listed = [part for value in values if isinstance(value, tuple) for part in value]
+    return [part for part in [*values, *listed] if isinstance(part, nodes.Node)]
+
+
+class UnclosedTextError(QueryError):
+    """A quote that is opened and not closed, so that more text could make it right."""

@@ -1,0 +1,69 @@
+"""Text to statements, and what a shell asks about unfinished text. Every error leaves as a QueryError.
+
+Importing this module is cheap: lark, the nodes and the parser's tables are loaded when they are first needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grammar.errors import QueryError
+
+if TYPE_CHECKING:
+    from grammar import nodes
+    from grammar.completion import Expected
+    from grammar.highlighting import Token
+
+
+def parse(text: str) -> tuple[nodes.Statement, ...]:
+    """The statements of a text; a text without any has none. Spans are offsets into the text.
+
+    Raises QueryError for the first thing that is wrong.
+    """
+    from lark.exceptions import UnexpectedInput
+
+    from grammar.limits import check_depth, check_text
+    from grammar.mistakes import explained
+    from grammar.reading import lark
+    from grammar.statements import finished
+
+    check_text(text)
+    pieces: Any  # what Builder.start makes of the text, not a tree
+    try:
+        pieces = lark().parse(text)
+    except UnexpectedInput:
+        raise explained(text) from None
+    statements = tuple(finished(piece, text) for piece in pieces)
+    for statement in statements:
+        check_depth(statement)
+    return statements
+
+
+def is_complete(text: str) -> bool:
+    """Whether Enter may run the text: false where it breaks off inside a statement, or holds no statement at all.
+
+    A text that is wrong before its end is complete: more text would not make it right.
+    """
+    from grammar.limits import UnclosedTextError
+    from grammar.statements import UnfinishedError
+
+    try:
+        return bool(parse(text))
+    except (UnfinishedError, UnclosedTextError):
+        return False
+    except QueryError:
+        return True
+
+
+def expected(text: str) -> Expected:
+    """What may follow at the end of `text`; nothing where the text is wrong before its end."""
+    from grammar.completion import expected as expected_at_end
+
+    return expected_at_end(text)
+
+
+def tokens(text: str) -> tuple[Token, ...]:
+    """The tokens of any text, for highlighting; what cannot be read is of kind error."""
+    from grammar.highlighting import tokens as all_tokens
+
+    return all_tokens(text)

@@ -1,0 +1,254 @@
+"""Nodes to text in canonical spelling: parse(to_text(node)) gives the node again.
+
+Keywords are in lower case, clauses in the order of clauses.py, names in quotes only where they need them. Comments are
+no nodes; a script that holds some is laid out by layout.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from grammar import nodes
+from grammar.clauses import CLAUSES
+from grammar.lexicon import (
+    MOST_DIGITS,
+    PATTERN,
+    VARIABLE_NAME,
+    WORD,
+    is_bare_name,
+    is_bare_word,
+    normalized,
+    quoted,
+)
+
+_BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
+"""How strongly the operators bind."""
+
+
+def to_text(node: nodes.Node | Sequence[nodes.Statement]) -> str:
+    """The canonical text of a node, or of statements separated by semicolons and line ends.
+
+    Names are written in Unicode NFC. Raises ValueError for what no text can say: an empty list, a negative number in a
+    definition, a name with other signs than letters, digits and _ as a bare word of `where`.
+    """
+    if isinstance(node, nodes.Node):
+        return _text(node)
+    return ";\n".join(_text(statement) for statement in node)
+
+
+def _text(node: nodes.Node) -> str:
+    match node:
+        case nodes.Name(text=name) | nodes.Measure(name=name, parameters=()):
+            return _name(name)
+        case nodes.Pattern(text=pattern):
+            return _matching(PATTERN.fullmatch(pattern) is not None, pattern, "a pattern")
+        case nodes.Variable(name=name):
+            return "$" + _matching(VARIABLE_NAME.fullmatch(name) is not None, name, "the name of a variable")
+        case nodes.Number(value=value):
+            return _number(value)
+        case nodes.Text(text=text):
+            return quoted(text)
+        case nodes.All():
+            return "all"
+        case nodes.Systems(items=items, excepted=excepted):
+            return _list(items) + (f" except {_list(excepted)}" if excepted else "")
+        case nodes.TestSets(items=items):
+            return _list(items)
+        case nodes.Measure(name=name, parameters=parameters) | nodes.Baseline(name=name, parameters=parameters):
+            return f"{_name(name)}({_list(parameters) if parameters else ''})"
+        case nodes.Parameter(name=name, value=value):
+            return f"{_word(name)}={_text(value)}"
+        case nodes.Mean(measure=measure):
+            return f"mean({_text(measure)})"
+        case nodes.Default(name=name, value=None):
+            return _word(name)
+        case nodes.Default(name=name, value=nodes.Number() as number):
+            return f"{_word(name)}={_text(number)}"
+        case nodes.Order(by=by, direction=direction):
+            return _text(by) + (f" {direction}" if direction else "")
+        case (
+            nodes.Attribute()
+            | nodes.Comparison()
+            | nodes.In()
+            | nodes.Like()
+            | nodes.IsMissing()
+            | nodes.Not()
+            | nodes.And()
+            | nodes.Or()
+        ):
+            return _condition(node)
+        case nodes.Arithmetic() | nodes.Negative():
+            return _expression(node)
+        case _:
+            return _statement(node)
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+
+
+def _statement(node: nodes.Node) -> str:
+    match node:
+        case nodes.Score() | nodes.Compare() | nodes.Group() | nodes.Change() | nodes.Project():
+            return _joined(type(node).__name__.lower(), _list(node.measures), *_clauses(node))
+        case nodes.Generality() | nodes.Agree():
+            return _joined(type(node).__name__.lower(), *_clauses(node))
+        case nodes.Audit():
+            return _joined("audit published", *_clauses(node))
+        case nodes.Plot(question=question, to=to) | nodes.Export(question=question, to=to):
+            return _joined(type(node).__name__.lower(), _text(question), *([f"to {_text(to)}"] if to else []))
+        case nodes.Explain(question=question):
+            return _joined("explain", _text(question))
+        case nodes.Let(variable=variable, values=values):
+            return f"let {_text(variable)} = {', '.join(_assigned(value) for value in _some(values))}"
+        case nodes.Define(name=name, expression=expression, parameters=parameters):
+            head = _text(name) + (f"({_list(parameters)})" if parameters else "")
+            return f"define measure {head} = {_expression(expression)}"
+        case nodes.Show(what=what):
+            return f"show {what}"
+        case nodes.Load(path=path, reader=reader):
+            return f"load {_text(path)} as {_text(reader)}"
+        case nodes.Forget(number=number):
+            return f"forget import {_text(number)}"
+        case nodes.SqlQuery(text=text):
+            return f"sql {_text(text)}"
+    raise TypeError(f"{type(node).__name__} is no node of the language")
+
+
+def _clauses(node: nodes.Question) -> list[str]:
+    """The clauses that were written, in the order of the table."""
+    written = []
+    for clause in CLAUSES:
+        value = getattr(node, clause.field, None)
+        if value is None or value == () or value is False:
+            continue
+        if clause.field == "sides":
+            written.extend([clause.words] if value == clause.words else [])
+        elif clause.field == "exact":
+            written.append(clause.words)
+        elif clause.field == "source" and isinstance(node, nodes.Change):
+            written.append(f"from {_text(node.source)} to {_text(node.target)}")
+        elif isinstance(value, str):
+            written.append(f"{clause.words} {value}")
+        else:
+            written.append(f"{clause.words} {_list(value) if isinstance(value, tuple) else _text(value)}")
+    return written
+
+
+def _assigned(value: nodes.Node) -> str:
+    if isinstance(value, nodes.Name):
+        return _matching(is_bare_name(value.text), value.text, "a name without quotes")
+    return _text(value)
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+def _condition(node: nodes.Node) -> str:
+    match node:
+        case nodes.Attribute(of=of, name=""):
+            return _word(of)
+        case nodes.Attribute(of=of, name=name):
+            return f"{_word(of)}.{name if WORD.fullmatch(name) else quoted(normalized(name))}"
+        case nodes.Comparison(attribute=attribute, operator=operator, value=value):
+            return f"{_condition(attribute)} {operator} {_compared(value)}"
+        case nodes.In() | nodes.Like() | nodes.IsMissing():
+            return _predicate(node, "")
+        case nodes.Not(condition=nodes.In() | nodes.Like() | nodes.IsMissing() as condition):
+            return _predicate(condition, "not ")
+        case nodes.Not(condition=condition):
+            return f"not {_condition_within(condition, (nodes.And, nodes.Or))}"
+        case nodes.And(conditions=conditions):
+            return " and ".join(_condition_within(part, (nodes.And, nodes.Or)) for part in _several(conditions))
+        case nodes.Or(conditions=conditions):
+            return " or ".join(_condition_within(part, (nodes.Or,)) for part in _several(conditions))
+    raise TypeError(f"{type(node).__name__} is no condition")
+
+
+def _predicate(node: nodes.In | nodes.Like | nodes.IsMissing, negated: str) -> str:
+    attribute = _condition(node.attribute)
+    match node:
+        case nodes.In(values=values):
+            return f"{attribute} {negated}in ({', '.join(_compared(value) for value in _some(values))})"
+        case nodes.Like(pattern=pattern):
+            return f"{attribute} {negated}like {_text(pattern)}"
+        case nodes.IsMissing():
+            return f"{attribute} is {negated}missing"
+
+
+def _condition_within(node: nodes.Node, looser: tuple[type[nodes.Node], ...]) -> str:
+    return f"({_condition(node)})" if isinstance(node, looser) else _condition(node)
+
+
+def _compared(value: nodes.Node) -> str:
+    if isinstance(value, nodes.Name):
+        return _matching(is_bare_word(value.text), value.text, "a word without quotes")
+    return _text(value)
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def _expression(node: nodes.Node, least: int = 0) -> str:
+    """The expression, in parentheses where its operator binds less than `least`."""
+    match node:
+        case nodes.Measure(name=name, parameters=()):
+            return _word(name)
+        case nodes.Measure(name=name, parameters=parameters):
+            return f"{_word(name)}({_list(parameters)})"
+        case nodes.Number(value=value):
+            return _matching(not value.is_signed(), _number(value), "a number without a sign")
+        case nodes.Negative(operand=operand):
+            inner = _expression(operand, 3)
+            return f"-({inner})" if isinstance(operand, nodes.Negative) else f"-{inner}"  # -- begins a comment
+        case nodes.Arithmetic(left=left, operator=operator, right=right):
+            binds = _BINDING[operator]
+            written = f"{_expression(left, binds)} {operator} {_expression(right, binds + 1)}"
+            return f"({written})" if binds < least else written
+        case nodes.Variable():
+            return _text(node)
+    raise TypeError(f"{type(node).__name__} is no part of an expression")
+
+
+# --- names, numbers, lists --------------------------------------------------------------------------------------------
+
+
+def _name(name: str) -> str:
+    return name if is_bare_name(name) else quoted(normalized(name))
+
+
+def _word(name: str) -> str:
+    return name if is_bare_word(name) else quoted(normalized(name))
+
+
+def _number(value: Decimal) -> str:
+    """A number without exponent: 9999, 0.10."""
+    written = f"{value:f}"
+    digits = sum(letter.isdigit() for letter in written)
+    return _matching(value.is_finite() and digits <= MOST_DIGITS, written, f"a number of at most {MOST_DIGITS} digits")
+
+
+def _list(items: Sequence[nodes.Node]) -> str:
+    return ", ".join(_text(item) for item in _some(items))
+
+
+def _some(items: Sequence[nodes.Node]) -> Sequence[nodes.Node]:
+    if not items:
+        raise ValueError("an empty list cannot be written")
+    return items
+
+
+def _several(items: Sequence[nodes.Node]) -> Sequence[nodes.Node]:
+    if len(items) < 2:
+        raise ValueError("and, or join at least two conditions")
+    return items
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(parts)
+
+
+def _matching(holds: bool, written: str, what: str) -> str:
+    if not holds:
+        raise ValueError(f"{written!r} is not {what}")
+    return written

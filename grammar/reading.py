@@ -1,0 +1,64 @@
+"""Reading a text as far as it can be read: the tokens up to the first mistake, and what could stand there.
+
+Completion, highlighting, layout and the explanation of mistakes all begin here; what statements mean is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedInput
+
+from grammar import tables
+from grammar.building import Builder
+from grammar.errors import QueryError
+
+END = "$END"
+"""What stands among the accepted terminals where the text may end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What of a text was read.
+
+    `tokens` are those before the first mistake, or all. `mistake` is where that stands: None without one, the length of
+    the text where only its end comes too early. `accepted` names the terminals that could stand there, or at the end.
+    """
+
+    tokens: tuple[Token, ...]
+    accepted: frozenset[str]
+    mistake: int | None
+
+
+@cache
+def lark() -> Lark:
+    """The parser, built once."""
+    return tables.parser(Builder())
+
+
+def read(text: str) -> Reading:
+    """Read as far as possible."""
+    reader = lark().parse_interactive(text)
+    tokens: list[Token] = []
+    mistake = None
+    try:
+        for token in reader.lexer_thread.lex(reader.parser_state):  # type: ignore[no-untyped-call]
+            reader.feed_token(token)
+            tokens.append(token)
+    except UnexpectedInput as error:
+        mistake = error.pos_in_stream
+    except QueryError as error:
+        return Reading(tuple(tokens), frozenset(), error.span.start)
+    accepted = frozenset(reader.accepts())  # type: ignore[no-untyped-call]
+    if mistake is None and END not in accepted:
+        mistake = len(text)
+    return Reading(tuple(tokens), accepted, mistake)
+
+
+def this_statement(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of the last statement, that is behind the last semicolon."""
+    last = max((at for at, token in enumerate(tokens) if token.type == "SEMICOLON"), default=-1)
+    return list(tokens[last + 1 :])

@@ -1,0 +1,71 @@
+"""What may follow at the end of a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from grammar.clauses import CLAUSES, STATEMENTS
+from grammar.parser import expected
+
+FOLLOWS: list[tuple[str, str, str]] = [
+    ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, variables", ""),
+    ("score ", "mean", "measure"),
+    ("score F", "mean", "measure"),
+    ("score F ", "by, for, limit, of, on, order by, where", ""),
+    ("score F for ", "all", "system, variable"),
+    ("score F for GE, ", "all", "system, variable"),
+    ("score F for GE o", "by, except, limit, of, on, order by, where", ""),
+    ("score F for GE on T ", "by, limit, of, order by, where", ""),
+    ("score F order by ", "mean", "measure"),
+    ("score F order by F ", "asc, by, desc, for, limit, of, on, where", ""),
+    ("score F(", "", "parameter"),
+    ("score F(beta=", "", "value, variable, number, text"),
+    ("score F where ", "not", "attribute"),
+    ("score F where document.", "not", "attribute"),
+    ("score F where label ", "in, is, like, not", ""),
+    ("score F where label = ", "", "value, variable, number, text"),
+    ("score F of ", "", "task"),
+    ("compare F on T test ", "", "test, variable"),
+    ("compare F adjust ", "", "adjustment, variable"),
+    ("compare F missing ", "drop, error, zero", ""),
+    ("compare F exchange ", "by", ""),
+    ("compare F shuffles ", "", "variable, number"),
+    ("plot ", "agree, audit published, change, compare, generality, group, project, score", ""),
+    ("plot agree ", "on, to, where", ""),
+    ("agree ", "on, where", ""),
+    ("plot agree to ", "", "variable, text"),
+    ("project P from T ", "assuming fallout exponent, for, of, to generality, where", ""),
+    ("change F from A ", "to", ""),
+    ("change F from A to B ", "for, of, trim, where", ""),
+    ("plot change F from A to B ", "for, of, to, trim, where", ""),
+    ("define measure X = ", "", "measure, variable, number"),
+    ('load "a" as ', "", "reader"),
+    ("forget ", "import", ""),
+    ("show systems; show tests; agree on ", "all", "test set, variable"),
+    ("scor F ", "", ""),
+    ("score F -- for ", "", ""),
+    ('load "sco', "", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "keywords", "kinds"), FOLLOWS, ids=[text for text, _, _ in FOLLOWS])
+def test_what_may_follow(text: str, keywords: str, kinds: str) -> None:
+    found = expected(text)
+    assert (", ".join(found.keywords), ", ".join(found.kinds)) == (keywords, kinds)
+
+
+def test_at_the_start_of_a_statement_all_statements_may_follow() -> None:
+    for text in ("", "sc", "show systems;", "show systems; sc", "-- comment\n"):
+        assert {keyword.split()[0] for keyword in expected(text).keywords} == set(STATEMENTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "start"), [("score F for GE-C", 12), ("score F for ", 12), ("sc", 0), ("let $f", 4), ("", 0)]
+)
+def test_completion_begins_where_the_last_word_begins(text: str, start: int) -> None:
+    assert expected(text).start == start
+
+
+def test_every_clause_of_a_comparison_is_offered_by_its_words() -> None:
+    offered = set(expected("compare F ").keywords)
+    assert offered == {clause.words for clause in CLAUSES if "compare" in clause.statements}

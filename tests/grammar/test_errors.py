@@ -1,0 +1,299 @@
+"""What is said about a query that cannot be parsed: the sentence, the underlined text, the hints."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import pairwise
+
+import pytest
+
+from grammar.errors import QueryError
+from grammar.layout import layout
+from grammar.parser import expected, is_complete, parse, tokens
+
+ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
+    # statements
+    ("scor recall", "unknown statement 'scor'", "scor", ("did you mean score?",)),
+    ("Exprt score F", "unknown statement 'Exprt'", "Exprt", ("did you mean export?",)),
+    (
+        "select 1",
+        "unknown statement 'select'",
+        "select",
+        ("statements begin with a word such as score, compare, group, show or load",),
+    ),
+    ("show systems; scor F", "unknown statement 'scor'", "scor", ("did you mean score?",)),
+    ("(score F)", "a statement begins with a word, not '('", "(", ()),
+    (
+        "plot show systems",
+        "plot takes a question, not 'show'",
+        "show",
+        ("questions are score, compare, group, generality, change, project, audit, agree",),
+    ),
+    ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
+    (
+        "score F for GE compare F",
+        "unexpected 'compare' after 'GE'",
+        "compare",
+        ("statements are separated by ;",),
+    ),
+    # clauses
+    (
+        "compare F for GE, UMASS on TST3 shufles 99",
+        "unknown clause 'shufles' in compare",
+        "shufles",
+        ("did you mean shuffles?",),
+    ),
+    ("group F fro all", "unknown clause 'fro' in group", "fro", ("did you mean for?",)),
+    ("compare F one-sides", "unknown clause 'one-sides' in compare", "one-sides", ("did you mean one-sided?",)),
+    ("score F for all trim 1", "clause 'trim' does not apply to score", "trim", ("it belongs to change",)),
+    ("compare F by unit", "clause 'by' does not apply to compare", "by", ("it belongs to score and generality",)),
+    (
+        "plot agree shuffles 9",
+        "clause 'shuffles' does not apply to agree",
+        "shuffles",
+        ("it belongs to compare and group",),
+    ),
+    ('score F to "x.csv"', "clause 'to' does not apply to score", "to", ("it belongs to plot and export",)),
+    ('explain score F to "x"', "clause 'to' does not apply to explain", "to", ("it belongs to plot and export",)),
+    ("compare F on  A,\n B for x on C", "clause 'on' is given twice, first as 'on A, B'", "on", ()),
+    ("compare F one-sided two-sided", "clause 'two-sided' is given twice, first as 'one-sided'", "two-sided", ()),
+    ("agree audit", "unexpected 'audit' after 'agree'", "audit", ("statements are separated by ;",)),
+    (
+        "agree zzz",
+        "unknown clause 'zzz' in agree",
+        "zzz",
+        ("clauses of agree are on and where",),
+    ),
+    # names and lists
+    ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("a list is separated by commas",)),
+    (
+        "score F for on TST3",
+        "expected a system, not 'on'",
+        "on",
+        ('as a name it is written in quotes: "on"',),
+    ),
+    (
+        "score F for GE, exact",
+        "expected a system, not 'exact'",
+        "exact",
+        ('as a name it is written in quotes: "exact"',),
+    ),
+    ("score F for 9999", "expected a system, not '9999'", "9999", ('as a name it is written in quotes: "9999"',)),
+    (
+        "score F for R&D",
+        "unknown sign '&'",
+        "&",
+        ('a name that holds other signs is written in quotes: "R&D"',),
+    ),
+    (
+        "score F for A#1",
+        "unknown sign '#'",
+        "#",
+        ('a name that holds other signs is written in quotes: "A#1"',),
+    ),
+    (
+        "score F for GE- on T",
+        "unexpected '-' after 'GE'",
+        "-",
+        ('a name that holds other signs is written in quotes: "GE-"',),
+    ),
+    ("change F from TST* to T", "expected one test set, not a pattern", "*", ()),
+    ("let x = 3", "expected a variable, not 'x'", "x", ("a variable begins with $: $x",)),
+    ("score F for $", "a variable has a name right after '$'", "$", ()),
+    ("define measure for = a", "expected a name, not 'for'", "for", ('as a name it is written in quotes: "for"',)),
+    # missing words
+    ("compare F exchange unit", "expected 'by', not 'unit'", "unit", ()),
+    ("forget 3", "expected 'import', not '3'", "3", ()),
+    ('load "a.csv" scores', "expected 'as', not 'scores'", "scores", ()),
+    (
+        "show sytems",
+        "expected a word such as 'attributes', 'evaluations' or 'imports', not 'sytems'",
+        "sytems",
+        ("did you mean systems?",),
+    ),
+    ("compare F missing drp", "expected 'drop', 'error' or 'zero', not 'drp'", "drp", ("did you mean drop?",)),
+    ("compare F shuffles many", "expected a number, not 'many'", "many", ()),
+    (
+        "plot score F to x.svg",
+        "expected a text in quotes, not 'x.svg'",
+        "x.svg",
+        ('a text is written in quotes: "x.svg"',),
+    ),
+    ("score F(beta) for all", "expected '=', not ')'", ")", ()),
+    ("define measure X = a + * b", "expected a count, a measure or a number, not '*'", "*", ()),
+    ("define measure X = mean(a)", "mean(…) cannot stand in a definition", "mean", ()),
+    # signs and texts
+    ("score F where document == 1", "unknown sign '=='", "==", ("did you mean =?",)),
+    ("score F where document <> 1", "unknown sign '<>'", "<>", ("did you mean !=?",)),
+    (
+        "score F where document lik 1",
+        "expected a comparison such as '=', 'in', 'is', 'like' or 'not', not 'lik'",
+        "lik",
+        ("did you mean like?",),
+    ),
+    (
+        "score F for “GE”",
+        "unknown sign U+201C (LEFT DOUBLE QUOTATION MARK)",
+        "“",
+        ('names and texts are quoted with "',),
+    ),
+    ("score F for 'GE'", "unknown sign '''", "'", ('names and texts are quoted with "',)),
+    ("score F for \x07", "unknown sign U+0007", "\x07", ()),
+    ('score F for "GE on TST3', "the quote opened here is not closed", '"', ()),
+    ("score F limit 1" + "0" * 30, "a number has at most 28 digits", "1" + "0" * 30, ()),
+    ("score F limit 10^30", "a number has at most 28 digits", "10^30", ()),
+    ("score F limit 0.5^2", "only a whole number is raised to a power", "0.5^2", ()),
+    # ends
+    ("score", "the statement ends where a measure is expected", "", ()),
+    ("score F for  -- which?", "the statement ends where a system is expected", "", ()),
+    ("compare F on ; show tests", "the statement ends where a test set is expected", ";", ()),
+    ("compare F test", "the statement ends where a test is expected", "", ()),
+    ("score F where (a = 1", "the statement ends where ')', 'and' or 'or' is expected", "", ()),
+    ("plot", "the statement ends where a question such as score or compare is expected", "", ()),
+    ("export score F", "export needs a file", "", ('to "scores.csv"',)),
+    ("change F of x", "change needs two test sets", "", ("from TST3 to TST4",)),
+    ("change F from A", "the statement ends where 'to' is expected", "", ()),
+    ("project P to generality 0.1", "project needs a test set", "", ("from TST3",)),
+    ("project P from T", "project needs a generality", "", ("to generality 0.01, 0.05",)),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "underlined", "hints"), ERRORS, ids=[error[0] for error in ERRORS])
+def test_an_error_says_what_is_wrong_and_where(
+    text: str, message: str, underlined: str, hints: tuple[str, ...]
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text)
+    error = caught.value
+    assert (error.message, text[error.span.start : error.span.end], error.hints) == (message, underlined, hints)
+
+
+def test_an_error_at_the_end_stands_right_behind_the_last_word() -> None:
+    for text in ("score F for", "score F for   ", "score F for -- comment\n\n"):
+        with pytest.raises(QueryError) as caught:
+            parse(text)
+        assert (caught.value.span.start, caught.value.span.end) == (11, 11)
+
+
+def test_an_error_after_other_statements_counts_from_the_start_of_the_text() -> None:
+    with pytest.raises(QueryError) as caught:
+        parse("show systems;\nshow tests;\nscore F for GE, , UMASS")
+    assert caught.value.span.start == 42
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [
+        ("score F", True),
+        ("score F;", True),
+        ("score F for", False),
+        ("score F for GE,", False),
+        ("show systems; score", False),
+        ("export score F", False),
+        ('sql "select', False),
+        ("scor F for", True),
+        ("score F for ;", True),
+        ("", False),
+        ("-- only a comment", False),
+    ],
+)
+def test_a_text_is_complete_unless_more_could_make_it_right(text: str, complete: bool) -> None:
+    assert is_complete(text) is complete
+
+
+# --- mutated queries --------------------------------------------------------------------------------------------------
+
+SOUND = [
+    'score recall, mean(F(beta=2)) for all except GE, "a b" on MUC-4.TST3, TST* by document.x, unit limit 5',
+    'score F where label in (a, "b") and not unit like "x%" or (a is missing) order by recall desc',
+    "compare F for GE, random(s=0.5) against $x on T where system.size > -5 exact two-sided test t",
+    "group F for all on T level 0.10 confidence 99% seed 2^20 adjust holm missing drop exchange by document",
+    'plot project P of x from T to generality 0.1, 9_999 assuming fallout exponent 0.45 to "f.svg"; show test sets',
+    "define measure G(w=0.5) = w*recall + (1-w)/-precision; let $v = GE, 7B-chat, T*; forget import 3 -- done",
+    'change F from A to B trim 1; load "a.csv" as scores; sql "select ""x"""; agree on T; audit published for all',
+]
+PIECES = [
+    "(",
+    ")",
+    ",",
+    ";",
+    '"',
+    "--",
+    "\n",
+    "*",
+    "-",
+    ".",
+    "=",
+    "==",
+    "%",
+    "$",
+    "^",
+    "not",
+    "for",
+    "on",
+    "to",
+    "é",
+    "\x00",
+    "99",
+    "F",
+]
+FUZZED = 2000
+
+
+def mutated(dice: random.Random) -> str:
+    """A sound query with one to four words or signs dropped, doubled, swapped or replaced."""
+    words = re.findall(r"\w+|\s+|.", dice.choice(SOUND), re.DOTALL)
+    for _ in range(dice.randint(1, 4)):
+        at = dice.randrange(len(words))
+        match dice.randrange(5):
+            case 0:
+                del words[at]
+            case 1:
+                words.insert(at, words[at])
+            case 2:
+                words.insert(at, dice.choice(PIECES))
+            case 3:
+                words[at] = words[at][: len(words[at]) // 2]
+            case _:
+                other = dice.randrange(len(words))
+                words[at], words[other] = words[other], words[at]
+    return "".join(words)
+
+
+def test_a_mutated_query_gives_statements_or_an_error_with_a_place_in_it() -> None:
+    dice = random.Random(1992)
+    texts = [mutated(dice) for _ in range(FUZZED)]
+    errors = [(text, error) for text in texts if (error := error_of(text)) is not None]
+    assert 0 < len(errors) < FUZZED
+    for text, error in errors:
+        assert 0 <= error.span.start <= error.span.end <= len(text), text
+        assert error.message.isprintable(), text
+        assert not error.message.endswith("."), text
+        assert not re.search(r"\b(?:LPAR|RPAR|NAME|WORD|FIELD|SEMICOLON|COMMA|END)\b", error.message), text
+        assert len(error.message) < 160, text
+
+
+def error_of(text: str) -> QueryError | None:
+    try:
+        parse(text)
+    except QueryError as error:
+        return error
+    return None
+
+
+def test_a_mutated_query_can_be_completed_highlighted_and_laid_out() -> None:
+    dice = random.Random(1993)
+    for _ in range(FUZZED // 10):
+        text = mutated(dice)
+        expected(text)
+        marked = tokens(text)
+        assert all(one.span.end <= other.span.start for one, other in pairwise(marked)), text
+        covered = {at for token in marked for at in range(token.span.start, token.span.end)}
+        assert all(text[at].isspace() for at in range(len(text)) if at not in covered), text
+        try:
+            statements = parse(text)
+        except QueryError:
+            continue
+        assert parse(layout(text)) == statements, text
+        assert layout(layout(text)) == layout(text), text

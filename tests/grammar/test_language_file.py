@@ -1,0 +1,75 @@
+"""The grammar file, its shipped tables and the lists written out beside it say the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zlib
+from dataclasses import fields
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from lark import __version__ as lark_release
+
+from grammar import tables
+from grammar.building import Builder
+from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
+from grammar.lexicon import KEYWORDS, RESERVED
+from grammar.reading import lark
+
+LANGUAGE = tables.GRAMMAR.read_text(encoding="utf-8")
+ROOT = Path(tables.__file__).parent.parent
+
+
+def test_the_shipped_tables_are_those_of_the_grammar_and_of_this_lark() -> None:
+    signature = json.loads(zlib.decompress(tables.TABLES.read_bytes()))["of"]
+    if not signature.startswith(f"lark {lark_release},"):
+        pytest.skip(f"the shipped tables are of another release of lark: {signature}")
+    assert tables.parser(Builder()).source_path == "<deserialized>", "run: python -m grammar.tables"
+
+
+def test_the_shipped_tables_parse_as_the_grammar_does() -> None:
+    shipped, fresh = lark(), tables.from_grammar(Builder())
+    for text in (
+        "score F for all on T where a in (b, 1) and not c is missing",
+        "define measure G(w=1) = w-1*2",
+        "show tests;",
+    ):
+        assert repr(shipped.parse(text)) == repr(fresh.parse(text))
+
+
+def test_the_keywords_are_those_of_the_grammar() -> None:
+    assert set(re.findall(r"^[A-Z_]+: +/([a-z-]+)\\b/i$", LANGUAGE, re.MULTILINE)) == KEYWORDS
+
+
+def test_the_reserved_words_are_those_of_the_grammar() -> None:
+    (line,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?:([a-z|-]+)\)", LANGUAGE, re.MULTILINE)
+    assert set(line.split("|")) == RESERVED
+
+
+def test_where_a_name_may_stand_every_keyword_that_may_stand_too_is_reserved() -> None:
+    states = lark().parser.parser._parse_table.states  # type: ignore[attr-defined]
+    for actions in states.values():
+        words = {terminal.lower().replace("_", "-") for terminal in actions if terminal.isupper()} & KEYWORDS
+        if {"NAME", "WORD", "PATTERN"} & set(actions):
+            assert words <= RESERVED
+
+
+def test_every_statement_word_begins_a_rule_of_the_grammar() -> None:
+    assert set(re.findall(r"^([a-z]+): +([A-Z]+)\b", LANGUAGE, re.MULTILINE)) >= {
+        (word, word.upper()) for word in STATEMENTS
+    }
+
+
+def test_every_clause_of_the_table_is_a_field_and_every_field_of_a_question_a_clause() -> None:
+    fields_of_questions = {field.name for field in chain.from_iterable(fields(kind) for kind in QUESTIONS.values())}
+    assert {clause.field for clause in CLAUSES} - {"to"} == fields_of_questions - {"span", "measures", "target"}
+
+
+def test_importing_the_parser_imports_neither_lark_nor_anything_of_the_warehouse() -> None:
+    program = "import sys, grammar.parser; print({'lark', 'warehouse', 'numpy', 'duckdb'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,288 @@
+"""Printing is the inverse of parsing: parse(to_text(node)) == node, for nodes of every class, however built."""
+
+from __future__ import annotations
+
+import os
+import typing
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import fields
+from decimal import Decimal
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from grammar import nodes
+from grammar.layout import layout
+from grammar.lexicon import KEYWORDS
+from grammar.parser import parse
+from grammar.printer import to_text
+
+EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "300"))
+"""How many random nodes are printed and parsed again."""
+
+
+def some(items: st.SearchStrategy[typing.Any], at_least: int = 1) -> st.SearchStrategy[tuple[typing.Any, ...]]:
+    return st.lists(items, min_size=at_least, max_size=3).map(tuple)
+
+
+def perhaps(value: st.SearchStrategy[typing.Any]) -> st.SearchStrategy[typing.Any]:
+    return st.none() | value
+
+
+ODD_NAMES = [
+    "GE",
+    "NMSU/Brandeis",
+    "P@10",
+    "7B",
+    "1e5",
+    "0.10",
+    "10%",
+    "2^8",
+    "a-",
+    "a--b",
+    "",
+    '"',
+    "R&D",
+    "x.*",
+    "José",
+    "$v",
+    "--",
+]
+
+words = st.sampled_from(sorted(KEYWORDS)) | st.from_regex(r"[a-zA-Z0-9_]{1,8}", fullmatch=True)
+name_texts = (words | st.sampled_from(ODD_NAMES) | st.text(max_size=12)).map(
+    lambda text: unicodedata.normalize("NFC", text)
+)
+bare_names = st.from_regex(r"[A-Z][a-z]{0,3}x(-[0-9]b|\.[a-z]x)?", fullmatch=True).map(nodes.Name)
+bare_words = st.from_regex(r"[A-Z][a-z]{0,3}x", fullmatch=True).map(nodes.Name)
+
+names = st.builds(nodes.Name, name_texts)
+patterns = st.from_regex(
+    r"([A-Za-z0-9]{1,3}[-/.:+@])?[A-Za-z0-9]{0,3}\*[A-Za-z0-9*]{0,3}(\.x\*?)?", fullmatch=True
+).map(nodes.Pattern)
+variables = st.from_regex(r"[A-Za-z0-9_é]{1,5}", fullmatch=True).map(nodes.Variable)
+decimals = st.decimals(min_value=-(10**12), max_value=10**12, places=6) | st.integers(-10, 10**12).map(Decimal)
+numbers = st.builds(nodes.Number, decimals)
+unsigned = st.builds(nodes.Number, decimals.map(abs))
+texts = st.builds(nodes.Text, st.text(max_size=20) | st.sampled_from(['"', '""', "a\nb", "-- no", ";"]))
+amounts = numbers | variables
+
+parameters = st.builds(nodes.Parameter, name_texts, numbers | names | variables)
+some_parameters = some(parameters, at_least=0)
+plain_measures = st.builds(nodes.Measure, name_texts, some_parameters)
+means = st.builds(nodes.Mean, plain_measures)
+measures = some(plain_measures | means)
+baselines = st.builds(nodes.Baseline, name_texts, some_parameters)
+everything = st.builds(nodes.All)
+systems = st.builds(
+    nodes.Systems,
+    some(names | patterns | variables | everything | baselines),
+    some(names | patterns | variables, at_least=0),
+)
+test_sets = st.builds(nodes.TestSets, some(names | patterns | variables | everything))
+
+attributes = st.builds(nodes.Attribute, name_texts, name_texts)
+compared = texts | numbers | bare_words | variables
+comparisons = st.builds(nodes.Comparison, attributes, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), compared)
+ins = st.builds(nodes.In, attributes, some(compared))
+likes = st.builds(nodes.Like, attributes, texts | variables)
+missings = st.builds(nodes.IsMissing, attributes)
+conditions = st.recursive(
+    comparisons | ins | likes | missings,
+    lambda inner: (
+        st.builds(nodes.Not, inner)
+        | st.builds(nodes.And, some(inner, at_least=2))
+        | st.builds(nodes.Or, some(inner, at_least=2))
+    ),
+    max_leaves=8,
+)
+expressions = st.recursive(
+    unsigned | variables | plain_measures,
+    lambda inner: (
+        st.builds(nodes.Negative, inner)
+        | st.builds(nodes.Arithmetic, inner, st.sampled_from(["+", "-", "*", "/"]), inner)
+    ),
+    max_leaves=8,
+)
+
+asked = {"task": perhaps(names), "systems": perhaps(systems)}
+filtered = {"where": perhaps(conditions)}
+orders = st.builds(nodes.Order, plain_measures | means, st.sampled_from([None, "asc", "desc"]))
+tested = {
+    "test": perhaps(names | variables),
+    "shuffles": perhaps(amounts),
+    "exact": st.booleans(),
+    "exchange": perhaps(attributes),
+    "sides": st.sampled_from([None, "one-sided", "two-sided"]),
+    "seed": perhaps(amounts),
+    "level": perhaps(amounts),
+    "confidence": perhaps(amounts),
+    "adjust": perhaps(names | variables),
+    "missing": st.sampled_from([None, "error", "drop", "zero"]),
+    "test_sets": perhaps(test_sets),
+    **asked,
+    **filtered,
+}
+some_attributes = some(attributes, at_least=0)
+scores = st.builds(
+    nodes.Score,
+    measures,
+    test_sets=perhaps(test_sets),
+    by=some_attributes,
+    order=perhaps(orders),
+    limit=perhaps(amounts),
+    **asked,
+    **filtered,
+)
+question_kinds = (
+    scores,
+    st.builds(nodes.Compare, measures, against=perhaps(names | baselines | variables), **tested),
+    st.builds(nodes.Group, measures, **tested),
+    st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions)),
+    st.builds(nodes.Change, measures, names | variables, names | variables, trim=perhaps(amounts), **asked, **filtered),
+    st.builds(
+        nodes.Project, measures, names | variables, some(amounts), exponent=perhaps(amounts), **asked, **filtered
+    ),
+    st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets)),
+    st.builds(nodes.Agree, perhaps(test_sets), perhaps(conditions)),
+)
+questions = st.one_of(*question_kinds)
+files = texts | variables
+shown = typing.get_args(typing.get_type_hints(nodes.Show)["what"])
+defaults = st.builds(nodes.Default, name_texts, perhaps(numbers))
+other_kinds = (
+    st.builds(nodes.Plot, questions, perhaps(files)),
+    st.builds(nodes.Explain, questions),
+    st.builds(nodes.Export, questions, files),
+    st.builds(nodes.Let, variables, some(bare_names | patterns | numbers | texts | variables)),
+    st.builds(nodes.Define, names, expressions, some(defaults, at_least=0)),
+    st.builds(nodes.Show, st.sampled_from(shown)),
+    st.builds(nodes.Load, files, names),
+    st.builds(nodes.Forget, amounts),
+    st.builds(nodes.SqlQuery, texts),
+)
+statements = st.one_of(*question_kinds, *other_kinds)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.lists(statements, max_size=3).map(tuple))
+def test_printing_and_parsing_gives_the_statements_again(built: tuple[nodes.Statement, ...]) -> None:
+    assert parse(to_text(built)) == built
+
+
+@settings(max_examples=EXAMPLES // 3, deadline=None)
+@given(st.lists(statements, max_size=3).map(tuple))
+def test_laying_out_what_was_printed_says_the_same_and_is_settled(built: tuple[nodes.Statement, ...]) -> None:
+    laid_out = layout(to_text(built))
+    assert parse(laid_out) == built
+    assert layout(laid_out) == laid_out
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(plain_measures | means)
+def test_a_measure_printed_alone_reads_as_in_a_statement(measure: nodes.Measure | nodes.Mean) -> None:
+    assert parse(f"score {to_text(measure)}") == (nodes.Score((measure,)),)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(conditions)
+def test_a_condition_printed_alone_reads_as_in_a_statement(condition: nodes.Condition) -> None:
+    measures = (nodes.Measure("F"),)
+    assert parse(f"score F where {to_text(condition)}") == (nodes.Score(measures, where=condition),)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(expressions)
+def test_an_expression_printed_within_a_definition_is_read_again(expression: nodes.Expression) -> None:
+    define = nodes.Define(nodes.Name("X"), expression)
+    assert parse(to_text(define)) == (define,)
+
+
+def test_random_statements_hold_nodes_of_every_class() -> None:
+    seen: set[type[nodes.Node]] = set()
+
+    @settings(max_examples=20, derandomize=True, database=None, phases=[Phase.generate], deadline=None)
+    @given(st.tuples(*question_kinds, *other_kinds))
+    def collect(one_of_each: tuple[nodes.Statement, ...]) -> None:
+        seen.update(type(part) for statement in one_of_each for part in parts(statement))
+
+    collect()
+    classes = {kind for kind in vars(nodes).values() if isinstance(kind, type) and issubclass(kind, nodes.Node)}
+    assert seen == {kind for kind in classes if not kind.__subclasses__()}
+
+
+def parts(node: nodes.Node) -> Iterator[nodes.Node]:
+    """The node and all nodes within it."""
+    yield node
+    for field in fields(node):
+        value = getattr(node, field.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, nodes.Node):
+                yield from parts(part)
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (nodes.Name("GE-CMU"), "GE-CMU"),
+        (nodes.Name("test"), "test"),
+        (nodes.Name("For"), '"For"'),
+        (nodes.Name("José"), '"José"'),
+        (nodes.Name('a "b"'), '"a ""b"""'),
+        (nodes.Name("9999"), '"9999"'),
+        (nodes.Name("7B-chat"), "7B-chat"),
+        (nodes.Name("a--b"), '"a--b"'),
+        (nodes.Number(Decimal("1E+3")), "1000"),
+        (nodes.Number(Decimal("0.10")), "0.10"),
+        (nodes.Measure("F", (nodes.Parameter("beta", nodes.Number(Decimal(1))),)), "F(beta=1)"),
+        (nodes.Mean(nodes.Measure("mean")), 'mean("mean")'),
+        (nodes.Baseline("random"), "random()"),
+        (nodes.Attribute("document", "order"), "document.order"),
+        (nodes.Attribute("for", "a b"), '"for"."a b"'),
+        (nodes.Negative(nodes.Negative(nodes.Measure("a-b"))), '-(-"a-b")'),
+        (nodes.Not(nodes.IsMissing(nodes.Attribute("unit"))), "unit is not missing"),
+        (nodes.TestSets((nodes.All(), nodes.Pattern("TST*"))), "all, TST*"),
+        (nodes.Order(nodes.Measure("F"), "desc"), "F desc"),
+        (nodes.Default("w", nodes.Number(Decimal("0.5"))), "w=0.5"),
+    ],
+    ids=repr,
+)
+def test_a_node_has_one_canonical_spelling(node: nodes.Node, text: str) -> None:
+    assert to_text(node) == text
+
+
+def test_clauses_are_printed_in_one_order() -> None:
+    (statement,) = parse(
+        "compare F exact adjust holm level 5% test t on T one-sided against A for all of x exchange by unit"
+    )
+    assert (
+        to_text(statement)
+        == "compare F of x for all against A on T exchange by unit one-sided test t exact level 0.05 adjust holm"
+    )
+
+
+F = nodes.Measure("F")
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        nodes.Score(()),
+        nodes.Systems(()),
+        nodes.And((nodes.IsMissing(nodes.Attribute("unit")),)),
+        nodes.In(nodes.Attribute("unit"), ()),
+        nodes.Pattern("TST"),
+        nodes.Variable("a-b"),
+        nodes.Number(Decimal("NaN")),
+        nodes.Number(Decimal("1e40")),
+        nodes.Comparison(nodes.Attribute("unit"), "=", nodes.Name("a-b")),
+        nodes.Let(nodes.Variable("x"), (nodes.Name("a b"),)),
+        nodes.Define(nodes.Name("X"), nodes.Number(Decimal(-1))),
+    ],
+    ids=repr,
+)
+def test_what_no_text_can_say_is_a_value_error(node: nodes.Node) -> None:
+    with pytest.raises(ValueError, match=r"is not|cannot be written|at least two"):
+        to_text(node)

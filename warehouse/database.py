@@ -1,0 +1,410 @@
+"""The warehouse file: opening, making and replacing it, and running SQL on it. The only module that imports duckdb.
+
+A warehouse that is asked is opened read-only and never changed. One that is loaded into is copied first, and the copy
+takes its place when it is known to be whole, so that a crash leaves the old one. This module knows the schema as a
+text to run and no more: what the tables mean is the business of loading and of the query compiler.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from warehouse.duckdb_file import check_file, written_by
+from warehouse.errors import DataError, Fault, WarehouseError
+from warehouse.loading_lock import loading_lock
+from warehouse.records import FACT_TABLES, UnreadableError
+from warehouse.sql import Sql, join, name
+
+if TYPE_CHECKING:
+    import numpy
+
+LIBRARY = duckdb.__version__
+"""The version of DuckDB that reads and writes here."""
+
+SCHEMA_VERSION = 1
+PATIENCE = 0.5
+"""How long a file that another program writes is waited for, in seconds."""
+
+_EXPLAIN = re.compile(
+    r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain\s+(analyze\s+)?(\([^)]*\)\s*)?", flags=re.IGNORECASE | re.DOTALL
+)
+
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "memory_limit": "50%",
+}
+
+
+class Database:
+    """One open warehouse. Not to be used from two threads at once, but for `interrupt`."""
+
+    path: Path | None
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None, spill: str) -> None:
+        self.path = path
+        self._connection = connection
+        self._locked = False
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+
+    def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
+        """The rows of a query as Python values. Raises WarehouseError."""
+        with _sentences(self.path):
+            return self._connection.execute(sql.text, sql.params).fetchall()
+
+    def columns(self, sql: Sql) -> dict[str, numpy.ndarray]:
+        """The columns of a query as arrays, masked where the query yields nulls. Raises WarehouseError."""
+        with _sentences(self.path):
+            return self._connection.execute(sql.text, sql.params).fetchnumpy()
+
+    def run(self, sql: Sql) -> None:
+        """Runs a statement that yields nothing. Raises WarehouseError."""
+        with _sentences(self.path):
+            self._connection.execute(sql.text, sql.params)
+
+    def read(self, table: str, select: Sql) -> None:
+        """Makes the temporary table `table` of a query that reads a file; row ids are the places of rows, from 0.
+
+        Raises UnreadableError if the file is not what the query takes it for.
+        """
+        create = Sql("create or replace temp table ") + name(table) + " as "
+        try:
+            if self._locked:
+                self._read_from_outside(create, select)
+            else:
+                statement = create + select
+                self._connection.execute(statement.text, statement.params)
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+            raise _as_warehouse_error(error, self.path) from None
+        except duckdb.Error as error:
+            raise UnreadableError(str(error)) from None
+
+    def _read_from_outside(self, create: Sql, select: Sql) -> None:
+        # A locked connection opens no files, so another one reads and the columns are carried across.
+        with contextlib.closing(duckdb.connect(config=_CONFIGURATION)) as outside:
+            arrays = outside.execute(select.text, select.params).fetchnumpy()
+        self._connection.register("carried_across", arrays)
+        try:
+            self._connection.execute(create.text + "select * from carried_across")
+        finally:
+            self._connection.unregister("carried_across")
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is run within becomes part of the warehouse together, or nothing does if an exception leaves it."""
+        self.run(Sql("begin transaction"))
+        try:
+            yield
+            self.run(Sql("commit"))
+        except BaseException:
+            with contextlib.suppress(duckdb.Error):
+                self._connection.execute("rollback")
+            raise
+
+    def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """The column names and rows of one SELECT or EXPLAIN that someone typed.
+
+        It can change nothing, open no file and reach no network. Raises DataError if it is no such statement, or fails.
+        """
+        self._lock()
+        try:
+            self._refuse_all_but_select(text)
+            self._connection.execute("begin transaction read only")
+            try:
+                cursor = self._connection.execute(text)
+                return tuple(column[0] for column in cursor.description or ()), cursor.fetchall()
+            finally:
+                self._connection.execute("rollback")
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+            raise _as_warehouse_error(error, self.path) from None
+        except duckdb.Error as error:
+            raise DataError((Fault("sql", *_first_sentence(str(error))),)) from None
+
+    def _refuse_all_but_select(self, text: str) -> None:
+        statements = self._connection.extract_statements(text)
+        if len(statements) != 1:
+            raise DataError(
+                (Fault("sql", None, f"one SELECT or EXPLAIN is wanted, and there are {len(statements)} statements"),)
+            )
+        kind = statements[0].type
+        if kind == duckdb.StatementType.EXPLAIN:
+            kind = self._connection.extract_statements(_EXPLAIN.sub("", text))[0].type
+        if kind != duckdb.StatementType.SELECT:
+            raise DataError((Fault("sql", None, f"one SELECT or EXPLAIN is wanted, not {kind.name}"),))
+
+    def _lock(self) -> None:
+        """No files, no network, no settings from here on. In this order: the last one would forbid the first."""
+        if not self._locked:
+            self.run(Sql("set enable_external_access=false"))
+            self.run(Sql("set lock_configuration=true"))
+            self._locked = True
+
+    def interrupt(self) -> None:
+        """Stops the query that runs in another thread; it then raises WarehouseError('interrupted')."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        """Closes the warehouse and removes what was spilled to disk. Closing twice is harmless."""
+        self._connection.close()
+        self._remove_spill()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def in_memory() -> Database:
+    """A new, empty warehouse that lives as long as it is open."""
+    database = _connect(None)
+    _make_schema(database, comments=False)
+    return database
+
+
+def open_database(path: Path) -> Database:
+    """The warehouse at `path`, read-only. Raises WarehouseError if there is none, or none that can be read."""
+    check_file(path)
+    database = _attached(path, writable=False)
+    try:
+        _check_schema(database, path)
+        database._lock()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def create(path: Path) -> Database:
+    """A new, empty warehouse at `path`, open for loading. Raises WarehouseError if something is there already."""
+    if path.exists() or path.is_symlink():
+        raise WarehouseError(f"{path} exists already", ("a new warehouse needs a name that is not taken",))
+    if not path.parent.is_dir():
+        raise WarehouseError(f"there is no folder {path.parent}")
+    database = _attached(path, writable=True)
+    try:
+        _make_schema(database, comments=True)
+        database.run(Sql("checkpoint"))
+    except BaseException:
+        database.close()
+        path.unlink(missing_ok=True)
+        raise
+    return database
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Database]:
+    """A copy of the warehouse at `path` to load into; it takes the place of the warehouse if all goes well.
+
+    On any exception the copy is removed and the warehouse stays as it was. Raises WarehouseError if the warehouse
+    cannot be opened, if someone else is loading into it, if the copy turns out unsound, or if the disk is full.
+    """
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
+    copy = path.with_name(path.name + ".import")
+    check_file(path)
+    with loading_lock(path):
+        try:
+            with _writing_sentences(path):
+                _remove_copy(copy)
+                shutil.copyfile(path, copy)
+                shutil.copymode(path, copy)
+            with _attached(copy, writable=True) as database:
+                _check_schema(database, path)
+                yield database
+                database.run(Sql("checkpoint"))
+            _count_again(copy)
+            with _writing_sentences(path):
+                _sync(copy)
+                os.replace(copy, path)
+                _sync(path.parent)
+        finally:
+            _remove_copy(copy)
+
+
+def backup(path: Path, to: Path) -> None:
+    """Copies the warehouse at `path` to the new file `to`, and proves that the copy is whole. Raises WarehouseError.
+
+    No load can replace the warehouse meanwhile.
+    """
+    if to.exists() or to.is_symlink():
+        raise WarehouseError(f"{to} exists already", ("a backup needs a name that is not taken",))
+    check_file(path)
+    with loading_lock(path):
+        try:
+            with _writing_sentences(to):
+                shutil.copyfile(path, to)
+                _sync(to)
+                _sync(to.parent)
+            _count_again(to)
+        except BaseException:
+            to.unlink(missing_ok=True)
+            raise
+
+
+def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
+    """(import, rows it brought by the ledger, rows there are) of every import for which the two differ."""
+    counted = join(" union all ", (Sql("select import_id from ") + name(table) for table in FACT_TABLES))
+    differing = (
+        Sql("with fact as (") + counted + ") "
+        "select coalesce(i.id, f.id), coalesce(i.rows, 0), coalesce(f.rows, 0) "
+        "from import i full join (select import_id as id, count(*) as rows from fact group by import_id) f using (id) "
+        "where coalesce(i.rows, 0) <> coalesce(f.rows, 0) order by 1"
+    )
+    return tuple((int(found[0]), int(found[1]), int(found[2])) for found in database.rows(differing))
+
+
+def _connect(path: Path | None) -> Database:
+    spill = tempfile.mkdtemp(prefix="evalhouse-")
+    try:
+        connection = duckdb.connect(config={**_CONFIGURATION, "temp_directory": spill})
+    except duckdb.Error as error:
+        shutil.rmtree(spill, ignore_errors=True)
+        raise _as_warehouse_error(error, path) from None
+    return Database(connection, path, spill)
+
+
+def _attached(path: Path, *, writable: bool) -> Database:
+    # Attached and not connected to: connections to one path share a database, even after the file was replaced.
+    database = _connect(path)
+    quoted = "'" + str(path.absolute()).replace("'", "''") + "'"
+    options = "type duckdb" if writable else "type duckdb, read_only"
+    until = time.monotonic() + PATIENCE
+    try:
+        while True:
+            try:
+                database._connection.execute(f"attach {quoted} as warehouse ({options}); use warehouse")
+                return database
+            except duckdb.Error as error:
+                if "lock" not in str(error).lower() or time.monotonic() > until:
+                    raise _why_not_opened(error, path) from None
+                time.sleep(0.02)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _make_schema(database: Database, *, comments: bool) -> None:
+    statements = files("warehouse").joinpath("schema.sql").read_text(encoding="utf-8")
+    if not comments:
+        # Comments are for other tools that open the file; in memory they would be a fifth of the cost.
+        statements = re.sub(r"^comment on .*\n", "", statements, flags=re.MULTILINE)
+    database.run(Sql(f"begin transaction;\n{statements}\ncommit;"))
+
+
+def _check_schema(database: Database, path: Path) -> None:
+    if not database.rows(Sql("select 1 from duckdb_tables() where table_name = 'meta' and not internal")):
+        raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse")
+    stored = database.rows(Sql("select value from meta where key = 'schema_version'"))
+    version = stored[0][0] if stored else "unknown"
+    if version != str(SCHEMA_VERSION):
+        raise WarehouseError(
+            f"{path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}",
+            ("a newer evalhouse reads it",) if version.isdigit() and int(version) > SCHEMA_VERSION else (),
+        )
+
+
+def _why_not_opened(error: duckdb.Error, path: Path) -> WarehouseError:
+    text = str(error)
+    if "Could not set lock" in text or "onflicting lock" in text:
+        holder = re.search(r"PID (\d+)", text)
+        who = f"process {holder[1]}" if holder else "another program"
+        return WarehouseError(f"{path} is being written by {who}", ("wait until it is done, or end it",))
+    writer = written_by(path)
+    if _release(writer) > _release(LIBRARY):
+        return WarehouseError(
+            f"{path} was written by DuckDB {writer}, and this is DuckDB {LIBRARY}",
+            ("install that version of duckdb, or a newer one",),
+        )
+    if "checksum" in text:
+        return WarehouseError(f"{path} is damaged: a checksum is wrong", ("restore it from a backup",))
+    if "enough bytes" in text:
+        return WarehouseError(f"{path} is cut off", ("restore it from a backup",))
+    return _as_warehouse_error(error, path)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+def _count_again(copy: Path) -> None:
+    """Opens a copy afresh and counts what is in it against its ledger."""
+    with open_database(copy) as database:
+        for number, rows, found in unbalanced_imports(database):
+            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {found} are there")
+
+
+def _remove_copy(copy: Path) -> None:
+    for leftover in (copy, copy.with_name(copy.name + ".wal")):
+        leftover.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    """Has a file or folder written to disk; where folders cannot be opened, the system sees to them itself."""
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _writing_sentences(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _disk_full(path) from None
+        raise WarehouseError(f"{path} cannot be written: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def _sentences(path: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _as_warehouse_error(error, path) from None
+
+
+def _disk_full(path: Path | None) -> WarehouseError:
+    return WarehouseError(f"the disk is full; {path or 'the warehouse'} is as it was before")
+
+
+def _as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError:
+    text = str(error)
+    if isinstance(error, duckdb.InterruptException):
+        return WarehouseError("interrupted")
+    if "No space left" in text or "Disk quota" in text:
+        return _disk_full(path)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return WarehouseError("the query needs more memory or temporary disk space than there is")
+    return WarehouseError(f"{path or 'the warehouse'}: {_first_sentence(text)[1]}")
+
+
+def _first_sentence(text: str) -> tuple[int | None, str]:
+    """DuckDB's message as (line in the statement, one sentence): without its kind, the quoted SQL and the caret."""
+    line = re.search(r"^LINE (\d+):", text, flags=re.MULTILINE)
+    first, *more = text.strip().split("\n")
+    sentence = re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" .!")
+    if more and re.match("Did you mean|Candidate bindings", more[0].strip()):
+        sentence += "; " + more[0].strip()[0].lower() + more[0].strip()[1:]
+    return (int(line[1]) if line else None), sentence

@@ -1,0 +1,65 @@
+"""What the first bytes of a file say, so that what is no warehouse is told apart before DuckDB sees it.
+
+Reads the file and nothing else; neither imports duckdb nor runs SQL. The places are those of DuckDB's storage format.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from warehouse.errors import WarehouseError
+
+_MAGIC = slice(8, 12)
+_LIBRARY_VERSION = slice(52, 84)
+_HEADER = 4096
+_HEADERS = 3 * _HEADER
+"""A DuckDB file begins with three headers; the newer of the last two says how many blocks follow."""
+_BLOCK_SIZES = tuple(2**power for power in range(14, 19))
+
+
+def check_file(path: Path) -> None:
+    """Raises WarehouseError if there is no whole DuckDB file at `path`, or if an unfinished log lies beside it."""
+    try:
+        if path.is_dir():
+            raise WarehouseError(f"{path} is a folder, not a warehouse")
+        with path.open("rb") as file:
+            head = file.read(_HEADERS)
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise WarehouseError(f"there is no warehouse {path}", (f"evalhouse init {path} makes one",)) from None
+    except OSError as error:
+        raise WarehouseError(f"{path} cannot be read: {error.strerror}") from None
+    if size == 0:
+        raise WarehouseError(f"{path} is empty")
+    if head.startswith(b"SQLite format 3\0"):
+        raise WarehouseError(f"{path} is an SQLite database, not a warehouse")
+    if head[_MAGIC] != b"DUCK":
+        raise WarehouseError(f"{path} is not a warehouse", ("a warehouse is a DuckDB file made by evalhouse init",))
+    if size < (whole := _size_by_headers(head)):
+        raise WarehouseError(f"{path} is cut off: it has {size} bytes of {whole}", ("restore it from a backup",))
+    if path.with_name(path.name + ".wal").exists():
+        raise WarehouseError(
+            f"{path}.wal lies beside the warehouse: another program wrote to it and did not finish",
+            ("open and close the warehouse with that program",),
+        )
+
+
+def written_by(path: Path) -> str:
+    """The version of DuckDB that wrote a file, such as 1.2.0; empty where there is no file or it does not say."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_LIBRARY_VERSION.stop)
+    except OSError:
+        return ""
+    return head[_LIBRARY_VERSION].split(b"\0")[0].decode("ascii", "replace").removeprefix("v")
+
+
+def _size_by_headers(head: bytes) -> int:
+    """How long a DuckDB file must be, in bytes; DuckDB opens one that was cut off and fails later."""
+    if len(head) < _HEADERS:
+        return _HEADERS
+    # Each of the two: checksum, iteration, two places of metadata, number of blocks, size of a block.
+    _, blocks, size = max(struct.unpack_from("<8xQ16xQQ", head, place) for place in (_HEADER, 2 * _HEADER))
+    # Other sizes of a block are not of the format that is known here, and DuckDB will say so.
+    return _HEADERS + int(blocks) * int(size) if size in _BLOCK_SIZES else _HEADERS

@@ -1,0 +1,36 @@
+"""What can be wrong with data and with a warehouse, as data. Drawing it is the business of rendering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong in a file. `line` counts from 1 and is None where the file as a whole is meant."""
+
+    source: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        place = self.source if self.line is None else f"{self.source}:{self.line}"
+        return f"{place}: {self.message}"
+
+
+class DataError(Exception):
+    """A file that cannot be loaded: up to 20 faults, and how many there are in all. Nothing was stored."""
+
+    def __init__(self, faults: tuple[Fault, ...], total: int | None = None) -> None:
+        super().__init__("; ".join(str(fault) for fault in faults))
+        self.faults = faults
+        self.total = len(faults) if total is None else total
+
+
+class WarehouseError(Exception):
+    """A warehouse that cannot be opened or written: what is so, and what would help."""
+
+    def __init__(self, message: str, hints: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hints = hints

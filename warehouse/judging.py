@@ -1,0 +1,244 @@
+"""What may be stored: are the cells good, do the counts of a row agree, does a fact contradict another or a stored one.
+
+Each question is one query over all rows; only where the answer is no are the rows looked at, to say what is wrong on
+which line. Nothing here stores anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from warehouse.errors import DataError
+from warehouse.facts import content_columns, given, key_columns
+from warehouse.readers.kinds import KINDS, complaint, shown
+from warehouse.readers.staging import MOST_FAULTS, Staged, Staging
+from warehouse.records import UNIT, Field
+from warehouse.sql import Sql, join, name, value, values
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What must hold between the counts of one row: the sum of `parts`, where known, does not exceed `whole`."""
+
+    parts: tuple[str, ...]
+    whole: str
+
+    def broken(self) -> Sql:
+        """A condition on `fact` that holds where the rule is broken."""
+        parts = [f"coalesce({part}, 0)::bigint" for part in self.parts]
+        return Sql(f"{' + '.join(parts)} > {self.whole}")
+
+    def complaint(self, counts: Mapping[str, int | None]) -> str:
+        """What is wrong with counts that break the rule."""
+        known = {part: count for part in self.parts if (count := counts[part]) is not None}
+        return f"{' + '.join(known)} is {sum(known.values())}, more than {self.whole}, which is {counts[self.whole]}"
+
+
+_MATCHED = ("correct", "partial", "incorrect")
+RULES: dict[str, tuple[_Rule, ...]] = {"score": (_Rule(_MATCHED, "possible"), _Rule(_MATCHED, "actual"))}
+"""By table, what must hold between the counts of a fact."""
+
+
+def check_cells(staging: Staging, staged: Staged) -> tuple[str, ...]:
+    """Judges every staged cell and returns notes. Raises DataError with the faults, or if there are no rows."""
+    good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
+    filled = [f"count(attribute_{number})" for number in range(len(staged.attributes))]
+    columns = "count(*), count_if(blanks), count_if(not (" + good + ")), " + (" + ".join(filled) or "null")
+    [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + " from staged")
+    if not rows:
+        raise staging.refusal("there is a header and no rows")
+    if wrong:
+        raise _cell_error(staging, staged)
+    if attributes == 0:
+        raise staging.refusal("no row gives an attribute a value")
+    return (f"blanks around names were left out in {_rows(blanks)}",) if blanks else ()
+
+
+def leave_only_new(staging: Staging, staged: Staged) -> tuple[int, int, tuple[str, ...]]:
+    """Drops the facts that stand twice in the file or are stored already. Returns (facts read, facts left, notes).
+
+    Raises DataError where the counts of a fact do not agree, or where two facts of one key differ.
+    """
+    database, form = staging.database, staging.form
+    key = join(", ", map(name, key_columns(form)))
+    firsts = "(select " + key + ", min(place) as place from fact group by all having count(*) > 1)"
+    stored = name(form.table)
+    broken = join(" or ", [*(rule.broken() for rule in RULES.get(form.table, ())), Sql("false")])
+    [(read, breaking, repeated, known)] = database.rows(
+        "select (select count(*) from fact), "
+        "(select count(*) from fact where " + broken + "), "
+        "(select count(*) from " + firsts + "), "
+        "(select count(*) from fact semi join " + stored + " using (" + key + "))"
+    )
+    if breaking:
+        raise _rule_error(staging, staged)
+    if UNIT in form.key:
+        _refuse_mixed_units(staging, staged)
+    same = " and ".join(f"a.{column} = b.{column}" for column in key_columns(form))
+    notes = []
+    dropped = 0
+    if repeated:
+        pairs = (
+            "fact as a join " + firsts + " as first using (" + key + ") join fact as b on b.place = first.place and "
+        )
+        _refuse_contradictions(staging, staged, pairs + same + " where a.place <> b.place", "b.place")
+        doubles = "delete from fact as a using " + firsts + " as b where a.place > b.place and " + same
+        [(dropped,)] = database.rows(doubles)
+        notes.append("1 row repeats an earlier one" if dropped == 1 else f"{dropped} rows repeat earlier ones")
+    if known:
+        pairs = "fact as a join " + stored + " as b on " + same + " where true"
+        _refuse_contradictions(staging, staged, pairs, "b.import_id")
+        [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
+        dropped += again
+        all_of_them = dropped == read
+        notes.append(
+            "every row is stored already; nothing was added" if all_of_them else f"stored already: {_rows(again)}"
+        )
+    return read, read - dropped, tuple(notes)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
+    """By column of `staged`, a condition that holds where its cell is good."""
+    attributes = (Field(f"attribute_{number}", "name", required=False) for number in range(len(staged.attributes)))
+    verdicts = {}
+    for field in (*given(staging, staged), *attributes):
+        column = name(field.name)
+        filled = " is not null and " if field.required else " is null or "
+        verdicts[field] = column + filled + KINDS[field.kind].passed_by(column)
+    return verdicts
+
+
+def _cell_error(staging: Staging, staged: Staged) -> DataError:
+    """The first 20 cells that are not good, row by row, and how many there are."""
+    verdicts = _verdicts(staging, staged)
+    settings = {field: verdict for field, verdict in verdicts.items() if field.name in staging.fields}
+    if settings:
+        [passed] = staging.database.rows("select " + join(", ", settings.values()) + " from staged limit 1")
+        wrong = tuple(
+            staging.fault(complaint(field.kind, f"the value set for {field.name}", staging.fields[field.name] or None))
+            for field, is_good in zip(settings, passed, strict=True)
+            if not is_good
+        )
+        if wrong:
+            return DataError(wrong)
+    bad = join(" or ", ("not (" + verdict + ")" for verdict in verdicts.values()))
+    total = join(" + ", ("count_if(not (" + verdict + "))" for verdict in verdicts.values()))
+    cells = join(", ", (name(field.name) + ", (" + verdict + ")" for field, verdict in verdicts.items()))
+    [(faults,)] = staging.database.rows("select " + total + " from staged")
+    first_rows = "select rowid, " + cells + " from staged where " + bad + " order by rowid limit " + value(MOST_FAULTS)
+    called = {f"attribute_{number}": column for number, column in enumerate(staged.attributes)} | dict(staged.columns)
+    complaints = [
+        (row, complaint(field.kind, called.get(field.name, field.name), cell))
+        for row, *found in staging.database.rows(first_rows)
+        for field, cell, passed in zip(verdicts, found[::2], found[1::2], strict=True)
+        if not passed
+    ]
+    return DataError(staged.faults(staging.source, complaints[:MOST_FAULTS]), faults)
+
+
+def _rule_error(staging: Staging, staged: Staged) -> DataError:
+    """The first 20 breaches of rules between counts, and how many there are."""
+    rules, content = RULES[staging.form.table], content_columns(staging.form)
+    broken = [rule.broken() for rule in rules]
+    total = join(" + ", ("count_if(" + condition + ")" for condition in broken))
+    [(breaches,)] = staging.database.rows("select " + total + " from fact")
+    columns = join(", ", [*broken, *map(name, content)])
+    wrong = join(" or ", broken)
+    first_rows = (
+        "select place, " + columns + " from fact where " + wrong + " order by place limit " + value(MOST_FAULTS)
+    )
+    complaints = [
+        (place, rule.complaint(dict(zip(content, found[len(rules) :], strict=True))))
+        for place, *found in staging.database.rows(first_rows)
+        for rule, is_broken in zip(rules, found, strict=False)
+        if is_broken
+    ]
+    return DataError(staged.faults(staging.source, complaints[:MOST_FAULTS]), breaches)
+
+
+def _refuse_mixed_units(staging: Staging, staged: Staged) -> None:
+    """Raises DataError where a system would have scores both for a whole document and for units of it."""
+    database = staging.database
+    if not database.rows(Sql("select 1 from unit where id <> 0 limit 1")):
+        return
+    mixed = Sql(
+        " from fact semi join (select system_id, document_id from "
+        "(select system_id, document_id, unit_id from fact union all "
+        "select system_id, document_id, unit_id from score) "
+        "group by all having bool_or(unit_id = 0) and bool_or(unit_id <> 0)) using (system_id, document_id)"
+    )
+    [(total,)] = database.rows("select count(*)" + mixed)
+    if total:
+        places = [
+            place for (place,) in database.rows("select place" + mixed + " order by place limit " + value(MOST_FAULTS))
+        ]
+        subjects = _subjects(staging, staged, places)
+        sentence = "the document is scored both as a whole and by unit, which would count it twice"
+        complaints = [(place, f"{subjects[place]}: {sentence}") for place in places]
+        raise DataError(staged.faults(staging.source, complaints), total)
+
+
+def _refuse_contradictions(staging: Staging, staged: Staged, pairs: Sql, origin: str) -> None:
+    """Raises DataError if in some pairs of facts of one key the later, `a`, differs in content from the earlier, `b`.
+
+    `origin` is the column that says where b stands: b.place in the file, or b.import_id in the warehouse.
+    """
+    content = content_columns(staging.form)
+    differing = pairs + " and (" + " or ".join(f"a.{column} is distinct from b.{column}" for column in content) + ")"
+    [(total,)] = staging.database.rows("select count(*) from " + differing)
+    if not total:
+        return
+    attribute = "a.name" if staging.form.attributes else "null"
+    cells = ", ".join(f"a.{column}, b.{column}" for column in content)
+    found = staging.database.rows(
+        f"select a.place, {origin}, {attribute}, {cells} from "
+        + differing
+        + " order by a.place limit "
+        + value(MOST_FAULTS)
+    )
+    subjects = _subjects(staging, staged, [row[0] for row in found])
+    in_file = origin == "b.place"
+    lines = staged.lines({row[1] for row in found}) if staged.lines and in_file else {}
+    complaints = []
+    for place, earlier, attribute_name, *both in found:
+        names = (shown(attribute_name),) if attribute_name else content
+        here, there = _difference(names, both[::2], both[1::2])
+        if in_file:
+            spot = f"line {lines[earlier]}" if earlier in lines else f"row {earlier + 1}"
+            complaints.append((place, f"{subjects[place]} has {here}, but on {spot} it has {there}"))
+        else:
+            complaints.append((place, f"{subjects[place]} has {here}, but is stored with {there} (import {earlier})"))
+    raise DataError(staged.faults(staging.source, complaints), total)
+
+
+def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tuple[str, str]:
+    """What differs, said of one side and of the other."""
+    differing = [each for each in zip(names, here, there, strict=True) if each[1] != each[2]]
+    return (
+        ", ".join(f"{called} {_said(now)}" for called, now, _ in differing),
+        ", ".join(f"{called} {_said(then)}" for called, _, then in differing),
+    )
+
+
+def _subjects(staging: Staging, staged: Staged, places: list[int]) -> dict[int, str]:
+    """What rows are about: their key, as it stands in the file."""
+    keys = join(", ", (name(field.name) for field in given(staging, staged) if field in staging.form.key))
+    found = staging.database.rows("select rowid, " + keys + " from staged where rowid in " + values(places))
+    return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in found}
+
+
+def _said(content: object) -> str:
+    if content is None:
+        return "unknown"
+    if isinstance(content, bool):
+        return "yes" if content else "no"
+    if isinstance(content, Decimal):
+        return f"{content:f}".rstrip("0").rstrip(".")
+    return shown(content)[1:-1] if isinstance(content, str) else str(content)

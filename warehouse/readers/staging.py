@@ -1,0 +1,193 @@
+"""What goes into a reader and what comes out of it: a file and its form in, a temporary table of texts out.
+
+The table is called `staged` and has one row a record, in the order of the file (row ids count from 0). Each field that
+the file or a setting gives is a text column named like the field: trimmed, names in Unicode NFC, null where a cell is
+empty. The column `blanks` says whether there were blanks around a name. Attributes stand in columns of their own,
+`attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from warehouse.errors import DataError, Fault
+from warehouse.readers.kinds import shown
+from warehouse.records import Field, Form
+from warehouse.sql import Sql, join, name, value
+
+MOST_FAULTS = 20
+"""How many faults of a file are told one by one."""
+
+
+class Store(Protocol):
+    """What a reader may ask of the warehouse; see `warehouse.database.Database`."""
+
+    def read(self, table: str, select: Sql) -> None:
+        """Makes a temporary table of a query that reads a file. Raises UnreadableError."""
+
+    def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+
+    def run(self, sql: Sql) -> None:
+        """Runs a statement that yields nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """One file to stage: `fields` gives a field one value for all rows, `columns` names the column it is taken from."""
+
+    database: Store
+    source: Path
+    form: Form
+    fields: Mapping[str, str]
+    columns: Mapping[str, str]
+
+    def fault(self, message: str, line: int | None = None) -> Fault:
+        """A fault of this file."""
+        return Fault(str(self.source), line, message)
+
+    def refusal(self, message: str, line: int | None = None) -> DataError:
+        """The error for a file with one fault."""
+        return DataError((self.fault(message, line),))
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What a reader staged.
+
+    `columns` says what the column of a field is called in the file, for the fields that have one; `attributes` are the
+    names of the attribute columns; `lines` gives the line on which each of some rows begins, or is None where the
+    format has no lines.
+    """
+
+    columns: Mapping[str, str]
+    attributes: tuple[str, ...]
+    notes: tuple[str, ...]
+    lines: Callable[[Iterable[int]], dict[int, int]] | None
+
+    def faults(self, source: Path, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
+        """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
+        listed = list(complaints)
+        if self.lines is None:
+            return tuple(Fault(str(source), None, f"row {row + 1}: {message}") for row, message in listed)
+        lines = self.lines({row for row, _ in listed})
+        return tuple(Fault(str(source), lines.get(row), message) for row, message in listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Which columns of a file, counted from 0, are fields, which are attributes, and what there is to note."""
+
+    positions: Mapping[str, int]
+    attributes: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    def staged(self, header: tuple[str, ...], lines: Callable[[Iterable[int]], dict[int, int]] | None) -> Staged:
+        """What to hand on once the rows are staged."""
+        columns = {field: header[place] for field, place in self.positions.items()}
+        return Staged(columns, tuple(header[place] for place in self.attributes), self.notes, lines)
+
+
+def match(staging: Staging, header: tuple[str, ...], header_line: int | None) -> Matching:
+    """Matches the columns of a file with the fields of its form. Raises DataError naming all that does not fit."""
+    form, listed = staging.form, _listed(header)
+    known = {field.name for field in form.fields}
+    faults = [
+        staging.fault(
+            f"there is no field {shown(field)} in {form.name}; its fields are {', '.join(_names(form.fields))}"
+        )
+        for field in (*staging.fields, *staging.columns)
+        if field not in known
+    ]
+    faults += [
+        staging.fault(f"{field} is both set to {shown(staging.fields[field])} and taken from {shown(column)}")
+        for field, column in staging.columns.items()
+        if field in staging.fields
+    ]
+    faults += [
+        staging.fault(f"there is no column {shown(column)} to take {field} from; {listed}", header_line)
+        for field, column in staging.columns.items()
+        if column not in header
+    ]
+    faults += [
+        staging.fault(f"the column {shown(column)} stands more than once in the header", header_line)
+        for column in dict.fromkeys(header)
+        if column and header.count(column) > 1
+    ]
+    wanted = {
+        field.name: staging.columns.get(field.name, field.name)
+        for field in form.fields
+        if field.name not in staging.fields
+    }
+    absent = [
+        field.name
+        for field in form.fields
+        if field.required and field.name in wanted and field.name not in staging.columns and field.name not in header
+    ]
+    if absent:
+        faults.append(
+            staging.fault(
+                f"there is no column for {', '.join(absent)}; {listed}; "
+                "--map FIELD=COLUMN takes a field from a column of another name, --set FIELD=VALUE gives it one value",
+                header_line,
+            )
+        )
+    positions = {field: header.index(column) for field, column in wanted.items() if column in header}
+    others = tuple(
+        place for place in range(len(header)) if place not in positions.values() and header[place] not in staging.fields
+    )
+    if form.attributes:
+        faults += [
+            staging.fault(f"column {place + 1} has no name", header_line) for place in others if not header[place]
+        ]
+        if not others and not faults:
+            faults.append(staging.fault(f"there is no attribute beside {', '.join(positions)}; {listed}", header_line))
+    if faults:
+        raise DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+    notes = [f"the column {column} is left out, the field being set" for column in header if column in staging.fields]
+    if form.attributes:
+        return Matching(positions, others, tuple(notes))
+    if others:
+        left_out = ", ".join(header[place] or f"column {place + 1}" for place in others)
+        notes.append(f"left out, being no field: {left_out}")
+    return Matching(positions, (), tuple(notes))
+
+
+def staged_columns(staging: Staging, matching: Matching, cell: Callable[[int], Sql]) -> Sql:
+    """The select list of `staged`; `cell` gives the raw text of a column."""
+    listed: list[Sql] = []
+    blanks: list[Sql] = [Sql("false")]
+    for field in staging.form.fields:
+        if field.name in staging.fields:
+            text = value(staging.fields[field.name]) + "::varchar"
+        elif field.name in matching.positions:
+            text = cell(matching.positions[field.name])
+            if field.kind == "name":
+                blanks.append(Sql("coalesce(") + text + " <> " + _trimmed(text) + ", false)")
+        else:
+            continue
+        listed.append(_cleaned(text, field) + " as " + name(field.name))
+    for count, place in enumerate(matching.attributes):
+        listed.append("nfc_normalize(nullif(" + _trimmed(cell(place)) + ", ''))" + Sql(f" as attribute_{count}"))
+    listed.append(join(" or ", blanks) + " as blanks")
+    return join(", ", listed)
+
+
+def _cleaned(text: Sql, field: Field) -> Sql:
+    cleaned = "nullif(" + _trimmed(text) + ", '')"
+    return "nfc_normalize(" + cleaned + ")" if field.kind == "name" else cleaned
+
+
+def _trimmed(text: Sql) -> Sql:
+    return "trim(" + text + ")"
+
+
+def _names(fields: Iterable[Field]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields)
+
+
+def _listed(header: tuple[str, ...]) -> str:
+    return "the columns are " + ", ".join(shown(column)[1:-1] or "(no name)" for column in header)

@@ -1,0 +1,328 @@
+"""Tables with named columns: CSV, TSV, JSON lines, JSON and Parquet, the first three also compressed with gzip or zstd.
+
+DuckDB reads the file, every column as text. Python reads it a second time only where something is wrong, to say on
+which line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, Literal
+
+from warehouse.errors import DataError, Fault
+from warehouse.readers.kinds import shown
+from warehouse.readers.staging import MOST_FAULTS, Staged, Staging, match, staged_columns
+from warehouse.records import UnreadableError
+from warehouse.sql import Sql, name, value
+
+LONGEST_CELL = 1_000_000
+
+Compression = Literal["none", "gzip", "zstd"]
+COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+JSON_BY_LINE = {".jsonl": True, ".ndjson": True, ".json": False}
+LARGEST_JSON = 256 * 1024 * 1024
+"""The largest JSON array that is read, in bytes."""
+
+
+def stage(staging: Staging) -> Staged:
+    """Stages a file by its ending. An unknown ending is taken for TSV if the first line has a tab in it, else for CSV.
+
+    Raises DataError if the file is not there, is not what its ending says, or has other columns than are wanted.
+    """
+    source = staging.source
+    try:
+        if source.is_dir():
+            raise staging.refusal("this is a folder, not a file")
+        with source.open("rb") as file:
+            start = file.read(4)
+    except FileNotFoundError:
+        raise staging.refusal("there is no such file") from None
+    except OSError as error:
+        raise staging.refusal(f"the file cannot be read: {error.strerror}") from None
+    if not start:
+        raise staging.refusal("the file is empty")
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise staging.refusal("the file is UTF-16; it must be UTF-8")
+    endings = [ending.lower() for ending in source.suffixes]
+    compression = COMPRESSIONS.get(endings[-1], "none") if endings else "none"
+    if compression != "none":
+        endings.pop()
+    ending = endings[-1] if endings else ""
+    if ending == ".parquet":
+        return _stage_parquet(staging)
+    text = _Text(staging, compression)
+    if ending in JSON_BY_LINE:
+        return _stage_json(text, by_line=JSON_BY_LINE[ending])
+    separator = SEPARATORS.get(ending) or ("\t" if "\t" in next(text.lines(), "") else ",")
+    return _stage_csv(text, separator)
+
+
+def _stage_csv(text: _Text, separator: str) -> Staged:
+    staging = text.staging
+    header = text.header(separator)
+    matching = match(staging, header, 1)
+    select = (
+        Sql("select ")
+        + staged_columns(staging, matching, lambda place: Sql(f"c{place}"))
+        + Sql(
+            " from read_csv(?, header=true, auto_detect=false, strict_mode=true, null_padding=false, ", (text.pattern,)
+        )
+        + f"encoding='utf-8', compression='{text.compression}', delim='{separator}', quote='\"', escape='\"', "
+        + "columns={"
+        + ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header)))
+        # In a file of one column DuckDB takes a blank line for an empty cell; everywhere else it passes over it.
+        + ("}) where c0 is not null" if len(header) == 1 else "})")
+    )
+    try:
+        staging.database.read("staged", select)
+    except UnreadableError as error:
+        raise text.diagnosis(separator, len(header), str(error)) from None
+    return matching.staged(header, lambda rows: text.record_lines(separator, rows))
+
+
+def _stage_json(text: _Text, *, by_line: bool) -> Staged:
+    staging = text.staging
+    try:
+        staging.database.read("staged_json", _json_objects(text, by_line=by_line))
+    except UnreadableError as error:
+        raise text.json_diagnosis(by_line, str(error)) from None
+    lines = text.json_lines if by_line else None
+    wrong = staging.database.rows(
+        Sql(
+            "select rowid, json_type(json) = 'OBJECT' from staged_json where json_type(json) <> 'OBJECT' "
+            "or len(json_keys(json)) <> len(list_distinct(json_keys(json))) order by rowid limit ?",
+            (MOST_FAULTS,),
+        )
+    )
+    if wrong:
+        complaints = (
+            (row, "a key stands twice in this object" if it_is else "this is no object") for row, it_is in wrong
+        )
+        raise DataError(Staged({}, (), (), lines).faults(staging.source, complaints))
+    keys = staging.database.rows(
+        Sql(
+            "select key from (select rowid as record, unnest(json_keys(json)) as key from staged_json) "
+            "group by key order by min(record), key"
+        )
+    )
+    if not keys:
+        raise staging.refusal("the file holds no objects with names in them")
+    header = tuple(key for (key,) in keys)
+    matching = match(staging, header, None)
+    columns = staged_columns(
+        staging, matching, lambda place: "json_extract_string(json, " + value(_json_path(header[place])) + ")"
+    )
+    rows = "select " + columns + " from staged_json order by rowid"
+    staging.database.run("create or replace temp table staged as " + rows)
+    staging.database.run(Sql("drop table temp.staged_json"))
+    return matching.staged(header, lines)
+
+
+def _json_objects(text: _Text, *, by_line: bool) -> Sql:
+    if by_line:
+        reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
+        return Sql(reading, (text.pattern, text.compression))
+    # An array is read as one value and taken apart here: DuckDB's own reading of arrays takes a cut-off one for whole.
+    return Sql(
+        "select unnest(case json_type(json) when 'ARRAY' then from_json(json, '[\"JSON\"]') else [json] end) as json "
+        "from read_json_objects(?, format='unstructured', compression=?, maximum_object_size=?)",
+        (text.pattern, text.compression, LARGEST_JSON),
+    )
+
+
+def _stage_parquet(staging: Staging) -> Staged:
+    table = Sql(" from read_parquet(?, hive_partitioning=false)", (_pattern(staging),))
+    try:
+        staging.database.read("staged_header", "select *" + table + " limit 0")
+        header = tuple(
+            column for (column,) in staging.database.rows(Sql("select column_name from (describe staged_header)"))
+        )
+        matching = match(staging, header, None)
+        columns = staged_columns(staging, matching, lambda place: name(header[place]) + "::varchar")
+        staging.database.read("staged", "select " + columns + table)
+        staging.database.run(Sql("drop table temp.staged_header"))
+    except UnreadableError as error:
+        raise staging.refusal(f"this is not a sound Parquet file: {_brief(str(error))}") from None
+    return matching.staged(header, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text file as Python reads it: for its header, and to find the line of what is wrong."""
+
+    staging: Staging
+    compression: Compression
+
+    @property
+    def pattern(self) -> str:
+        return _pattern(self.staging)
+
+    def lines(self) -> Iterator[str]:
+        """The physical lines with their ends. Raises DataError where one is not UTF-8 or the file is cut off."""
+        try:
+            with self._bytes() as binary, io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text:
+                yield from text
+        except UnicodeDecodeError:
+            raise self.staging.refusal("this line is not UTF-8", self._first_undecodable()) from None
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise self.staging.refusal("the gzip data is cut off or damaged") from None
+
+    def _bytes(self) -> IO[bytes]:
+        if self.compression == "gzip":
+            return io.BufferedReader(gzip.open(self.staging.source, "rb"))
+        if self.compression == "zstd":
+            return io.BytesIO(self._unpacked())
+        return self.staging.source.open("rb")
+
+    def _unpacked(self) -> bytes:
+        # Python before 3.14 has no zstd, so DuckDB unpacks it: as a table of one column that only a line end ends.
+        lines = Sql(
+            "select line from read_csv(?, header=false, auto_detect=false, strict_mode=false, compression='zstd', "
+            "columns={'line': 'VARCHAR'}, delim='', quote='', escape='')",
+            (self.pattern,),
+        )
+        try:
+            self.staging.database.read("staged_lines", lines)
+        except UnreadableError as error:
+            raise self.staging.refusal(f"the zstd data cannot be read: {_brief(str(error))}") from None
+        read = self.staging.database.rows(Sql("select line from staged_lines order by rowid"))
+        self.staging.database.run(Sql("drop table temp.staged_lines"))
+        return "".join(f"{line or ''}\n" for (line,) in read).encode()
+
+    def _first_undecodable(self) -> int | None:
+        with self._bytes() as binary:
+            whole = binary.read()
+        for number, line in enumerate(re.split(rb"\r\n|\r|\n", whole), start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+        return None
+
+    def header(self, separator: str) -> tuple[str, ...]:
+        """The names of the columns."""
+        try:
+            with _long_cells():
+                first = next(csv.reader(self.lines(), delimiter=separator), None)
+        except csv.Error:
+            first = None
+        if not first:
+            raise self.staging.refusal("the first line is blank; it must name the columns", 1)
+        return tuple(first)
+
+    def record_lines(self, separator: str, rows: Iterable[int]) -> dict[int, int]:
+        """The lines on which records begin; records count from 0 after the header."""
+        wanted = set(rows)
+        last = max(wanted, default=-1)
+        found = islice(self._records(separator), 1, last + 2)
+        return {row: line for row, (line, _) in enumerate(found) if row in wanted}
+
+    def _records(self, separator: str) -> Iterator[tuple[int, list[str]]]:
+        """Each record that is no blank line, the header first, and the line on which it begins."""
+        begins, width = 1, 0
+        with _long_cells():
+            reader = csv.reader(self.lines(), delimiter=separator, strict=True)
+            try:
+                for record in reader:
+                    width = width or len(record)
+                    if record and not (width == 1 and record == [""]):
+                        yield begins, record
+                    begins = reader.line_num + 1
+            except csv.Error as error:
+                raise self.staging.refusal(_csv_sentence(error), begins) from None
+
+    def diagnosis(self, separator: str, width: int, said: str) -> DataError:
+        """Why DuckDB could not read the table, found by reading it again; else what DuckDB said."""
+        faults: list[Fault] = []
+        try:
+            for line, record in self._records(separator):
+                if len(record) != width:
+                    cells = "1 cell" if len(record) == 1 else f"{len(record)} cells"
+                    faults.append(self.staging.fault(f"{cells} in this row, and {width} in the header", line))
+        except DataError as error:
+            faults += error.faults
+        if faults:
+            return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+        other_end = self._mixed_line_end()
+        if other_end is not None:
+            return self.staging.refusal("this line ends in another way than the first one (CRLF, LF or CR)", other_end)
+        return self.staging.refusal(f"the table cannot be read: {_brief(said)}")
+
+    def _mixed_line_end(self) -> int | None:
+        first = ""
+        for number, line in enumerate(self.lines(), start=1):
+            end = line[len(line.rstrip("\r\n")) :]
+            first = first or end
+            if end and end != first:
+                return number
+        return None
+
+    def json_lines(self, rows: Iterable[int]) -> dict[int, int]:
+        """The lines of records, one a line; blank lines hold none."""
+        wanted = set(rows)
+        filled = (number for number, line in enumerate(self.lines(), start=1) if line.strip())
+        return {row: line for row, line in enumerate(filled) if row in wanted}
+
+    def json_diagnosis(self, by_line: bool, said: str) -> DataError:
+        """Which lines are no JSON; what DuckDB said where nothing is found."""
+        faults = []
+        try:
+            for number, line in enumerate(self.lines() if by_line else (), start=1):
+                try:
+                    json.loads(line if line.strip() else "null")
+                except json.JSONDecodeError as error:
+                    faults.append(
+                        self.staging.fault(f"this line is not JSON: {error.msg}, character {error.pos + 1}", number)
+                    )
+            if not by_line:
+                json.loads("".join(self.lines()))
+        except json.JSONDecodeError as error:
+            return self.staging.refusal(f"this is not JSON: {error.msg}", error.lineno)
+        except DataError as error:
+            return error
+        if not faults:
+            return self.staging.refusal(f"the file cannot be read: {_brief(said)}")
+        return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+
+
+def _csv_sentence(error: csv.Error) -> str:
+    if "unexpected end of data" in str(error):
+        return "a quote is opened and never closed"
+    if "field larger than" in str(error):
+        return f"a cell is longer than {LONGEST_CELL} characters"
+    return "text follows the quote that closes a cell"
+
+
+@contextlib.contextmanager
+def _long_cells() -> Iterator[None]:
+    """Lets Python's csv module read cells of up to a million characters."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _pattern(staging: Staging) -> str:
+    """The path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
+    return re.sub(r"([*?\[])", r"[\1]", str(staging.source.absolute()))
+
+
+def _json_path(key: str) -> str:
+    return '$."' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _brief(said: str) -> str:
+    """The first sentence of what DuckDB or Python said of an input."""
+    first = said.strip().split("\n")[0]
+    return shown(re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" ."), 160)[1:-1]

@@ -1,0 +1,207 @@
+-- The warehouse: what is stored, one comment a table. Version 1.
+-- Dimensions have integer keys; facts point to them and to the import that brought them.
+-- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
+-- cost two to three times the load).
+
+create table meta (key varchar not null, value varchar not null);
+comment on table meta is 'One row a property of the warehouse: schema_version, created, creator.';
+
+create table import (
+    id integer not null,
+    source varchar not null,
+    sha256 varchar not null,
+    reader varchar not null,
+    options varchar not null,
+    imported_at timestamp not null,
+    rows bigint not null,
+    version varchar not null,
+    simulated boolean not null default false
+);
+comment on table import is 'One row a load: where its rows came from, how they were read, and how many were new. Every fact points to one.';
+
+create table evaluation (id integer not null, name varchar not null);
+comment on table evaluation is 'An evaluation with test sets of its own: MUC-4. Number 0, without a name, holds test sets of no named evaluation.';
+insert into evaluation values (0, '');
+
+create table test_set (
+    id integer not null,
+    evaluation_id integer not null,
+    name varchar not null
+);
+comment on table test_set is 'A set of documents that systems were evaluated on: TST3.';
+
+create table system (id integer not null, name varchar not null);
+comment on table system is 'A system, site, run or model: GE.';
+
+create table document (
+    id integer not null,
+    test_set_id integer not null,
+    name varchar not null
+);
+comment on table document is 'The unit of observation: a message, a topic, a sample.';
+
+create table unit (id integer not null, name varchar not null);
+comment on table unit is 'A part of a document that is scored apart: a slot, an item. Number 0, without a name, is the whole document.';
+insert into unit values (0, '');
+
+create table annotator (id integer not null, name varchar not null);
+comment on table annotator is 'Who gave a key label. Number 0, without a name, is the key itself.';
+insert into annotator values (0, '');
+
+create table system_attribute (
+    system_id integer not null, name varchar not null, value varchar not null, import_id integer not null
+);
+comment on table system_attribute is 'What is known of a system: pre_parse = yes.';
+
+create table document_attribute (
+    document_id integer not null, name varchar not null, value varchar not null, import_id integer not null
+);
+comment on table document_attribute is 'What is known of a document: source = radio.';
+
+create table score (
+    test_set_id integer not null,
+    system_id integer not null,
+    document_id integer not null,
+    unit_id integer not null,
+    possible integer not null check (possible >= 0),
+    actual integer not null check (actual >= 0),
+    correct integer not null check (correct >= 0),
+    partial integer not null check (partial >= 0),
+    incorrect integer check (incorrect >= 0),
+    spurious integer check (spurious >= 0),
+    missing integer check (missing >= 0),
+    noncommittal integer check (noncommittal >= 0),
+    import_id integer not null,
+    check (correct + partial + coalesce(incorrect, 0) <= possible),
+    check (correct + partial + coalesce(incorrect, 0) <= actual)
+);
+comment on table score is 'Score tuples of extraction: one row a system, document and unit. The last four counts are null where the source did not give them.';
+
+create table decision (
+    test_set_id integer not null,
+    system_id integer not null,
+    document_id integer not null,
+    decision boolean not null,
+    confidence double,
+    import_id integer not null
+);
+comment on table decision is 'Relevance decisions: does the system judge the document relevant, and how sure it is.';
+
+create type label as enum ('nonrelevant', 'optional', 'relevant');
+
+create table key_label (
+    test_set_id integer not null,
+    document_id integer not null,
+    annotator_id integer not null,
+    label label not null,
+    import_id integer not null
+);
+comment on table key_label is 'What the key says of a document: relevant, optional (either decision is right) or nonrelevant.';
+
+create table value (
+    test_set_id integer not null,
+    system_id integer not null,
+    document_id integer not null,
+    measure varchar not null,
+    value double not null,
+    import_id integer not null
+);
+comment on table value is 'Imported values of a measure a document: average precision, BLEU, a judge''s score.';
+
+create table published (
+    test_set_id integer not null,
+    system_id integer not null,
+    task varchar not null,
+    measure varchar not null,
+    value decimal(18, 9) not null,
+    resolution decimal(18, 9) not null,
+    import_id integer not null
+);
+comment on table published is 'Figures known only as printed: 0.79 printed to 0.01.';
+
+create table definition (name varchar not null, text varchar not null, defined_at timestamp not null);
+comment on table definition is 'Measures that users defined, each as the text of its define statement.';
+
+create view scores as
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, nullif(u.name, '') as unit,
+    f.possible, f.actual, f.correct, f.partial, f.incorrect, f.spurious, f.missing, f.noncommittal, f.import_id
+from score f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id
+join document d on d.id = f.document_id
+join unit u on u.id = f.unit_id;
+comment on view scores is 'Score tuples with names.';
+
+create view decisions as
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, f.decision, f.confidence, f.import_id
+from decision f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id
+join document d on d.id = f.document_id;
+comment on view decisions is 'Relevance decisions with names.';
+
+create view labels as
+select e.name as evaluation, t.name as test_set, d.name as document, nullif(a.name, '') as annotator, f.label, f.import_id
+from key_label f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join document d on d.id = f.document_id
+join annotator a on a.id = f.annotator_id;
+comment on view labels is 'Key labels with names; annotator is null for the key itself.';
+
+create view cells as
+select f.test_set_id, f.system_id, f.document_id, l.label, f.confidence,
+    (f.decision and l.label = 'relevant')::integer as a,
+    (f.decision and l.label = 'nonrelevant')::integer as b,
+    (not f.decision and l.label = 'relevant')::integer as c,
+    (not f.decision and l.label = 'nonrelevant')::integer as d,
+    (f.decision and l.label = 'optional')::integer as x,
+    (not f.decision and l.label = 'optional')::integer as y
+from decision f
+join key_label l on l.document_id = f.document_id and l.annotator_id = 0;
+comment on view cells is 'The cell of the contingency table that each decision falls into, as 0 or 1 (Lewis and Tong 1992, figure 1).';
+
+create view contingency as
+select e.name as evaluation, t.name as test_set, s.name as system,
+    sum(f.a)::bigint as a, sum(f.b)::bigint as b, sum(f.c)::bigint as c,
+    sum(f.d)::bigint as d, sum(f.x)::bigint as x, sum(f.y)::bigint as y, count(*) as documents
+from cells f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id
+group by all;
+comment on view contingency is 'Contingency tables of text filtering (Lewis and Tong 1992, figure 1), one row a system and test set.';
+
+create view document_values as
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, f.measure, f.value, f.import_id
+from value f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id
+join document d on d.id = f.document_id;
+comment on view document_values is 'Imported values with names.';
+
+create view published_figures as
+select e.name as evaluation, t.name as test_set, s.name as system, f.task, f.measure, f.value, f.resolution, f.import_id
+from published f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id;
+comment on view published_figures is 'Published figures with names.';
+
+create view system_attributes as
+select s.name as system, f.name as attribute, f.value, f.import_id
+from system_attribute f join system s on s.id = f.system_id;
+comment on view system_attributes is 'Attributes of systems with names.';
+
+create view document_attributes as
+select e.name as evaluation, t.name as test_set, d.name as document, f.name as attribute, f.value, f.import_id
+from document_attribute f
+join document d on d.id = f.document_id
+join test_set t on t.id = d.test_set_id
+join evaluation e on e.id = t.evaluation_id;
+comment on view document_attributes is 'Attributes of documents with names.';
+
+insert into meta values ('schema_version', '1');

@@ -1,0 +1,57 @@
+"""SQL with its parameters beside it.
+
+A value never becomes part of the text: it stands as `?` and travels in `params`, in order. Only identifiers are written
+into the text, quoted by `name`. Nothing here runs SQL or knows which tables there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """A piece of SQL and the values of its question marks, in order."""
+
+    text: str
+    params: tuple[Value, ...] = ()
+
+    def __add__(self, other: Sql | str) -> Sql:
+        if isinstance(other, str):
+            return Sql(self.text + other, self.params)
+        return Sql(self.text + other.text, self.params + other.params)
+
+    def __radd__(self, other: str) -> Sql:
+        return Sql(other + self.text, self.params)
+
+
+def name(identifier: str) -> Sql:
+    """A quoted identifier."""
+    return Sql('"' + identifier.replace('"', '""') + '"')
+
+
+def value(it: Value) -> Sql:
+    """One value, as a parameter."""
+    return Sql("?", (it,))
+
+
+def values(them: Iterable[Value]) -> Sql:
+    """(?, ?, …): a list of values for IN; (NULL), which nothing is in, where there are none."""
+    listed = [value(it) for it in them]
+    return "(" + join(", ", listed or [Sql("null")]) + ")"
+
+
+def join(separator: str, parts: Iterable[Sql | str]) -> Sql:
+    """The parts with the separator between them."""
+    text: list[str] = []
+    params: tuple[Value, ...] = ()
+    for part in parts:
+        if isinstance(part, str):
+            text.append(part)
+        else:
+            text.append(part.text)
+            params += part.params
+    return Sql(separator.join(text), params)

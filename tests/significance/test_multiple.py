@@ -1,0 +1,143 @@
+"""Adjusted levels against other implementations, and the tests of whole families against their definitions."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations, product
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from tests.significance import brute
+from warehouse.significance import coins, multiple, randomization
+from warehouse.significance.paired import Many
+
+LEVELS = [0.01, 0.04, 0.03, 0.005, 0.6, 0.03, 1.0, 0.0001]
+
+
+def test_adjustments_equal_those_of_statsmodels_and_scipy() -> None:
+    source = np.random.default_rng(1)
+    for levels in (LEVELS, [0.03], source.random(50).tolist(), (source.integers(0, 5, 40) / 100).tolist()):
+        for adjust, name in (
+            (multiple.bonferroni, "bonferroni"),
+            (multiple.holm, "holm"),
+            (multiple.benjamini_hochberg, "fdr_bh"),
+        ):
+            np.testing.assert_allclose(adjust(levels), multipletests(levels, method=name)[1], rtol=1e-12)
+        np.testing.assert_allclose(
+            multiple.benjamini_hochberg(levels), stats.false_discovery_control(levels), rtol=1e-12
+        )
+
+
+def test_missing_levels_pass_through_uncounted() -> None:
+    for adjust in (multiple.bonferroni, multiple.holm, multiple.benjamini_hochberg):
+        found = adjust([None, 0.01, float("nan"), 0.04])
+        assert np.isnan(found[[0, 2]]).all()
+        np.testing.assert_array_equal(found[[1, 3]], adjust([0.01, 0.04]))
+        assert adjust([]).shape == (0,)
+        with pytest.raises(ValueError, match="not between 0 and 1"):
+            adjust([0.5, 1.5])
+
+
+def test_westfall_young_follows_its_definition() -> None:
+    """Step-down maxima over the very shuffles of the single pairs."""
+    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(2), 4, 30)))
+    pairs = list(combinations(range(4), 2))
+    shuffles = 300
+    observed, null = [], []
+    for a, b in pairs:
+        paired = many.pair(a, b)
+        delta_n, delta_d = paired.differences()
+        total_n, total_d = paired.totals[0] + paired.totals[2], paired.totals[1] + paired.totals[3]
+        spread = 2 * sqrt(float(((total_d * delta_n - total_n * delta_d) ** 2).sum())) / total_d**2
+        values = many.values()
+        observed.append(abs(values[a] - values[b]) / spread)
+        null.append(np.abs(randomization.null_differences(paired, shuffles)) / spread)
+    order = np.argsort(-np.array(observed))
+    expected, running = np.empty(len(pairs)), 0.0
+    for place, pair in enumerate(order):
+        largest = np.max([null[other] for other in order[place:]], axis=0)
+        running = max(running, (np.count_nonzero(largest >= observed[pair] - 1e-9) + 1) / (shuffles + 1))
+        expected[pair] = running
+    np.testing.assert_array_equal(multiple.westfall_young(many, pairs, shuffles), expected)
+
+
+def test_westfall_young_lies_between_single_and_bonferroni_like_levels() -> None:
+    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(3), 6, 60)))
+    pairs = list(combinations(range(6), 2))
+    for sides in ("two-sided", "one-sided"):
+        single = (randomization.all_pairs([many], 4000, sides=sides)[0] + 1) / 4001
+        levels = np.array([single[pair] for pair in pairs])
+        adjusted = multiple.westfall_young(many, pairs, 4000, sides=sides)
+        assert (adjusted >= levels).all()
+        assert (adjusted <= np.minimum(1, levels * len(pairs)) + 0.05).all()
+        alone = multiple.westfall_young(many, [(4, 1)], 4000, sides=sides)
+        assert alone[0] == single[4, 1]
+
+
+def test_a_family_keeps_its_error_rate() -> None:
+    """Four alike systems: some adjusted level is at most 0.1 in no more than a tenth of 300 families, within four
+    errors."""
+    source = np.random.default_rng(4)
+    wrong = {"maxt": 0, "tukey": 0}
+    pairs = list(combinations(range(4), 2))
+    for trial in range(300):
+        bottoms = source.integers(1, 9, (4, 20))
+        many = Many(source.binomial(bottoms, 0.5), bottoms)
+        wrong["maxt"] += bool(multiple.westfall_young(many, pairs, 99, stream=trial).min() <= 0.1)
+        nge = multiple.tukey(many, 99, stream=trial)
+        wrong["tukey"] += bool((nge + 1).min() / 100 <= 0.1)
+    for errors in wrong.values():
+        assert errors / 300 <= 0.1 + 4 * sqrt(0.1 * 0.9 / 300)
+
+
+def test_systems_that_do_not_differ_have_level_1() -> None:
+    many = Many([[3, 1], [3, 1], [0, 2]], [[4, 4], [4, 4], [4, 4]])
+    assert multiple.westfall_young(many, [(0, 1), (0, 2)], 50)[0] == 1.0
+    assert multiple.tukey(many, 50)[0, 1] == 50
+    assert multiple.westfall_young(many, [], 50).shape == (0,)
+    with pytest.raises(ValueError, match="no pair of 3 systems"):
+        multiple.westfall_young(many, [(0, 3)], 50)
+
+
+def test_tukey_of_two_systems_is_randomization() -> None:
+    """Permuting two labels is exchanging the pair, so the levels agree within four standard errors."""
+    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(5), 2, 25)))
+    for sides in ("two-sided", "one-sided"):
+        level = (randomization.all_pairs([many], 10_000)[0, 0, 1] + 1) / 10_001
+        estimate = (multiple.tukey(many, 10_000, sides=sides).max(initial=0, where=~np.eye(2, dtype=bool)) + 1) / 10_001
+        if sides == "two-sided":
+            assert abs(level - estimate) < 4 * sqrt(2 * level * (1 - level) / 10_000)
+        else:
+            assert estimate == 1.0  # the difference of the worse less the better is never more than the range
+
+
+def test_tukey_follows_its_definition() -> None:
+    """All 6³ ways to permute three systems' labels in three units, within four standard errors."""
+    tops, bottoms = np.array([[3, 1, 4], [1, 5, 0], [2, 2, 2]]), np.array([[4, 3, 5], [6, 5, 1], [2, 7, 2]])
+    many = Many(tops, bottoms)
+    ranges = []
+    for labels in product(permutations(range(3)), repeat=3):
+        places = np.array(labels).T
+        pseudo = np.take_along_axis(tops, places, 0).sum(1) / np.take_along_axis(bottoms, places, 0).sum(1)
+        ranges.append(np.ptp(pseudo))
+    nge = multiple.tukey(many, 20_000)
+    values = many.values()
+    for a, b in combinations(range(3), 2):
+        level = np.mean(np.array(ranges) >= abs(values[a] - values[b]) - 1e-12)
+        assert abs(nge[a, b] / 20_000 - level) <= 4 * sqrt(level * (1 - level) / 20_000)
+        assert nge[a, b] == nge[b, a]
+
+
+def test_longer_runs_begin_with_shorter_ones_and_tick_ends_them() -> None:
+    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(6), 3, 10)))
+    seen: list[int] = []
+    multiple.tukey(many, multiple.LABELS_CHUNK + 3, tick=seen.append)
+    assert seen == [multiple.LABELS_CHUNK, multiple.LABELS_CHUNK + 3]
+    multiple.westfall_young(many, [(0, 1)], coins.CHUNK + 3, tick=seen.append)
+    assert seen[-1] == coins.CHUNK + 3
+    assert (multiple.tukey(many, 400) >= multiple.tukey(many, 399)).all()
+    with pytest.raises(ValueError, match="shuffles is 0"):
+        multiple.tukey(many, 0)

@@ -1,0 +1,200 @@
+"""Paired bootstrap: resampled test sets, intervals for a difference, and the shifted test.
+
+A resample draws as many units as there are, with replacement, and takes both systems' counts of each (Efron &
+Tibshirani 1993). Up to MOST_UNITS units the resamples depend on seed, stream and number of units alone, so they are the
+same for all measures and pairs; above, units with the same counts of all systems are drawn together. A system whose
+denominators sum to 0 in a resample counts there as 0. Resamples come in chunks, each with a generator of its own, and
+memory is bounded by a chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance import coins
+from warehouse.significance.coins import Stream
+from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles, check_sides
+from warehouse.significance.paired import Floats, Integers, Many, Paired
+from warehouse.significance.randomization import Tick
+
+Kind = Literal["percentile", "bca"]
+
+MOST_UNITS = 20_000
+"""Up to here units are drawn one by one."""
+
+CHUNK = 256
+"""Resamples in a chunk. Part of what the seed means."""
+
+TIE = 1e-12
+"""Differences nearer than this to each other, as a share of the observed one, count as ties in the test."""
+
+
+def interval(
+    paired: Paired,
+    factor: float = 1.0,
+    resamples: int = 2000,
+    seed: int = 1992,
+    stream: Stream = 0,
+    level: float = 0.95,
+    kind: Kind = "percentile",
+    tick: Tick | None = None,
+) -> tuple[float, float]:
+    """The bootstrap interval of factor · (ΣN_A/ΣD_A − ΣN_B/ΣD_B) that covers `level`.
+
+    `kind` is percentile or bca, bias-corrected and accelerated (Efron & Tibshirani 1993, chapters 13 and 14). Raises
+    ValueError for a level that is not between 0 and 1 and for fewer than one resample.
+    """
+    low, high = intervals([_many(paired)], [(0, 1)], [factor], resamples, seed, stream, level, kind, tick)[0, 0]
+    return float(low), float(high)
+
+
+def intervals(
+    measures: Sequence[Many],
+    pairs: Sequence[tuple[int, int]],
+    factors: Sequence[float],
+    resamples: int = 2000,
+    seed: int = 1992,
+    stream: Stream = 0,
+    level: float = 0.95,
+    kind: Kind = "percentile",
+    tick: Tick | None = None,
+) -> Floats:
+    """The intervals of several measures, each with its factor, and pairs of systems over the same resamples.
+
+    Returns an array of shape (measures, pairs, 2). Raises ValueError also where the measures have different units.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"the level of an interval is {level} and must be between 0 and 1")
+    if kind not in ("percentile", "bca"):
+        raise ValueError(f"an interval is percentile or bca, and not {kind!r}")
+    if len(factors) != len(measures):
+        raise ValueError(f"there are {len(measures)} measures and {len(factors)} factors")
+    found = np.empty((len(measures), len(pairs), 2))
+    if not pairs:
+        return found
+    first, second = np.array(pairs, dtype=np.intp).T
+    values = _values(measures, resamples, seed, stream, tick)
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    for index, many in enumerate(measures):
+        for place, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            differences = values[index, a] - values[index, b]
+            shares = tails if kind == "percentile" else _corrected(differences, many.pair(a, b), level)
+            found[index, place] = np.sort(factors[index] * np.quantile(differences, shares))
+    return found
+
+
+def pair(
+    paired: Paired,
+    resamples: int = 9999,
+    seed: int = 1992,
+    stream: Stream = 0,
+    sides: Sides = "two-sided",
+    tick: Tick | None = None,
+) -> Outcome:
+    """The bootstrap test: how often a resampled difference is as far from the observed one as that is from 0.
+
+    The null distribution is that of the resampled differences, shifted so that its centre is no difference (Noreen
+    1989, section 3.3; Efron & Tibshirani 1993, section 16.4): nge counts |d* − d| ≥ |d|, one-sided d* − d ≥ d, and p =
+    (nge + 1) / (resamples + 1). Identical systems give p = 1.
+    """
+    check_sides(sides)
+    values = _values([_many(paired)], resamples, seed, stream, tick)[0]
+    numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
+    observed = numerator_a / denominator_a - numerator_b / denominator_b
+    shifted = values[0] - values[1] - observed
+    # A slack of the numerators moves a difference of two ratios over the same denominator so far.
+    tie = TIE + 2 * paired.slack / denominator_a
+    if sides == "two-sided":
+        nge = int(np.count_nonzero(np.abs(shifted) >= abs(observed) * (1 - TIE) - tie))
+    else:
+        nge = int(np.count_nonzero(shifted >= observed - abs(observed) * TIE - tie))
+    return approximate(nge, resamples)
+
+
+def _many(paired: Paired) -> Many:
+    return Many(
+        np.stack((paired.numerator_a, paired.numerator_b)),
+        np.stack((paired.denominator_a, paired.denominator_b)),
+        paired.slack,
+    )
+
+
+def _values(
+    measures: Sequence[Many], resamples: int, seed: int, stream: Stream, tick: Tick | None
+) -> NDArray[np.float64]:
+    """ΣN / ΣD of each system in each resample, of shape (measures, systems, resamples)."""
+    check_shuffles(resamples)
+    if not measures:
+        raise ValueError("no measure to resample")
+    if len({many.numerators.shape for many in measures}) > 1:
+        raise ValueError("the measures have different systems or units")
+    systems = measures[0].systems
+    table = np.concatenate([rows for many in measures for rows in (many.numerators, many.denominators)])
+    table, repeats = _distinct(table)
+    columns = np.ascontiguousarray(table.T, dtype=np.float64)
+    found = np.empty((len(measures), systems, resamples))
+    done = 0
+    for counts in _counts(table.shape[1], repeats, resamples, seed, stream):
+        used = int(counts.shape[0])
+        sums = (counts @ columns).T.reshape(len(measures), 2, systems, used)
+        found[:, :, done : done + used] = np.divide(
+            sums[:, 0], sums[:, 1], out=np.zeros((len(measures), systems, used)), where=sums[:, 1] > 0
+        )
+        done += used
+        if tick is not None:
+            tick(done)
+    return found
+
+
+def _distinct(table: Integers) -> tuple[Integers, Integers | None]:
+    """The distinct columns with how often each occurs, where there are too many columns to draw them one by one."""
+    if table.shape[1] <= MOST_UNITS:
+        return table, None
+    return np.unique(table, axis=1, return_counts=True)
+
+
+def _counts(
+    units: int, repeats: Integers | None, resamples: int, seed: int, stream: Stream
+) -> Iterator[NDArray[np.float64]]:
+    """How often each unit is drawn in each resample of a chunk, of shape (resamples in it, units)."""
+    for chunk, used in coins.chunks(resamples, CHUNK):
+        source = coins.generator(seed, stream, chunk, purpose=coins.RESAMPLES)
+        if repeats is not None:
+            total = int(repeats.sum())
+            yield source.multinomial(total, repeats / total, size=used).astype(np.float64)
+            continue
+        drawn = source.integers(0, units, size=(CHUNK, units), dtype=np.int64)[:used]
+        drawn += np.arange(used)[:, None] * units
+        yield np.bincount(drawn.reshape(-1), minlength=used * units).reshape(used, units).astype(np.float64)
+
+
+def _corrected(differences: Floats, paired: Paired, level: float) -> tuple[float, float]:
+    """The shares between which a BCa interval lies (Efron & Tibshirani 1993, section 14.3)."""
+    numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
+    observed = numerator_a / denominator_a - numerator_b / denominator_b
+    near = TIE * max(abs(observed), 1e-300)
+    below = float(np.mean(differences < observed - near) + np.mean(np.abs(differences - observed) <= near) / 2)
+    if not 0 < below < 1:
+        return (1 - level) / 2, (1 + level) / 2
+    normal = NormalDist()
+    bias = normal.inv_cdf(below)
+    left_a = _without_each(numerator_a - paired.numerator_a, denominator_a - paired.denominator_a)
+    left_b = _without_each(numerator_b - paired.numerator_b, denominator_b - paired.denominator_b)
+    influence = left_a - left_b
+    influence = influence.mean() - influence
+    squares = float((influence**2).sum())
+    acceleration = float((influence**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
+    z_low, z_high = normal.inv_cdf((1 - level) / 2), normal.inv_cdf((1 + level) / 2)
+    low, high = (normal.cdf(bias + (bias + z) / max(1 - acceleration * (bias + z), 1e-12)) for z in (z_low, z_high))
+    return low, high
+
+
+def _without_each(numerators: Integers, denominators: Integers) -> Floats:
+    """The measure with one unit left out, for each unit."""
+    ratio: Floats = np.divide(numerators, denominators, out=np.zeros(numerators.shape), where=denominators > 0)
+    return ratio

@@ -1,0 +1,73 @@
+"""How sure it is that a significance level estimated by shuffling lies below a given level, and what to conclude."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+from statistics import NormalDist
+from typing import Literal
+
+from warehouse.significance.beta import incomplete
+from warehouse.significance.outcome import check_shuffles
+
+Verdict = Literal["different", "undecided", "same"]
+
+_SEARCHED = 1_000_000
+
+
+def confidence(nge: int, shuffles: int, level: float) -> float:
+    """The probability that the exact significance level is at most `level`, given nge of so many shuffles.
+
+    BetaCDF(level; nge + 1, shuffles − nge + 1): the posterior of a uniform prior, which agrees with the table of Noreen
+    (1989) that Chinchor (1992) used: 0.6354 for 989 of 9,999 at 0.1. Raises ValueError unless 0 ≤ nge ≤ shuffles and 0
+    ≤ level ≤ 1.
+    """
+    check_shuffles(shuffles)
+    if not 0 <= nge <= shuffles:
+        raise ValueError(f"nge is {nge} and must be between 0 and {shuffles}, the number of shuffles")
+    return incomplete(level, nge + 1, shuffles - nge + 1)
+
+
+def verdict(p: float, confidence: float, level: float, gamma: float) -> Verdict:
+    """`different` where p ≤ level and the confidence is at least gamma, `undecided` where only p ≤ level, else `same`.
+
+    For an exact or analytic p the confidence is 1 or 0.
+    """
+    if p > level:
+        return "same"
+    return "different" if confidence >= gamma else "undecided"
+
+
+def shuffles_to_decide(nge: int, shuffles: int, level: float, gamma: float) -> int | None:
+    """About how many shuffles would settle an undecided verdict as `different`; None where no number would.
+
+    An estimate, to two digits: it takes (nge + 1) / (shuffles + 1) for the exact significance level and asks for the
+    number of shuffles that would bring `confidence` to gamma if the share of extreme ones stayed as it is. Beyond a
+    million it uses the normal approximation z²·p·(1 − p) / (level − p)².
+    """
+    check_shuffles(shuffles)
+    p = (nge + 1) / (shuffles + 1)
+    if not 0 < gamma < 1:
+        raise ValueError(f"the confidence wanted is {gamma} and must be between 0 and 1")
+    if p >= level:
+        return None
+    if incomplete(level, nge + 1, shuffles - nge + 1) >= gamma:
+        return shuffles
+    low, high = shuffles, shuffles
+    while high < _SEARCHED and not _settled(p, high, level, gamma):
+        low, high = high, 2 * high
+    if high >= _SEARCHED:
+        z = NormalDist().inv_cdf(gamma)
+        return _two_digits(max(float(high), z * z * p * (1 - p) / (level - p) ** 2))
+    while high - low > max(1, high // 200):
+        middle = (low + high) // 2
+        low, high = (low, middle) if _settled(p, middle, level, gamma) else (middle, high)
+    return _two_digits(high)
+
+
+def _settled(p: float, shuffles: int, level: float, gamma: float) -> bool:
+    return incomplete(level, p * shuffles + 1, (1 - p) * shuffles + 1) >= gamma
+
+
+def _two_digits(number: float) -> int:
+    unit: int = 10 ** max(0, floor(log10(number)) - 1)
+    return ceil(number / unit) * unit

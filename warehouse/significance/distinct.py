@@ -1,0 +1,61 @@
+"""The distinct differences between two systems, up to sign, and how many units have each.
+
+A fair coin turns a difference into its opposite, so a difference and its opposite have the same null distribution, and
+units with the same difference can be counted instead of listed: a million items scored 0 or 1 are one difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warehouse.significance.paired import Integers, Paired
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Differences of numerator and denominator with the number of units, each of shape (distinct,); none is (0, 0).
+
+    In each the numerator is positive, or it is 0 and the denominator positive.
+    """
+
+    numerator: Integers
+    denominator: Integers
+    count: Integers
+
+    @classmethod
+    def of(cls, paired: Paired) -> Distinct:
+        """The differences of two systems; those of units that do not differ are left out."""
+        numerator, denominator = paired.differences()
+        flip = np.where((numerator < 0) | ((numerator == 0) & (denominator < 0)), -1, 1)
+        numerator, denominator = numerator * flip, denominator * flip
+        if not numerator.size:
+            return cls(numerator, denominator, numerator)
+        lowest = int(denominator.min())
+        width = int(denominator.max()) - lowest + 1
+        cells = (int(numerator.max()) + 1) * width
+        if cells < 2**62:
+            keys = numerator * width + (denominator - lowest)
+            if cells <= 4 * keys.size + 1024:
+                counts = np.bincount(keys, minlength=cells)
+                keys = np.flatnonzero(counts)
+                counts = counts[keys]
+            else:
+                keys, counts = np.unique(keys, return_counts=True)
+            numerator, denominator = keys // width, keys % width + lowest
+        else:
+            columns, counts = np.unique(np.stack((numerator, denominator)), axis=1, return_counts=True)
+            numerator, denominator = columns
+        differ = (numerator != 0) | (denominator != 0)
+        return cls(numerator[differ], denominator[differ], counts[differ].astype(np.int64))
+
+    @property
+    def size(self) -> int:
+        """How many distinct differences there are."""
+        return int(self.count.shape[0])
+
+    @property
+    def units(self) -> int:
+        """How many units differ."""
+        return int(self.count.sum())

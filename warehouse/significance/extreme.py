@@ -1,0 +1,177 @@
+"""Whether exchanged systems differ at least as much as the observed ones, decided in integers so that ties count.
+
+Let S_N and S_D be the sums of numerators and denominators over both systems, and u and v the differences of the two
+systems' sums after an exchange. The measures then differ by
+
+    δ(u, v) = 2 (u·S_D − v·S_N) / (S_D² − v²)                    where |v| < S_D
+    δ(u, ±S_D) = (u ± S_N) / (2·S_D)                             because a measure without denominator counts as 0
+
+and the question is δ ≥ δ(u₀, v₀) one-sided, |δ| ≥ |δ(u₀, v₀)| two-sided, without the constant factor of the measure.
+Nothing here knows how u and v are drawn or counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.outcome import Sides, check_sides
+from warehouse.significance.paired import Floats, Integers, Paired
+
+Booleans = NDArray[np.bool_]
+
+_INT64 = 2**63
+_FAR = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """What was observed for two systems, and the sums that an exchange leaves alone.
+
+    `numerators` and `denominators` are S_N and S_D; `u` and `v` the observed differences; `reach` bounds |u| over all
+    exchanges. `flat` says that the denominators are equal in every unit, so that v is always 0; only then may `slack`
+    be above 0, and sums within it are ties.
+    """
+
+    numerators: int
+    denominators: int
+    u: int
+    v: int
+    reach: int
+    flat: bool
+    slack: int
+    two_sided: bool
+
+    @classmethod
+    def of(cls, paired: Paired, sides: Sides = "two-sided") -> Extreme:
+        """The observed difference of two systems."""
+        check_sides(sides)
+        numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
+        return cls(
+            numerators=numerator_a + numerator_b,
+            denominators=denominator_a + denominator_b,
+            u=numerator_a - numerator_b,
+            v=denominator_a - denominator_b,
+            reach=int(np.abs(paired.numerator_a).sum()) + int(np.abs(paired.numerator_b).sum()),
+            flat=bool((paired.denominator_a == paired.denominator_b).all()),
+            slack=paired.slack,
+            two_sided=sides == "two-sided",
+        )
+
+    @property
+    def sign(self) -> int:
+        """1 where the first system is observed to be the better, −1 where the second is, 0 where they are equal."""
+        cross = self.u * self.denominators - self.v * self.numerators
+        if abs(cross) <= self.slack * self.denominators:
+            return 0
+        return 1 if cross > 0 else -1
+
+    def opposite(self) -> Extreme:
+        """The same with the two systems changed about."""
+        return replace(self, u=-self.u, v=-self.v)
+
+    def contains(self, u: Integers, v: Integers | None = None) -> Booleans:
+        """For each exchange with the differences u and v, of one shape: is it at least as extreme as what was observed?
+
+        Where `v` is None it is 0 throughout. |v| beyond S_D cannot occur and must not be asked about.
+        """
+        if self.flat:
+            return np.abs(u) >= abs(self.u) - self.slack if self.two_sided else u >= self.u - self.slack
+        if v is None:
+            v = np.zeros_like(u)
+        inside = self._inside(u, v)
+        edge = np.abs(v) == self.denominators
+        if edge.any():
+            inside[edge] = self._edge(u[edge], v[edge])
+        return inside
+
+    def difference(self, u: Integers | Floats, v: Integers | Floats) -> Floats:
+        """δ(u, v) in floating point, without the factor of the measure."""
+        float_u, float_v, total = u.astype(np.float64), v.astype(np.float64), float(self.denominators)
+        first, second = total + float_v, total - float_v
+        # A measure without denominator counts as 0, whatever its numerator.
+        of_first = np.divide(self.numerators + float_u, first, out=np.zeros_like(first), where=first > 0)
+        of_second = np.divide(self.numerators - float_u, second, out=np.zeros_like(second), where=second > 0)
+        difference: Floats = of_first - of_second
+        return difference
+
+    def least(self, v: int, strict: bool = False) -> int:
+        """The least u for which δ(u, v) ≥ δ(u₀, v₀), or > where `strict`; |v| ≤ S_D. Signed, as δ grows with u."""
+        if self.flat:
+            return self.u - self.slack + strict
+        cross, square, a, b = self._fraction()
+        if abs(v) == self.denominators:
+            return self._edge_bound(cross, square, strict) - (self.numerators if v > 0 else -self.numerators)
+        bound = _bound(cross * (self.denominators**2 - v * v), square, strict)
+        return -(-(bound + v * b) // a)
+
+    def _fraction(self) -> tuple[int, int, int, int]:
+        """(L, K, a, b), freed of common factors: inside the edges δ ≥ δ₀ is (u·a − v·b)·K ≥ L·(S_D² − v²)."""
+        common = gcd(self.denominators, self.numerators)
+        a, b = self.denominators // common, self.numerators // common
+        cross, square = self.u * a - self.v * b, self.denominators**2 - self.v**2
+        shared = gcd(cross, square)
+        return cross // shared, square // shared, a, b
+
+    def _edge_bound(self, cross: int, square: int, strict: bool = False) -> int:
+        """What u ± S_N must reach at the edges: δ ≥ δ₀ is (u ± S_N)·K ≥ 4·S_D·gcd(S_D, S_N)·L there."""
+        return _bound(4 * self.denominators * gcd(self.denominators, self.numerators) * cross, square, strict)
+
+    def _edge(self, u: Integers, v: Integers) -> Booleans:
+        cross, square, _, _ = self._fraction()
+        shifted: Integers = u + np.sign(v) * self.numerators
+        if self.two_sided:
+            np.abs(shifted, out=shifted)
+            cross = abs(cross)
+        answer: Booleans = shifted >= max(min(self._edge_bound(cross, square), _FAR), -_FAR)
+        return answer
+
+    def _inside(self, u: Integers, v: Integers) -> Booleans:
+        cross, square, a, b = self._fraction()
+        largest = self.reach * a + self.denominators * abs(b)
+        if max(largest * square, abs(cross) * self.denominators**2) < _INT64:
+            left = u * a
+            if b:
+                left -= v * b
+            right = cross * (self.denominators**2 - v * v)
+            if self.two_sided:
+                left, right = np.abs(left), np.abs(right)
+            left *= square
+            return left >= right
+        return self._filtered(u, v, cross, square, a, b)
+
+    def _filtered(self, u: Integers, v: Integers, cross: int, square: int, a: int, b: int) -> Booleans:
+        """In floating point where that is safe, and in Python's integers within the band where it is not."""
+        float_u, float_v = u.astype(np.float64), v.astype(np.float64)
+        left = float_u * float(a) - float_v * float(b)
+        right = (float(self.denominators) - float_v) * (float(self.denominators) + float_v) * float(cross)
+        if self.two_sided:
+            np.abs(left, out=left)
+            np.abs(right, out=right)
+        # Each of the few roundings loses at most 2^-53 of the largest number that occurs on its side.
+        band = np.abs(float_u) * float(a) + np.abs(float_v) * float(abs(b))
+        band *= float(square)
+        band += float(abs(cross)) * float(self.denominators) ** 2
+        band *= 2.0**-48
+        left *= float(square)
+        left -= right
+        answer: Booleans = left > band
+        doubtful = np.flatnonzero(np.abs(left) <= band)
+        if doubtful.size:
+            points, which = np.unique(np.stack((u[doubtful], v[doubtful])), axis=1, return_inverse=True)
+            decided = []
+            for point_u, point_v in points.T.tolist():
+                here, bound = point_u * a - point_v * b, cross * (self.denominators**2 - point_v**2)
+                if self.two_sided:
+                    here, bound = abs(here), abs(bound)
+                decided.append(here * square >= bound)
+            answer[doubtful] = np.array(decided)[which.reshape(-1)]
+        return answer
+
+
+def _bound(numerator: int, denominator: int, strict: bool) -> int:
+    """The least integer at or above, or strictly above, the fraction; the denominator is positive."""
+    return numerator // denominator + 1 if strict else -(-numerator // denominator)

@@ -1,0 +1,111 @@
+"""Significance groups: the largest sets of systems no two of which differ, and the letters that show them.
+
+Chinchor (1992) draws such groups as bars beside a ranking; the letters are the compact letter display of Piepho (2004):
+two systems share a letter if and only if they do not differ significantly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+MOST_GROUPS = 2000
+"""Beyond so many groups letters say nothing more, and there can be 3^(systems / 3) of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups of a ranking.
+
+    `members` has for each group its systems from the best to the worst, the groups in the order of their letters: by
+    the rank of their best member, then of the next, and so on. `letters` has for each system, in the order of the
+    matrix, the letters of its groups. `complete` is false where there were more than MOST_GROUPS: the groups are then
+    only those of neighbours in the ranking, and systems that do not share a letter need not differ.
+    """
+
+    members: tuple[tuple[int, ...], ...]
+    letters: tuple[tuple[str, ...], ...]
+    complete: bool = True
+
+
+def letters(different: ArrayLike, order: Sequence[int]) -> Groups:
+    """The groups of a ranking, given which pairs differ, of shape (systems, systems).
+
+    `order` lists the systems from the best to the worst. Raises ValueError where the matrix is not square and
+    symmetric, and where the ranking does not name each system once.
+    """
+    matrix = np.asarray(different, dtype=bool)
+    systems = matrix.shape[0] if matrix.ndim else 0
+    if matrix.shape != (systems, systems):
+        raise ValueError(f"the matrix of differences has the shape {matrix.shape} and must be square")
+    if (matrix != matrix.T).any():
+        raise ValueError("a system differs from another that does not differ from it")
+    if sorted(order) != list(range(systems)):
+        raise ValueError(f"the ranking must name each of the {systems} systems once")
+    # Ranks from here on, so that sorting sorts by the ranking.
+    ranked = matrix[np.ix_(order, order)]
+    alike = [frozenset(np.flatnonzero(~row).tolist()) - {rank} for rank, row in enumerate(ranked)]
+    found = _cliques(alike)
+    complete = found is not None
+    groups = sorted(_runs(alike) if found is None else found)
+    named = [_letter(index) for index in range(len(groups))]
+    of_rank: list[list[str]] = [[] for _ in range(systems)]
+    for name, group in zip(named, groups, strict=True):
+        for rank in group:
+            of_rank[rank].append(name)
+    by_system: list[tuple[str, ...]] = [()] * systems
+    for rank, system in enumerate(order):
+        by_system[system] = tuple(of_rank[rank])
+    members = tuple(tuple(int(order[rank]) for rank in group) for group in groups)
+    return Groups(members, tuple(by_system), complete)
+
+
+def _cliques(alike: list[frozenset[int]]) -> list[tuple[int, ...]] | None:
+    """All maximal sets of ranks that are pairwise alike (Bron & Kerbosch 1973, with a pivot); None if too many."""
+    found: list[tuple[int, ...]] = []
+    if not alike:
+        return found
+    waiting: list[tuple[tuple[int, ...], frozenset[int], frozenset[int]]] = [
+        ((), frozenset(range(len(alike))), frozenset())
+    ]
+    while waiting:
+        chosen, candidates, excluded = waiting.pop()
+        if not candidates:
+            if not excluded:
+                found.append(tuple(sorted(chosen)))
+                if len(found) > MOST_GROUPS:
+                    return None
+            continue
+        pivot = max(candidates | excluded, key=lambda rank: len(candidates & alike[rank]))
+        for rank in sorted(candidates - alike[pivot]):
+            waiting.append(((*chosen, rank), candidates & alike[rank], excluded & alike[rank]))
+            candidates = candidates - {rank}
+            excluded = excluded | {rank}
+    return found
+
+
+def _runs(alike: list[frozenset[int]]) -> list[tuple[int, ...]]:
+    """All longest runs of neighbouring ranks that are pairwise alike."""
+    runs: list[tuple[int, ...]] = []
+    first = 0
+    for last in range(len(alike)):
+        if last + 1 < len(alike) and all(rank in alike[last + 1] for rank in range(first, last + 1)):
+            continue
+        runs.append(tuple(range(first, last + 1)))
+        if last + 1 < len(alike):
+            while not all(rank in alike[last + 1] for rank in range(first, last + 1)):
+                first += 1
+    return runs
+
+
+def _letter(index: int) -> str:
+    """a, b, …, z, aa, ab, …"""
+    name = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        name = chr(ord("a") + rest) + name
+    return name

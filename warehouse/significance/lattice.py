@@ -1,0 +1,96 @@
+"""The differences of a pair of systems as whole steps on the smallest lattice that holds all their signed sums.
+
+With signs ε = ±1, u = Σ ε·(N_A − N_B) and v = Σ ε·(D_A − D_B) can only be u = across·X + slant·Y and v = down·Y, where
+X = Σ ε·x and Y = Σ ε·y are sums of small integers: common factors are divided out, whatever combination of u and v they
+are in, and X and Y are made nearly uncorrelated. A table over (X, Y) is then as small as the data allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from warehouse.significance.distinct import Distinct
+from warehouse.significance.extreme import Extreme
+from warehouse.significance.paired import Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lattice:
+    """Steps x and y with the number of units that have them, each of shape (distinct,); see the module for the rest.
+
+    x is not negative, which costs nothing: a difference and its opposite have the same null distribution. `across` is 0
+    where all x are, and `down` where all y are.
+    """
+
+    x: Integers
+    y: Integers
+    count: Integers
+    across: int
+    slant: int
+    down: int
+
+    @classmethod
+    def of(cls, distinct: Distinct) -> Lattice:
+        """The lattice of the differences of two systems."""
+        across, slant, down = _basis(distinct)
+        y = distinct.denominator // down if down else np.zeros_like(distinct.denominator)
+        x = (distinct.numerator - slant * y) // across if across else np.zeros_like(y)
+        float_x, float_y = x.astype(np.float64), y.astype(np.float64)
+        spread = float(distinct.count @ (float_y * float_y))
+        if across and spread:
+            shear = round(float(distinct.count @ (float_x * float_y)) / spread)
+            x = x - shear * y
+            slant += shear * across
+        flip = np.where((x < 0) | ((x == 0) & (y < 0)), -1, 1)
+        return cls(x * flip, y * flip, distinct.count, across, slant, down)
+
+    @property
+    def units(self) -> int:
+        """How many units differ."""
+        return int(self.count.sum())
+
+    @property
+    def top_x(self) -> int:
+        """The largest X."""
+        return int(self.count @ self.x)
+
+    @property
+    def top_y(self) -> int:
+        """The sum of all y, the Y that goes with the largest X."""
+        return int(self.count @ self.y)
+
+    def least_x(self, y: int, extreme: Extreme, strict: bool) -> int | None:
+        """The least X for which (X, Y = y) is at least as extreme as what was observed, or more so where `strict`.
+
+        None where no X is, because |v| would exceed the sum of all denominators.
+        """
+        v = self.down * y
+        if abs(v) > extreme.denominators:
+            return None
+        least = extreme.least(v, strict) - self.slant * y
+        if self.across:
+            return -(-least // self.across)
+        return 0 if least <= 0 else self.top_x + 1
+
+
+def _basis(distinct: Distinct) -> tuple[int, int, int]:
+    """across, slant and down: (across, 0) and (slant, down) generate all differences, by Euclid's algorithm."""
+    across = slant = down = 0
+    if not distinct.denominator.any():
+        return int(np.gcd.reduce(distinct.numerator)), 0, 0
+    for numerator, denominator in zip(distinct.numerator.tolist(), distinct.denominator.tolist(), strict=True):
+        if across == 1 and down == 1:
+            break
+        a, c = numerator, denominator
+        while c:
+            quotient = down // c
+            slant, down, a, c = a, c, slant - quotient * a, down - quotient * c
+        across = gcd(across, a)
+        if across:
+            slant %= across
+    if down < 0:
+        slant, down = -slant, -down
+    return across, slant, down

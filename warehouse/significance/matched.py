@@ -1,0 +1,136 @@
+"""Tests on the differences of matched pairs: sign, Wilcoxon, t and McNemar.
+
+They look at one number a unit, the first system's less the second's, so they need a measure whose denominator is the
+same for both systems in every unit (Yeh 2000, section 3.2); `differences` checks that. Units without a difference carry
+no weight in the sign and Wilcoxon tests. Where no unit differs p is 1.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from warehouse.significance.beta import binomial_tail, normal_tail, t_tail
+from warehouse.significance.outcome import Outcome, Sides, check_sides
+from warehouse.significance.paired import Integers, Paired
+
+EXACT_UNITS = 50
+"""Up to so many units, without zeros or ties, Wilcoxon's distribution is exact."""
+
+EXACT_TIED_UNITS = 13
+"""And up to so many with them."""
+
+
+def differences(paired: Paired) -> Integers:
+    """The numerators of the first system less those of the second, of shape (units,).
+
+    As the denominators are equal, their sum is the difference of the measures but for a factor. Raises ValueError where
+    they are not.
+    """
+    numerator, denominator = paired.differences()
+    if denominator.any():
+        raise ValueError("a matched-pair test needs equal denominators in every unit, and the denominators differ")
+    return numerator
+
+
+def sign(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
+    """The sign test: exact, by the binomial distribution of wins among the units that differ.
+
+    `differences` has the shape (units,). The statistic is the number of units in which the first system is ahead.
+    """
+    values = _values(differences)
+    return _binomial(int(np.count_nonzero(values > 0)), int(np.count_nonzero(values < 0)), sides)
+
+
+def mcnemar(only_first: int, only_second: int, sides: Sides = "two-sided") -> Outcome:
+    """McNemar's test, exact: items that only the first system has right against those that only the second has.
+
+    The statistic is the first of the two numbers. Raises ValueError where one is negative.
+    """
+    if only_first < 0 or only_second < 0:
+        raise ValueError(f"numbers of items cannot be negative: {only_first}, {only_second}")
+    return _binomial(only_first, only_second, sides)
+
+
+def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
+    """Wilcoxon's signed-rank test of differences of shape (units,).
+
+    Zeros are left out and ties share their mean rank. Exact where there are at most EXACT_UNITS units without zeros or
+    ties, or at most EXACT_TIED_UNITS; otherwise by the normal approximation, its variance corrected for ties, without
+    correction for continuity (as scipy.stats.wilcoxon decides). The statistic is the smaller of the two rank sums,
+    one-sided that of the units in which the first system is ahead.
+    """
+    check_sides(sides)
+    values = _values(differences)
+    given = int(values.size)
+    values = values[values != 0]
+    units = int(values.size)
+    if not units:
+        return Outcome(1.0, "exact", statistic=0.0)
+    _, place, ties = np.unique(np.abs(values), return_inverse=True, return_counts=True)
+    doubled = (2 * np.cumsum(ties) - ties + 1)[place]  # twice the mean ranks, which are whole or half
+    wins = int(doubled[values > 0].sum())
+    total = units * (units + 1)
+    plain = given == units == ties.size
+    upper = wins if sides == "one-sided" else max(wins, total - wins)
+    statistic = wins / 2 if sides == "one-sided" else (total - upper) / 2
+    if given <= EXACT_TIED_UNITS or (plain and given <= EXACT_UNITS):
+        p = _signed_sum_tail(doubled.tolist(), upper)
+        return Outcome(p if sides == "one-sided" else min(1.0, 2 * p), "exact", statistic=statistic)
+    float_ties = ties.astype(np.float64)
+    variance = units * (units + 1) * (2 * units + 1) / 24 - float((float_ties**3 - float_ties).sum()) / 48
+    p = normal_tail((upper / 2 - total / 4) / sqrt(variance))
+    return Outcome(p if sides == "one-sided" else min(1.0, 2 * p), "analytic", statistic=statistic)
+
+
+def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
+    """Student's t test of differences of shape (units,) with units − 1 degrees of freedom; the statistic is t.
+
+    A difference that is the same in every unit, and not 0, has infinite t and p = 0 (one-sided 1 where it is negative).
+    Raises ValueError for fewer than two units.
+    """
+    check_sides(sides)
+    values = _values(differences).astype(np.float64)
+    if values.size < 2:
+        raise ValueError(f"a t test needs at least two units, and there is {values.size}")
+    mean = float(values.mean())
+    if not values.any():
+        return Outcome(1.0, "analytic", statistic=0.0)
+    spread = float(values.std(ddof=1)) if values.min() != values.max() else 0.0
+    return from_t(mean / (spread / sqrt(values.size)) if spread else inf * mean, values.size - 1, sides)
+
+
+def from_t(statistic: float, degrees: float, sides: Sides) -> Outcome:
+    """The outcome of a t with so many degrees of freedom."""
+    p = t_tail(statistic, degrees) if sides == "one-sided" else 2 * t_tail(abs(statistic), degrees)
+    return Outcome(min(1.0, p), "analytic", statistic=statistic)
+
+
+def _values(differences: ArrayLike) -> NDArray[Any]:
+    values = np.asarray(differences)
+    if values.ndim != 1:
+        raise ValueError(f"differences have {values.ndim} dimensions and need 1")
+    if not np.isfinite(values).all():
+        raise ValueError("a difference is not a number")
+    return values
+
+
+def _binomial(wins: int, losses: int, sides: Sides) -> Outcome:
+    check_sides(sides)
+    units = wins + losses
+    if sides == "one-sided":
+        return Outcome(binomial_tail(wins, units), "exact", statistic=float(wins))
+    p = min(1.0, 2 * binomial_tail(max(wins, losses), units))
+    return Outcome(p, "exact", statistic=float(wins))
+
+
+def _signed_sum_tail(sizes: list[int], least: int) -> float:
+    """The probability that the sizes, each counted or not by a fair coin, sum to at least so much."""
+    ways = [1] + [0] * sum(sizes)
+    for size in sizes:
+        for total in range(len(ways) - 1, size - 1, -1):
+            ways[total] += ways[total - size]
+    return float(sum(ways[least:]) / (1 << len(sizes)))

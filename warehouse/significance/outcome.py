@@ -1,0 +1,45 @@
+"""What every significance test gives back. Only what was found: no verdict, no level, no text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Sides = Literal["two-sided", "one-sided"]
+"""One-sided asks whether the first system is the better: it counts signed differences, first less second."""
+
+Method = Literal["exact", "approximate", "analytic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The significance level of one comparison and how it was found.
+
+    `p` lies in [0, 1]. `method` is exact (every exchange was counted), approximate (random shuffles, and p is never 0)
+    or analytic (a formula with a known distribution). `shuffles` and `nge` are the numbers of shuffles and of those
+    that came out at least as extreme as what was observed; None where nothing was shuffled. `statistic` is the test's
+    own, None where it has none beside the difference itself.
+    """
+
+    p: float
+    method: Method
+    shuffles: int | None = None
+    nge: int | None = None
+    statistic: float | None = None
+
+
+def approximate(nge: int, shuffles: int) -> Outcome:
+    """The outcome of so many shuffles: p = (nge + 1) / (shuffles + 1) (Chinchor 1992, table 2)."""
+    return Outcome((nge + 1) / (shuffles + 1), "approximate", shuffles, nge)
+
+
+def check_sides(sides: str) -> None:
+    """ValueError for anything but two-sided and one-sided."""
+    if sides not in ("two-sided", "one-sided"):
+        raise ValueError(f"sides is {sides!r} and can be 'two-sided' or 'one-sided'")
+
+
+def check_shuffles(shuffles: int) -> None:
+    """ValueError for less than one shuffle."""
+    if shuffles < 1:
+        raise ValueError(f"shuffles is {shuffles} and must be at least 1")

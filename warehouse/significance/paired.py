@@ -1,0 +1,157 @@
+"""What a significance test is given: the additive counts of two or more systems, an entry an exchange unit.
+
+A measure is a ratio of sums, factor · ΣN / ΣD. Its constant factor cancels in a comparison and is not known here, nor
+is the name of the measure, the unit or the systems. This module checks and adds up; it draws and decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SUM_LIMIT = 2**60
+"""Numerators and denominators of a system must each sum to less than this in absolute value, so that int64 holds all
+sums."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paired:
+    """Two systems on the same exchange units.
+
+    Each array has the shape (units,) and holds integers; denominators are not negative, and may be 0 in a unit. `slack`
+    is for values that were rounded to fixed point: numerator sums that differ by no more than `slack` count as ties. It
+    may be above 0 only where the two denominators are equal in every unit.
+
+    Raises ValueError for arrays that are no such data, and where a system's denominators sum to 0, because its measure
+    is then undefined.
+    """
+
+    numerator_a: Integers
+    denominator_a: Integers
+    numerator_b: Integers
+    denominator_b: Integers
+    slack: int = 0
+
+    def __post_init__(self) -> None:
+        for field in ("numerator_a", "denominator_a", "numerator_b", "denominator_b"):
+            array = _integers(getattr(self, field), field, dimensions=1)
+            object.__setattr__(self, field, array)
+            if array.shape != self.numerator_a.shape:
+                raise ValueError(f"{field} has {array.shape[0]} units and numerator_a has {self.numerator_a.shape[0]}")
+        _check_sums(np.stack((self.numerator_a, self.numerator_b)), "numerators")
+        denominators = np.stack((self.denominator_a, self.denominator_b))
+        _check_denominators(denominators, ("the first system", "the second system"))
+        _check_slack(self.slack, denominators)
+
+    @property
+    def units(self) -> int:
+        """How many exchange units there are."""
+        return int(self.numerator_a.shape[0])
+
+    @property
+    def totals(self) -> tuple[int, int, int, int]:
+        """ΣN and ΣD of the first system, then of the second."""
+        return (
+            int(self.numerator_a.sum()),
+            int(self.denominator_a.sum()),
+            int(self.numerator_b.sum()),
+            int(self.denominator_b.sum()),
+        )
+
+    def differences(self) -> tuple[Integers, Integers]:
+        """N and D of the first system less those of the second, each of shape (units,)."""
+        return self.numerator_a - self.numerator_b, self.denominator_a - self.denominator_b
+
+    def swapped(self) -> Paired:
+        """The same data with the two systems changed about."""
+        return Paired(self.numerator_b, self.denominator_b, self.numerator_a, self.denominator_a, self.slack)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Many:
+    """Two or more systems on the same exchange units: both arrays have the shape (systems, units).
+
+    The rules are those of `Paired`; `slack` may be above 0 only where all systems have the same denominators.
+    """
+
+    numerators: Integers
+    denominators: Integers
+    slack: int = 0
+
+    def __post_init__(self) -> None:
+        for field in ("numerators", "denominators"):
+            object.__setattr__(self, field, _integers(getattr(self, field), field, dimensions=2))
+        if self.numerators.shape != self.denominators.shape:
+            raise ValueError(
+                f"numerators have the shape {self.numerators.shape} and denominators {self.denominators.shape}"
+            )
+        if self.systems < 2:
+            raise ValueError(f"a comparison needs at least two systems, and there is {self.systems}")
+        _check_sums(self.numerators, "numerators")
+        _check_denominators(self.denominators, tuple(f"system {index}" for index in range(self.systems)))
+        _check_slack(self.slack, self.denominators)
+
+    @property
+    def systems(self) -> int:
+        """How many systems there are."""
+        return int(self.numerators.shape[0])
+
+    @property
+    def units(self) -> int:
+        """How many exchange units there are."""
+        return int(self.numerators.shape[1])
+
+    def pair(self, a: int, b: int) -> Paired:
+        """The two systems of rows a and b."""
+        return Paired(self.numerators[a], self.denominators[a], self.numerators[b], self.denominators[b], self.slack)
+
+    def values(self) -> Floats:
+        """ΣN / ΣD of each system, of shape (systems,), rounded once."""
+        return np.array(
+            [
+                int(numerator.sum()) / int(denominator.sum())
+                for numerator, denominator in zip(self.numerators, self.denominators, strict=True)
+            ]
+        )
+
+
+def _integers(values: Any, name: str, dimensions: int) -> Integers:
+    """The values as a contiguous read-only int64 array, or ValueError."""
+    array = np.asarray(values)
+    if array.ndim != dimensions:
+        raise ValueError(f"{name} has {array.ndim} dimensions and needs {dimensions}")
+    if array.dtype.kind not in "bui" and array.size:
+        raise ValueError(f"{name} holds {array.dtype} and must hold integers")
+    if array.dtype == np.uint64 and array.size and int(array.max()) >= SUM_LIMIT:
+        raise ValueError(f"{name} holds a count of 2^60 or more")
+    array = np.ascontiguousarray(array, dtype=np.int64).view()
+    array.flags.writeable = False
+    return array
+
+
+def _check_sums(rows: Integers, name: str) -> None:
+    # A float sum is off by less than a millionth of itself, and the limit leaves room for four times as much.
+    if np.abs(rows.astype(np.float64)).sum(axis=1).max(initial=0.0) >= SUM_LIMIT:
+        raise ValueError(f"the {name} of a system sum to 2^60 or more")
+
+
+def _check_denominators(rows: Integers, names: tuple[str, ...]) -> None:
+    if rows.min(initial=0) < 0:
+        raise ValueError("a denominator is negative")
+    _check_sums(rows, "denominators")
+    for row, name in zip(rows, names, strict=True):
+        if not row.any():
+            raise ValueError(f"the measure of {name} is undefined: its denominators sum to 0")
+
+
+def _check_slack(slack: int, denominators: Integers) -> None:
+    if slack < 0:
+        raise ValueError(f"slack is {slack} and cannot be negative")
+    if slack and (denominators != denominators[0]).any():
+        raise ValueError("slack is for equal denominators, and the denominators differ")

@@ -1,0 +1,159 @@
+"""Approximate randomization: shuffles of two systems' tuples, and how many come out as extreme as observed.
+
+Stratified shuffling (Noreen 1989, section 2.7; Chinchor 1992): in each exchange unit a fair coin decides whether the
+two systems' tuples change places. nge counts the shuffles whose difference is at least the observed one, ties included,
+and p = (nge + 1) / (shuffles + 1). Memory is bounded by a chunk of shuffles and never grows to shuffles × units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance import coins, lookup, product
+from warehouse.significance.coins import Stream
+from warehouse.significance.distinct import Distinct
+from warehouse.significance.extreme import Extreme
+from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles
+from warehouse.significance.paired import Integers, Many, Paired
+
+Tick = Callable[[int], None]
+"""Called after each chunk with the number of shuffles done so far; whatever it raises ends the test."""
+
+UNITS_A_GROUP = 400
+"""From so many differing units for each distinct difference on, binomial draws cost less than a coin a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a pair will be shuffled, and why.
+
+    The method is `identical` (nothing to shuffle), `lookup` (coins read from tables of sums) or `grouped` (one binomial
+    draw for each distinct difference). `bytes` is about the memory held at once.
+    """
+
+    method: Literal["identical", "lookup", "grouped"]
+    reason: str
+    units: int
+    differing: int
+    bytes: int
+
+
+def plan(paired: Paired, shuffles: int) -> Plan:
+    """What `pair` will do with these data; it follows from the data and the number of shuffles alone."""
+    return _plan(paired, shuffles)[0]
+
+
+def _plan(paired: Paired, shuffles: int) -> tuple[Plan, Distinct | None]:
+    check_shuffles(shuffles)
+    numerator, denominator = paired.differences()
+    differing = int(np.count_nonzero((numerator != 0) | (denominator != 0)))
+    if not differing:
+        return Plan("identical", "the systems do not differ in any unit", paired.units, 0, 0), None
+    if differing >= UNITS_A_GROUP:
+        distinct = Distinct.of(paired)
+        if differing >= UNITS_A_GROUP * distinct.size:
+            reason = f"{differing} differing units have only {distinct.size} distinct differences"
+            return Plan("grouped", reason, paired.units, differing, 8 * 8 * coins.CHUNK), distinct
+    reason = f"{lookup.bits(paired.units, shuffles)} coins are read at once from tables of sums"
+    memory = lookup.memory(paired.units, shuffles)
+    return Plan("lookup", reason, paired.units, differing, memory), None
+
+
+def pair(
+    paired: Paired,
+    shuffles: int,
+    seed: int = 1992,
+    stream: Stream = 0,
+    sides: Sides = "two-sided",
+    tick: Tick | None = None,
+) -> Outcome:
+    """Approximate randomization of two systems.
+
+    The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units, and
+    another pair, meet the same shuffles; only a pair that `plan` calls grouped has draws of its own. Identical systems
+    give p = 1. Raises ValueError for fewer than one shuffle.
+    """
+    extreme = Extreme.of(paired, sides)
+    chosen, distinct = _plan(paired, shuffles)
+    if chosen.method == "identical":
+        return approximate(shuffles, shuffles)
+    nge = done = 0
+    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream):
+        nge += int(np.count_nonzero(extreme.contains(u, v)))
+        done += int(u.shape[0])
+        if tick is not None:
+            tick(done)
+    return approximate(nge, shuffles)
+
+
+def null_differences(
+    paired: Paired, shuffles: int, seed: int = 1992, stream: Stream = 0, tick: Tick | None = None
+) -> NDArray[np.float64]:
+    """The differences of the pseudo systems in the same shuffles, of shape (shuffles,), for a picture.
+
+    Each is ΣN_A/ΣD_A − ΣN_B/ΣD_B, without the factor of the measure and in floating point: to count them is the
+    business of `pair`.
+    """
+    extreme = Extreme.of(paired)
+    chosen, distinct = _plan(paired, shuffles)
+    null = np.zeros(shuffles)
+    if chosen.method == "identical":
+        return null
+    done = 0
+    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream):
+        null[done : done + u.shape[0]] = extreme.difference(u, v)
+        done += int(u.shape[0])
+        if tick is not None:
+            tick(done)
+    return null
+
+
+def all_pairs(
+    measures: Sequence[Many],
+    shuffles: int,
+    seed: int = 1992,
+    stream: Stream = 0,
+    sides: Sides = "two-sided",
+    tick: Tick | None = None,
+) -> NDArray[np.int64]:
+    """Approximate randomization of every pair of systems for one or more measures over the same shuffles.
+
+    Returns nge, of shape (measures, systems, systems): entry [m, a, b] compares system a, as the first, with system b;
+    the diagonal is `shuffles`. p is (nge + 1) / (shuffles + 1). The coins are those of `pair`. Raises ValueError where
+    the measures do not have the same number of systems and units, and for fewer than one shuffle.
+    """
+    check_shuffles(shuffles)
+    return product.count(measures, shuffles, seed, stream, sides, tick)
+
+
+def _differences(
+    paired: Paired, distinct: Distinct | None, extreme: Extreme, shuffles: int, seed: int, stream: Stream
+) -> Iterator[tuple[Integers, Integers]]:
+    """u and v of each shuffle, a chunk at a time."""
+    if distinct is not None:
+        yield from _grouped(distinct, shuffles, seed, stream)
+        return
+    sums = lookup.Sums.of(*paired.differences())
+    for numerator, denominator in lookup.shuffled(sums, shuffles, seed, stream):
+        yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
+
+
+def _grouped(distinct: Distinct, shuffles: int, seed: int, stream: Stream) -> Iterator[tuple[Integers, Integers]]:
+    """u and v where the units with the same difference are drawn at once: their signs add up to 2·Binomial(count, ½) −
+    count."""
+    for chunk, used in coins.chunks(shuffles):
+        source = coins.generator(seed, stream, chunk, purpose=coins.GROUPED)
+        u = np.zeros(used, dtype=np.int64)
+        v = np.zeros(used, dtype=np.int64)
+        for numerator, denominator, count in zip(
+            distinct.numerator.tolist(), distinct.denominator.tolist(), distinct.count.tolist(), strict=True
+        ):
+            signs = 2 * source.binomial(count, 0.5, coins.CHUNK)[:used].astype(np.int64) - count
+            u += signs * numerator
+            v += signs * denominator
+        yield u, v

@@ -1,0 +1,240 @@
+"""How long the significance tests take, beside scipy.stats.permutation_test and a loop over shuffles in plain numpy.
+
+    python benchmarks/significance.py [--quick]
+
+prints a markdown table. All data are drawn here with fixed seeds, in the shapes of real evaluations. Where a peer would
+take minutes it does a share of the work, at least 100 shuffles, and its time is multiplied accordingly; such times are
+marked with ~. Times are the best of several runs in this process; memory is the peak of what numpy and Python hold
+beside the data, measured in a run of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import permutation_test
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from warehouse.significance import bootstrap, exact, randomization
+from warehouse.significance.paired import Many, Paired
+
+BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 4), "F(beta=2)": (4, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A piece of work, and the peers' way to do `share` of it."""
+
+    name: str
+    run: Callable[[], Any]
+    scipy: Callable[[], Any] | None = None
+    loop: Callable[[], Any] | None = None
+    scipy_share: float = 1.0
+    loop_share: float = 1.0
+    repeats: int = 3
+
+
+def extraction(systems: int, documents: int, seed: int) -> Any:
+    """Counts of an extraction evaluation, (systems, documents, 4): possible, actual, correct, partial."""
+    source = np.random.default_rng(seed)
+    relevant = source.random(documents) > 1 / 3
+    possible = np.where(relevant, 1 + source.binomial(39, source.beta(1.5, 3.0, documents)), 0)
+    ease = source.normal(0, 0.5, documents)
+    skill = np.linspace(-0.5, 0.5, systems) if systems > 2 else np.array([-0.06, 0.06])
+    counts = np.zeros((systems, documents, 4), dtype=np.int64)
+    for system in range(systems):
+        level = skill[system] + ease + source.normal(0, 0.5, documents)
+        found = source.random(documents) < 1 / (1 + np.exp(-1.0 - level))
+        filled = source.poisson(np.maximum(0.1, possible * np.exp(source.normal(0, 0.25, documents))))
+        spurious = ~relevant & (source.random(documents) < 0.25)
+        actual = np.where(relevant & found, filled, np.where(spurious, source.integers(1, 16, documents), 0))
+        correct = source.binomial(np.minimum(possible, actual), np.clip(0.5 + 0.2 * level, 0.02, 0.95))
+        partial = source.binomial(np.minimum(possible, actual) - correct, 0.15)
+        counts[system] = np.stack((possible, actual, correct, partial), axis=1)
+    return counts
+
+
+def measured(counts: Any, measure: str) -> Many:
+    """Numerators and denominators of a measure."""
+    of_possible, of_actual = BETAS[measure]
+    return Many(2 * counts[..., 2] + counts[..., 3], of_possible * counts[..., 0] + of_actual * counts[..., 1])
+
+
+def items(number: int) -> Paired:
+    """Items that two systems of about the same accuracy have right or wrong, correlated."""
+    source = np.random.default_rng(4)
+    ease = source.normal(0, 1, number)
+    right = ease + source.normal(0, 0.7, (2, number)) < np.array([[0.700], [0.701]])
+    ones = np.ones(number, dtype=np.int64)
+    return Paired(right[0], ones, right[1], ones)
+
+
+def by_scipy(paired: Paired, shuffles: int, batch: int) -> float:
+    """scipy.stats.permutation_test with a vectorized statistic over the places of the two systems' counts."""
+    tops = np.concatenate((paired.numerator_a, paired.numerator_b)).astype(float)
+    bottoms = np.concatenate((paired.denominator_a, paired.denominator_b)).astype(float)
+    units = paired.units
+
+    def difference(x: Any, y: Any, axis: int) -> Any:
+        x, y = x.astype(np.intp), y.astype(np.intp)
+        return np.abs(tops[x].sum(axis) / bottoms[x].sum(axis) - tops[y].sum(axis) / bottoms[y].sum(axis))
+
+    places = (np.arange(units), units + np.arange(units))
+    return float(
+        permutation_test(
+            places,
+            difference,
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=shuffles,
+            batch=batch,
+            alternative="greater",
+            rng=np.random.default_rng(0),
+        ).pvalue
+    )
+
+
+def by_loop(paired: Paired, shuffles: int) -> float:
+    """What one writes without a library: a loop over shuffles."""
+    source = np.random.default_rng(0)
+    a, b = paired.numerator_a, paired.numerator_b
+    c, d = paired.denominator_a, paired.denominator_b
+    observed = abs(a.sum() / c.sum() - b.sum() / d.sum())
+    extreme = 0
+    for _ in range(shuffles):
+        swap = source.random(paired.units) < 0.5
+        first = np.where(swap, b, a).sum() / np.where(swap, d, c).sum()
+        second = np.where(swap, a, b).sum() / np.where(swap, c, d).sum()
+        extreme += abs(first - second) >= observed
+    return (extreme + 1) / (shuffles + 1)
+
+
+def workloads(quick: bool) -> list[Workload]:
+    """The work to be timed."""
+    one = measured(extraction(2, 100, 1), "F").pair(0, 1)
+    counts = extraction(17, 100, 2)
+    seventeen = [measured(counts, measure) for measure in BETAS]
+    pairs = list(combinations(range(17), 2))
+    some = seventeen[2].pair(0, 8)
+    long = measured(extraction(2, 2000, 3), "F").pair(0, 1)
+    right = items(1_000_000)
+    hundred = measured(extraction(100, 1000, 6), "F")
+    of_hundred = hundred.pair(10, 60)
+    work = [
+        Workload(
+            "W1: a pair, 100 documents, F, 9,999 shuffles",
+            lambda: randomization.pair(one, 9999),
+            lambda: by_scipy(one, 9999, 500),
+            lambda: by_loop(one, 9999),
+            repeats=7,
+        ),
+        Workload(
+            "W2: 17 systems (136 pairs), 100 documents, 5 measures, 9,999 shuffles",
+            lambda: randomization.all_pairs(seventeen, 9999),
+            lambda: by_scipy(some, 9999, 500),
+            lambda: by_loop(some, 9999),
+            scipy_share=1 / 680,
+            loop_share=1 / 680,
+        ),
+        Workload(
+            "W3: a pair, 2,000 documents, F, 2^20 shuffles",
+            lambda: randomization.pair(long, 2**20),
+            lambda: by_scipy(long, 2048, 64),
+            lambda: by_loop(long, 2048),
+            scipy_share=1 / 512,
+            loop_share=1 / 512,
+            repeats=2,
+        ),
+        Workload(
+            "W4: a pair, 1,000,000 items of 0 and 1, 9,999 shuffles",
+            lambda: randomization.pair(right, 9999),
+            lambda: by_scipy(right, 100, 5),
+            lambda: by_loop(right, 100),
+            scipy_share=1 / 100,
+            loop_share=1 / 100,
+        ),
+        Workload(
+            "W6: 100 systems (4,950 pairs), 1,000 documents, F, 9,999 shuffles",
+            lambda: randomization.all_pairs([hundred], 9999),
+            lambda: by_scipy(of_hundred, 1000, 64),
+            lambda: by_loop(of_hundred, 1000),
+            scipy_share=1 / 49_500,
+            loop_share=1 / 49_500,
+            repeats=2,
+        ),
+        Workload(
+            "17 systems: 680 bootstrap intervals of 2,000 resamples",
+            lambda: bootstrap.intervals(seventeen, pairs, [1.0] * 5),
+        ),
+    ]
+    for documents in (100, 1000) if quick else (100, 1000, 10_000):
+        paired = measured(extraction(2, documents, 3), "F").pair(0, 1)
+        way = exact.cost(paired).way
+        work.append(
+            Workload(
+                f"W5: exact F of a pair, {documents:,} documents ({way})",
+                lambda paired=paired: exact.pair(paired),  # type: ignore[misc]
+                repeats=1 if documents > 1000 else 3,
+            )
+        )
+    return work
+
+
+def best(run: Callable[[], Any], repeats: int) -> float:
+    """The shortest time of several runs, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def peak(run: Callable[[], Any]) -> float:
+    """The most memory held in a run, in MB."""
+    tracemalloc.start()
+    run()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most / 1e6
+
+
+def shown(seconds: float) -> str:
+    """A time with its unit."""
+    return f"{seconds:,.1f} s" if seconds >= 1 else f"{1000 * seconds:,.1f} ms"
+
+
+def peer(run: Callable[[], Any] | None, share: float, ours: float) -> str:
+    """A peer's time and how many times ours it is."""
+    if run is None:
+        return "–"
+    seconds = best(run, 1) / share
+    return f"{'~' if share < 1 else ''}{shown(seconds)} ({seconds / ours:,.0f}×)"
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description="times the significance tests beside their peers")
+    parser.add_argument("--quick", action="store_true", help="leave out the exact test of 10,000 documents")
+    print("| work | evalhouse | memory | scipy | numpy loop |")
+    print("|---|---|---|---|---|")
+    for work in workloads(parser.parse_args().quick):
+        ours = best(work.run, work.repeats)
+        memory = peak(work.run)
+        scipy = peer(work.scipy, work.scipy_share, ours)
+        loop = peer(work.loop, work.loop_share, ours)
+        print(f"| {work.name} | {shown(ours)} | {memory:,.1f} MB | {scipy} | {loop} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,396 @@
+"""The command line: arguments in, exit status out. Nothing heavy is imported before a command needs it.
+
+Standard output is data only; notes, progress and errors go to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warehouse.ingest import Loaded
+    from warehouse.results import Result
+    from warehouse.session import Session
+
+DONE, WRONG, MISUSED, CLOSED, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit statuses: done; the query or the data was wrong; the command line was; the warehouse cannot be opened or
+written; Ctrl-C.
+"""
+
+DEFAULT_FILE = Path("evalhouse.duckdb")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command and gives its exit status."""
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = _parser(words)
+    try:
+        asked = parser.parse_args(words)
+        asked.format = _format(parser, getattr(asked, "format", None))
+        if asked.command is None:
+            parser.print_help(sys.stderr)
+            return MISUSED
+        return _guarded(asked)
+    except BrokenPipeError:
+        # The reader has gone, as `head` does; what Python would still flush goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _guarded(asked: argparse.Namespace) -> int:
+    """Runs a command; every error becomes a text on standard error and an exit status."""
+    from warehouse.errors import DataError, WarehouseError
+
+    try:
+        status: int = asked.run(asked)
+        sys.stdout.flush()
+        return status
+    except DataError as error:
+        from warehouse.render.diagnostics import data_error
+
+        _say(data_error(error))
+        return WRONG
+    except WarehouseError as error:
+        from warehouse.render.diagnostics import warehouse_error
+
+        _say(warehouse_error(error))
+        return CLOSED
+
+
+def _format(parser: argparse.ArgumentParser, named: str | None) -> str | None:
+    """The format that was asked for; a name that is none is a mistake on the command line."""
+    if named is None:
+        return None
+    from warehouse.render import FORMATS
+
+    known = [format.name for format in FORMATS]
+    if named not in known:
+        parser.error(f"there is no format {named!r}; there are {', '.join(known)}")
+    return named
+
+
+# --- the words --------------------------------------------------------------------------------------------------------
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors of the command line in the words of all other errors."""
+
+    def error(self, message: str) -> NoReturn:
+        _say(f"error: {message}\n  {self.prog} --help says what there is")
+        raise SystemExit(MISUSED)
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser for a line of words; only the commands that occur in it are given their arguments."""
+    everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    everywhere.add_argument(
+        "--db",
+        type=Path,
+        metavar="FILE",
+        help="the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or the sample data",
+    )
+    everywhere.add_argument("--quiet", action="store_true", help="no notes and no progress on standard error")
+    everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
+    everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
+    everywhere.add_argument("--digits", type=int, choices=range(16), metavar="N", help="decimals of numbers")
+    parser = _Parser(
+        prog="evalhouse",
+        description="Keeps past evaluations and answers honest questions of them.",
+        epilog="evalhouse COMMAND --help shows the options of a command and an example.",
+        parents=[everywhere],
+    )
+    parser.add_argument("--version", action="version", version=f"evalhouse {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        added = commands.add_parser(
+            command.name,
+            help=command.meaning,
+            description=command.meaning[0].upper() + command.meaning[1:] + ".",
+            epilog=f"Example: {command.example}",
+            parents=[everywhere],
+        )
+        added.set_defaults(run=command.run)
+        if command.name in words:
+            command.words(added)
+    return parser
+
+
+def _query_words(parser: argparse.ArgumentParser) -> None:
+    statements = "statements separated by semicolons; - reads standard input"
+    parser.add_argument("statements", metavar="STATEMENTS", help=statements)
+    param = 'give a variable its value: finalists="GE, SRI"'
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=param)
+
+
+def _load_words(parser: argparse.ArgumentParser) -> None:
+    from warehouse.readers import READERS
+
+    files = "CSV, TSV, JSON lines or Parquet, also .gz and .zst"
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
+    kinds = ", ".join(READERS)
+    parser.add_argument("--as", dest="reader", required=True, choices=READERS, metavar="READER", help=f"one of {kinds}")
+    mapped = "take a field from a column of another name"
+    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
+    given = "give a field one value in every row"
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=given)
+    simulated = "mark the rows as simulated; captions of results on them say so"
+    parser.add_argument("--simulated", action="store_true", help=simulated)
+    parser.add_argument("--dry-run", action="store_true", help="check everything, store nothing")
+
+
+def _init_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file that is not there yet")
+    parser.add_argument("--sample", action="store_true", help="with the sample data in it")
+
+
+def _no_words(parser: argparse.ArgumentParser) -> None:
+    """A command without arguments of its own."""
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+
+
+def _query(asked: argparse.Namespace) -> int:
+    from grammar.errors import QueryError
+
+    text = sys.stdin.read() if asked.statements == "-" else asked.statements
+    with _session(asked) as session:
+        for name, value in _pairs(asked.param, "--param NAME=VALUE").items():
+            try:
+                session.set(name.removeprefix("$"), value)
+            except QueryError:
+                _say(f"error: --param {name}={value}: a value is a list of names, a number or a text in quotes")
+                return MISUSED
+        return _run(asked, session, text)
+
+
+def _run(asked: argparse.Namespace, session: Session, text: str) -> int:
+    """Runs statements and prints each result as it comes; what was printed before an error stays."""
+    from grammar.errors import QueryError
+
+    try:
+        for result in session.results(text):
+            _print(asked, result)
+    except QueryError as error:
+        from warehouse.render.diagnostics import query_error
+
+        sys.stdout.flush()
+        _say(query_error(error, text))
+        return WRONG
+    return DONE
+
+
+def _load(asked: argparse.Namespace) -> int:
+    from warehouse.database import in_memory, replacing
+    from warehouse.ingest import load
+
+    path = _path(asked) or DEFAULT_FILE
+    options: dict[str, Any] = {
+        "fields": _pairs(asked.set, "--set FIELD=VALUE"),
+        "columns": _pairs(asked.map, "--map FIELD=COLUMN"),
+        "simulated": asked.simulated,
+        "dry_run": asked.dry_run,
+    }
+    done: list[Loaded] = []
+    with replacing(path) if path.exists() or not asked.dry_run else in_memory() as database:
+        for file in asked.files:
+            with _progress(asked, f"loading {file.name}") as progress:
+                done.append(load(database, file, asked.reader, progress=progress, **options))
+    for loaded in done:
+        _report(asked, loaded)
+    return DONE
+
+
+def _report(asked: argparse.Namespace, loaded: Loaded) -> None:
+    known = loaded.rows_read - loaded.rows_new
+    if loaded.rows_new == 0:
+        _note(asked, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; nothing changed")
+    elif loaded.import_id is None:
+        _note(asked, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
+    else:
+        kept = f" ({known:,} were there already)" if known else ""
+        _note(asked, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
+    for note in loaded.notes:
+        _note(asked, note)
+
+
+def _init(asked: argparse.Namespace) -> int:
+    from warehouse.database import create, replacing
+
+    create(asked.file).close()
+    if asked.sample:
+        from warehouse.sample import fill
+
+        with replacing(asked.file) as database:
+            fill(database)
+    _note(asked, f"{asked.file} is a new warehouse{' with the sample data' if asked.sample else ''}")
+    return DONE
+
+
+def _info(asked: argparse.Namespace) -> int:
+    with _session(asked) as session:
+        return _run(asked, session, "show test sets; show imports")
+
+
+_DEMO = (
+    ("What each system scored on the official test set of MUC-4", "score recall, precision, F for all on TST3"),
+    (
+        "Is the difference between the first and the third more than chance",
+        "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999",
+    ),
+    (
+        "How well the systems told relevant messages from others",
+        "score recall, precision, fallout, F of filtering for all, allrel on TST3",
+    ),
+    (
+        "What filtering was on both test sets, as printed in 1992",
+        "score precision, fallout of published for all on TST3, TST4",
+    ),
+)
+"""What the demonstration asks, and why."""
+
+
+def _demo(asked: argparse.Namespace) -> int:
+    from warehouse.database import in_memory
+    from warehouse.sample import fill
+    from warehouse.session import Session
+
+    with in_memory() as database:
+        for loaded in fill(database):
+            _report(asked, loaded)
+        session = Session(database)
+        for why, text in _DEMO:
+            print(f"\n-- {why}\nevalhouse> {text}\n", flush=True)
+            status = _run(asked, session, text)
+            if status != DONE:
+                return status
+    return DONE
+
+
+# --- the table of commands --------------------------------------------------------------------------------------------
+
+
+class Command(NamedTuple):
+    """A command: its name, what it does in one line, an example, its own arguments, and what runs it."""
+
+    name: str
+    meaning: str
+    example: str
+    words: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+COMMANDS = (
+    Command(
+        "query",
+        "run statements",
+        'evalhouse query "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"',
+        _query_words,
+        _query,
+    ),
+    Command(
+        "load",
+        "load files into a warehouse",
+        "evalhouse load scores.csv --as scores --map system=site --set test_set=TST3",
+        _load_words,
+        _load,
+    ),
+    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, _init),
+    Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, _info),
+    Command("demo", "the main job on the sample data, from start to finish", "evalhouse demo", _no_words, _demo),
+)
+
+
+# --- what commands share ----------------------------------------------------------------------------------------------
+
+
+def _path(asked: argparse.Namespace) -> Path | None:
+    """The warehouse that is meant, None where there is none and the sample data serve."""
+    named = getattr(asked, "db", None) or (Path(os.environ["EVALHOUSE_DB"]) if os.environ.get("EVALHOUSE_DB") else None)
+    if named is not None:
+        return Path(named)
+    return DEFAULT_FILE if DEFAULT_FILE.exists() else None
+
+
+def _session(asked: argparse.Namespace) -> Session:
+    from warehouse.session import Session
+
+    path = _path(asked)
+    if path is None:
+        _note(
+            asked,
+            "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
+        )
+    return Session.open(path)
+
+
+def _print(asked: argparse.Namespace, result: Result) -> None:
+    from warehouse.render import Style, render
+
+    terminal = sys.stdout.isatty()
+    colour = (
+        terminal
+        and not getattr(asked, "no_color", False)
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
+    style = Style(digits=getattr(asked, "digits", None), width=width or 80, colour=colour)
+    format = asked.format or ("table" if terminal else "tsv")
+    sys.stdout.write(render(result, format, style))
+    if format != "json":
+        for note in result.notes:
+            _note(asked, note)
+
+
+def _note(asked: argparse.Namespace, text: str) -> None:
+    from warehouse.render.style import clean
+
+    if not getattr(asked, "quiet", False):
+        _say(f"note: {clean(text)}")
+
+
+def _say(text: str) -> None:
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+
+
+def _pairs(words: Iterable[str], form: str) -> dict[str, str]:
+    """FIELD=VALUE words as a dictionary; anything else is a mistake on the command line."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        field, sign, value = word.partition("=")
+        if not sign or not field or field in pairs:
+            wrong = "is given twice" if field in pairs else f"is not {form}"
+            _say(f"error: {word} {wrong}")
+            raise SystemExit(MISUSED)
+        pairs[field] = value
+    return pairs
+
+
+@contextmanager
+def _progress(asked: argparse.Namespace, what: str) -> Iterator[Callable[[float], None] | None]:
+    """A bar on standard error for what takes longer than a second, on a terminal only."""
+    if getattr(asked, "quiet", False) or not sys.stderr.isatty():
+        yield None
+        return
+    from warehouse.render.progress import bar
+
+    with bar(what) as told:
+        yield told
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

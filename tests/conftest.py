@@ -1,0 +1,111 @@
+"""What tests share: warehouses to ask, and `--accept`, which rewrites goldens to what is printed now."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from warehouse.database import create
+from warehouse.ingest import load
+from warehouse.sample import fill
+
+REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true", help="rewrite goldens to what is printed now")
+
+
+@pytest.fixture(scope="session")
+def accept(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--accept"))
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real evaluations, which are not part of the project."""
+    if not REAL.is_dir():
+        pytest.skip("the real evaluations are not beside the checkout (../shared/data)")
+    return REAL
+
+
+def write_csv(path: Path, header: str, rows: Iterable[Iterable[object]]) -> Path:
+    """A CSV file with a header of words."""
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([header.split(), *rows])
+    return path
+
+
+def chinchor() -> list[tuple[object, ...]]:
+    """Chinchor's systems A, B and C (1992, Examples): 50 relevant messages of 20 fills, B differing from A in one."""
+    counts = {"A": (20, 20, 15), "B": (20, 20, 15), "C": (20, 20, 18)}
+    return [
+        (
+            "abc",
+            system,
+            f"M{k:03}",
+            "",
+            *((0, 0, 0) if k >= 50 else (20, 20, 0) if (system, k) == ("B", 17) else counts[system]),
+            0,
+        )
+        for k in range(100)
+        for system in "ABC"
+    ]
+
+
+def yeh() -> list[tuple[object, ...]]:
+    """Yeh's methods I and II (2000, section 3.3): 103 modifiers to find, and what each method found besides."""
+    kinds = [
+        ("both", 19, 1, 1, 1),
+        ("one", 28, 1, 1, 0),
+        ("two", 6, 1, 0, 1),
+        ("neither", 50, 1, 0, 0),
+        ("spurious-both", 5, 0, 1, 1),
+        ("spurious-one", 43, 0, 1, 0),
+        ("spurious-two", 9, 0, 0, 1),
+    ]
+    return [
+        ("modifiers", system, "text", f"{kind}-{k}", wanted, found, wanted * found, 0)
+        for kind, count, wanted, first, second in kinds
+        for k in range(count)
+        for system, found in (("I", first), ("II", second))
+    ]
+
+
+def odd_names() -> list[tuple[object, ...]]:
+    """A small test set whose systems have names that need care, and one that found nothing."""
+    systems = ["gpt-4.1-mini", "NMSU/Brandeis", "7B-chat", "for", "José", "[red]plain[/red]", "nothing"]
+    return [
+        (
+            "odd/names",
+            system,
+            f"d{k}",
+            "",
+            4,
+            0 if system == "nothing" else 4,
+            0 if system == "nothing" else (k + place) % 5,
+            0,
+        )
+        for place, system in enumerate(systems)
+        for k in range(6)
+    ]
+
+
+@pytest.fixture(scope="session")
+def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
+    `empty`.
+    """
+    folder = tmp_path_factory.mktemp("warehouses")
+    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "empty")}
+    with create(paths["sample"]) as database:
+        fill(database)
+    header = "test_set system document unit possible actual correct partial"
+    rows = write_csv(folder / "worked.csv", header, [*chinchor(), *yeh(), *odd_names()])
+    with create(paths["worked"]) as database:
+        load(database, rows, "scores")
+    create(paths["empty"]).close()
+    return paths

@@ -1,0 +1,181 @@
+"""Generality, guessing and projection: the laws of Lewis and Tong (1992) and the numbers they print."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.filtering.printed import keys, rows
+from warehouse.filtering.generality import Generalities, KeyCounts, generalities
+from warehouse.filtering.guessing import Guess, expected, expected_cells, guess
+from warehouse.filtering.projection import project_f, project_fallout, project_precision
+from warehouse.measures import measure_named, settle
+from warehouse.measures.filtering import COLUMNS
+
+COUNTS = st.integers(0, 500)
+KEYS = st.builds(KeyCounts, COUNTS, COUNTS, COUNTS)
+SHARES = st.fractions(0, 1, max_denominator=1000)
+PROPORTIONS = st.floats(0, 1)
+POSITIVE = st.floats(1e-6, 1)
+
+
+# --- generality -------------------------------------------------------------------------------------------------------
+
+
+def test_generalities_by_hand() -> None:
+    assert generalities(KeyCounts(65, 4, 31)) == Generalities(judged=65 / 96, strict=0.65, generality=0.69)
+
+
+def test_printed_generalities_are_those_of_the_keys_but_for_tst4() -> None:
+    found = {test_set: generalities(key).generality for test_set, key in keys().items()}
+    assert found == {"TST2": 0.66, "TST3": 0.69, "TST4": 0.57}
+    for test_set, printed in {"TST2": "0.66", "TST3": "0.69", "TST4": "0.55"}.items():
+        assert rows()[test_set, "allrel"]["precision"].value == Decimal(printed)
+
+
+def test_generality_is_undefined_without_documents() -> None:
+    assert generalities(KeyCounts(0, 0, 0)) == Generalities(None, None, None)
+    assert generalities(KeyCounts(0, 3, 0)) == Generalities(judged=None, strict=0.0, generality=1.0)
+
+
+def test_negative_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="65 relevant, -4 optional and 31 nonrelevant"):
+        KeyCounts(65, -4, 31)
+
+
+@given(KEYS)
+def test_the_three_generalities_agree_where_nothing_is_optional(key: KeyCounts) -> None:
+    found = generalities(KeyCounts(key.relevant, 0, key.nonrelevant))
+    assert found.judged == found.strict == found.generality
+
+
+# --- guessing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("share", "recall", "precision", "fallout"), [("0.70", 0.71, 0.69, 0.67), ("0.25", 0.26, 0.69, 0.23)]
+)
+def test_guessing_on_tst3_is_as_printed(share: str, recall: float, precision: float, fallout: float) -> None:
+    found = guess(KeyCounts(65, 4, 31), Decimal(share))
+    assert found.recall == pytest.approx(recall, abs=0.005)
+    assert found.precision == pytest.approx(precision, abs=0.005)
+    assert found.fallout == pytest.approx(fallout, abs=0.005)
+
+
+@given(KEYS, SHARES)
+def test_guessing_is_the_measures_on_the_expected_cells(key: KeyCounts, share: Fraction) -> None:
+    found = guess(key, share)
+    for name in ("recall", "precision", "fallout"):
+        measure = measure_named(name, "filtering")
+        assert measure is not None
+        ratio = settle(measure, {}).ratio
+        assert ratio is not None
+        assert expected(ratio, key, share) == getattr(found, name)
+
+
+@given(KEYS, SHARES.filter(bool))
+def test_the_precision_of_guessing_is_generality(key: KeyCounts, share: Fraction) -> None:
+    assert guess(key, share).precision == generalities(key).generality
+
+
+@given(KEYS, SHARES)
+def test_expected_cells_hold_all_documents(key: KeyCounts, share: Fraction) -> None:
+    cells = expected_cells(key, share)
+    assert set(cells) == set(COLUMNS)
+    assert cells["a"] + cells["c"] == key.relevant
+    assert cells["b"] + cells["d"] == key.nonrelevant
+    assert cells["x"] + cells["y"] == key.optional
+    assert cells["a"] + cells["b"] + cells["x"] == share * key.documents
+
+
+def test_allrel_judges_every_document_relevant_and_a_share_of_0_none() -> None:
+    key = KeyCounts(65, 4, 31)
+    assert guess(key, 1) == Guess(recall=1.0, precision=0.69, fallout=1.0)
+    assert guess(key, 0) == Guess(recall=0.0, precision=None, fallout=0.0)
+    assert guess(KeyCounts(0, 4, 0), 1) == Guess(recall=1.0, precision=1.0, fallout=None)
+
+
+def test_a_share_is_a_proportion() -> None:
+    with pytest.raises(ValueError, match=r"is 1\.2 and must be between 0 and 1"):
+        guess(KeyCounts(1, 1, 1), Decimal("1.2"))
+    with pytest.raises(ValueError, match="must be between 0 and 1"):
+        expected_cells(KeyCounts(1, 1, 1), -1)
+
+
+# --- projection -------------------------------------------------------------------------------------------------------
+
+
+@given(a=COUNTS, b=COUNTS, c=COUNTS, d=COUNTS, x=COUNTS, y=COUNTS)
+def test_projection_to_where_it_was_measured_gives_precision_and_f_back(
+    a: int, b: int, c: int, d: int, x: int, y: int
+) -> None:
+    right, wrong = a + c + x, b + d + y
+    if not (right and wrong and a + x + b):
+        return
+    recall, fallout, share = (a + x) / right, b / wrong, right / (right + wrong)
+    assert project_precision(recall, fallout, share, share) == pytest.approx((a + x) / (a + x + b))
+    projected = project_f(recall, fallout, share, share, beta=2)
+    assert projected is None if a + x == 0 else projected == pytest.approx(5 * (a + x) / (4 * right + a + x + b))
+
+
+@given(recall=POSITIVE, fallout=POSITIVE, start=POSITIVE, low=POSITIVE, high=POSITIVE)
+def test_projected_precision_falls_with_generality(
+    recall: float, fallout: float, start: float, low: float, high: float
+) -> None:
+    low, high = sorted((low, high))
+    lower, higher = (project_precision(recall, fallout, start, to) for to in (low, high))
+    assert lower is not None
+    assert higher is not None
+    assert lower <= higher * (1 + 1e-12)
+
+
+@given(share=POSITIVE, to=PROPORTIONS)
+def test_guessing_stays_guessing_at_every_generality(share: float, to: float) -> None:
+    assert project_precision(share, share, 0.5, to) == pytest.approx(to)
+
+
+def test_projection_by_hand() -> None:
+    # 0.8 · 0.1 / (0.8 · 0.1 + 0.2 · 0.9) = 0.08 / 0.26
+    assert project_precision(0.8, 0.2, 0.5, 0.1) == pytest.approx(4 / 13)
+    assert project_f(0.8, 0.2, 0.5, 0.1) == pytest.approx(2 * (4 / 13) * 0.8 / (4 / 13 + 0.8))
+    # With exponent 1 fallout falls to a fifth: 0.08 / (0.08 + 0.04 · 0.9)
+    assert project_precision(0.8, 0.2, 0.5, 0.1, exponent=1) == pytest.approx(0.08 / 0.116)
+
+
+def test_salton_found_fallout_to_fall_by_2_to_3_where_generality_fell_by_7() -> None:
+    assert 2 < 0.3 / project_fallout(0.3, 0.7, 0.1, exponent=0.45) < 3
+    assert 0.3 / project_fallout(0.3, 0.7, 0.1, exponent=0.36) == pytest.approx(2, abs=0.02)
+    assert 0.3 / project_fallout(0.3, 0.7, 0.1, exponent=0.56) == pytest.approx(3, abs=0.03)
+
+
+def test_projected_fallout_is_at_most_1() -> None:
+    assert project_fallout(0.5, 0.1, 0.9, exponent=1) == 1.0
+    assert project_fallout(0.5, 1e-300, 1.0, exponent=1000.0) == 1.0
+    assert project_fallout(0.5, 0.5, 0.0, exponent=-1) == 1.0
+    assert project_fallout(0.5, 0.5, 0.0, exponent=1) == 0.0
+    assert project_fallout(0.5, 0.5, 0.5, exponent=3) == 0.5
+
+
+def test_projection_is_undefined_where_nothing_is_decided_yes() -> None:
+    assert project_precision(0.0, 0.0, 0.5, 0.1) is None
+    assert project_precision(0.9, 0.0, 0.5, 0.0) is None
+    assert project_f(0.0, 0.0, 0.5, 0.1) is None
+    assert project_precision(0.0, 0.2, 0.5, 0.1) == 0.0
+    assert project_f(0.0, 0.2, 0.5, 0.1) is None
+
+
+def test_projection_refuses_what_is_no_proportion() -> None:
+    with pytest.raises(ValueError, match=r"recall is 80 and must be between 0 and 1"):
+        project_precision(80, 0.2, 0.5, 0.1)
+    with pytest.raises(ValueError, match="generality_to is nan"):
+        project_precision(0.8, 0.2, 0.5, float("nan"))
+    with pytest.raises(ValueError, match="exponent is inf"):
+        project_fallout(0.2, 0.5, 0.1, float("inf"))
+    with pytest.raises(ValueError, match="cannot be scaled from a generality of 0"):
+        project_fallout(0.2, 0.0, 0.1, 1.0)
+    with pytest.raises(ValueError, match=r"beta is -1\.0"):
+        project_f(0.8, 0.2, 0.5, 0.1, beta=-1.0)

@@ -1,0 +1,95 @@
+"""Goldens: each case in tests/cases/*.case is a query and what it prints. `pytest --accept` rewrites them to what is
+printed now.
+
+A case is
+
+    ## what it shows
+    data: worked            (the warehouse; the sample data where there is no such line)
+    format: table           (the format; table where there is no such line)
+    > the query, on as many lines as it takes
+    what is printed on standard output, then after a line of dashes on standard error, then `exit N` unless it is 0
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import cli
+
+FOLDER = Path(__file__).parent / "cases"
+
+
+@dataclass(frozen=True)
+class Case:
+    title: str
+    data: str
+    format: str
+    query: str
+    printed: str
+
+    def text(self, printed: str) -> str:
+        lines = [f"## {self.title}"]
+        lines += [f"data: {self.data}"] if self.data != "sample" else []
+        lines += [f"format: {self.format}"] if self.format != "table" else []
+        lines += [f"> {line}".rstrip() for line in self.query.split("\n")]
+        return "\n".join([*lines, printed.rstrip("\n")])
+
+
+def read(path: Path) -> list[Case]:
+    cases = []
+    for block in path.read_text(encoding="utf-8").split("\n## ")[0:]:
+        lines = block.removeprefix("## ").strip("\n").split("\n")
+        title, rest = lines[0], lines[1:]
+        settings = {"data": "sample", "format": "table"}
+        while rest and rest[0].split(":")[0] in settings:
+            key, _, value = rest.pop(0).partition(": ")
+            settings[key] = value
+        query = []
+        while rest and rest[0].startswith(">"):
+            query.append(rest.pop(0)[2:])
+        cases.append(Case(title, settings["data"], settings["format"], "\n".join(query), "\n".join(rest) + "\n"))
+    return cases
+
+
+FILES = sorted(FOLDER.glob("*.case"))
+CASES = [(path, case) for path in FILES for case in read(path)]
+
+
+def run(case: Case, warehouses: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> str:
+    status = cli.main(["query", case.query, "--format", case.format, "--db", str(warehouses[case.data])])
+    out, err = capsys.readouterr()
+    if case.format == "json" and out:
+        # On one line nobody could read what changed.
+        out = "".join(json.dumps(json.loads(line), ensure_ascii=False, indent=1) + "\n" for line in out.splitlines())
+    return out + (f"----\n{err}" if err else "") + (f"exit {status}\n" if status else "")
+
+
+@pytest.mark.parametrize(("path", "case"), CASES, ids=[f"{path.stem}: {case.title}" for path, case in CASES])
+def test_case(
+    path: Path,
+    case: Case,
+    warehouses: dict[str, Path],
+    accept: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    printed = run(case, warehouses, capsys)
+    if accept:
+        text = path.read_text(encoding="utf-8")
+        old = case.text(case.printed)
+        if old not in text:
+            pytest.fail(f"{case.title}: the case is not written in the canonical way")
+        path.write_text(text.replace(old, case.text(printed)), encoding="utf-8")
+    else:
+        assert printed == case.printed
+
+
+def test_there_are_cases_and_their_titles_are_unique() -> None:
+    titles = [(path.stem, case.title) for path, case in CASES]
+    assert titles
+    assert len(titles) == len(set(titles))

@@ -1,0 +1,147 @@
+"""The command line as a user meets it: exit statuses, streams, formats, loading."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cli
+from tests.conftest import write_csv
+
+ROOT = Path(__file__).resolve().parent.parent
+SCORES = "test_set system document possible actual correct partial"
+
+
+def evalhouse(*words: object, folder: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    command = [sys.executable, str(ROOT / "cli.py"), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, input=stdin)
+
+
+def test_help_says_what_commands_there_are_and_imports_nothing_heavy(tmp_path: Path) -> None:
+    code = (
+        "import sys, cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'duckdb', 'numpy', 'lark', 'rich', 'prompt_toolkit', 'platformdirs'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    for command in cli.COMMANDS:
+        assert command.name in done.stdout
+
+
+@pytest.mark.parametrize("command", [command.name for command in cli.COMMANDS])
+def test_help_of_every_command_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([command, "--help"])
+    assert stopped.value.code == 0
+    assert f"Example: evalhouse {command}" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_no_command_is_a_mistake_on_the_command_line(tmp_path: Path) -> None:
+    assert evalhouse("frobnicate", folder=tmp_path).returncode == 2
+    assert evalhouse("query", folder=tmp_path).returncode == 2
+    done = evalhouse("query", "show tests", "--format", "xml", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no format 'xml'; there are table, json" in done.stderr
+
+
+def test_a_wrong_query_is_1_and_a_missing_warehouse_3(tmp_path: Path) -> None:
+    wrong = evalhouse("query", "score F for NOBODY on TST3", folder=tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr.splitlines()[-4:-1] == [
+        "error: unknown system 'NOBODY' on TST3",
+        "  score F for NOBODY on TST3",
+        "              ^^^^^^",
+    ]
+    missing = evalhouse("query", "show systems", "--db", "absent.duckdb", folder=tmp_path)
+    assert missing.returncode == 3
+    assert missing.stderr.startswith("error: ")
+    assert "absent.duckdb" in missing.stderr
+
+
+def test_standard_output_is_data_only(tmp_path: Path) -> None:
+    done = evalhouse("query", "score F for GE on TST3", folder=tmp_path)
+    assert done.returncode == 0
+    header, row = csv.reader(io.StringIO(done.stdout), delimiter="\t")
+    assert header[:3] == ["test_set", "task", "system"]
+    assert row[:3] == ["TST3", "extraction", "GE"]
+    assert done.stderr.startswith("note: no warehouse here")
+    assert evalhouse("query", "score F for GE on TST3", "--quiet", folder=tmp_path).stderr == ""
+
+
+def test_statements_from_standard_input_and_one_json_object_each(tmp_path: Path) -> None:
+    text = "score F for GE on TST3; -- and the other\nscore F for UMASS on TST3;"
+    done = evalhouse("query", "-", "--format", "json", folder=tmp_path, stdin=text)
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert set(first) == {"statement", "caption", "signature", "columns", "rows", "summary", "notes"}
+    assert first["statement"] == "score F for GE on TST3"
+    assert second["rows"][0]["F(beta=1)"] == pytest.approx(0.5161, abs=5e-5)
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    line = f"{sys.executable} {ROOT / 'cli.py'} query 'show systems; show measures; show systems' | head -1"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], capture_output=True, text=True, cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.returncode == 0
+
+
+def test_digits(tmp_path: Path) -> None:
+    done = evalhouse("query", "score F for GE on TST3", "--format", "csv", "--digits", "2", folder=tmp_path)
+    assert "GE,100,0.56,documents" in done.stdout
+
+
+def test_from_an_empty_folder_to_an_answer(tmp_path: Path) -> None:
+    rows = [("news", "base", "d1", 10, 9, 7, 1), ("news", "tuned", "d1", 10, 10, 8, 1)]
+    write_csv(tmp_path / "scores.csv", SCORES, rows)
+    assert evalhouse("init", "my.duckdb", folder=tmp_path).returncode == 0
+    assert evalhouse("init", "my.duckdb", folder=tmp_path).returncode == 3
+    loaded = evalhouse("load", "scores.csv", "--as", "scores", "--db", "my.duckdb", folder=tmp_path)
+    assert loaded.returncode == 0
+    assert "scores.csv: 2 rows stored as import 1" in loaded.stderr
+    again = evalhouse("load", "scores.csv", "--as", "scores", "--db", "my.duckdb", folder=tmp_path)
+    assert again.returncode == 0
+    assert "2 rows are there already; nothing changed" in again.stderr
+    asked = evalhouse("query", "score recall for all on news", "--db", "my.duckdb", "--format", "csv", folder=tmp_path)
+    assert asked.stdout.splitlines()[1:] == [
+        "news,extraction,tuned,1,0.85,documents",
+        "news,extraction,base,1,0.75,documents",
+    ]
+
+
+def test_a_wrong_row_is_named_and_nothing_is_stored(tmp_path: Path) -> None:
+    evalhouse("init", "my.duckdb", folder=tmp_path)
+    before = (tmp_path / "my.duckdb").read_bytes()
+    write_csv(tmp_path / "bad.csv", SCORES, [("T", "S", "d1", 10, 9, 7, 1), ("T", "S", "d2", 10, 1.5, 7, 1)])
+    write_csv(tmp_path / "good.csv", SCORES, [("T", "S", "d3", 10, 9, 7, 1)])
+    done = evalhouse("load", "good.csv", "bad.csv", "--as", "scores", "--db", "my.duckdb", folder=tmp_path)
+    assert done.returncode == 1
+    assert "bad.csv:3: actual is '1.5'" in done.stderr
+    assert "stored as import" not in done.stderr
+    assert (tmp_path / "my.duckdb").read_bytes() == before
+    assert not (tmp_path / "my.duckdb.import").exists()
+
+
+def test_a_dry_run_stores_nothing(tmp_path: Path) -> None:
+    write_csv(tmp_path / "scores.csv", SCORES, [("T", "S", "d1", 10, 9, 7, 1)])
+    done = evalhouse("load", "scores.csv", "--as", "scores", "--dry-run", "--db", "none.duckdb", folder=tmp_path)
+    assert done.returncode == 0
+    assert "1 of 1 rows would be stored; nothing was" in done.stderr
+    assert not (tmp_path / "none.duckdb").exists()
+
+
+def test_simulated_rows_say_so_in_every_caption(tmp_path: Path) -> None:
+    write_csv(tmp_path / "scores.csv", SCORES, [("T", "S", "d1", 10, 9, 7, 1)])
+    evalhouse("init", "my.duckdb", folder=tmp_path)
+    evalhouse("load", "scores.csv", "--as", "scores", "--simulated", "--db", "my.duckdb", folder=tmp_path)
+    done = evalhouse("query", "score F for all on T", "--db", "my.duckdb", "--format", "json", folder=tmp_path)
+    assert "simulated data" in json.loads(done.stdout)["caption"]

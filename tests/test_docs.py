@@ -1,0 +1,91 @@
+"""Transcripts in the documentation are executed: what a console block shows is what a terminal of 100 columns shows.
+
+`pytest --accept` rewrites what stands after each `$` line. A `$ cat FILE` line makes the file that it shows.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import termios
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def on_a_terminal(command: list[str], folder: Path) -> str:
+    """What a command prints, both streams, on a terminal of 100 columns without colour."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    settings = {**os.environ, "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "100"}
+    settings.pop("EVALHOUSE_DB", None)
+    process = subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=folder, env=settings
+    )
+    os.close(theirs)
+    printed = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        printed += chunk
+    os.close(ours)
+    process.wait()
+    return printed.decode().replace("\r\n", "\n")
+
+
+def replay(block: str, folder: Path) -> str:
+    """The block with each command's output as it is now."""
+    lines = block.split("\n")
+    replayed = []
+    while lines:
+        line = lines.pop(0)
+        shown = []
+        while lines and not lines[0].startswith("$ "):
+            shown.append(lines.pop(0))
+        replayed.append(line)
+        words = shlex.split(line.removeprefix("$ "))
+        if words[:1] == ["cat"]:
+            (folder / words[1]).write_text("\n".join(shown).rstrip("\n") + "\n", encoding="utf-8")
+            replayed += [text for text in shown if text]
+        elif words[:1] == ["evalhouse"]:
+            printed = on_a_terminal([sys.executable, str(ROOT / "cli.py"), *words[1:]], folder)
+            replayed += printed.rstrip("\n").split("\n") if printed.strip() else []
+        elif line:
+            pytest.fail(f"a transcript may use cat and evalhouse, not: {line}")
+    return "\n".join(replayed).rstrip("\n") + "\n"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool) -> None:
+    text = page.read_text(encoding="utf-8")
+    replayed = CONSOLE.sub(lambda found: f"```console\n{replay(found[1], tmp_path)}```", text)
+    if accept:
+        page.write_text(replayed, encoding="utf-8")
+    else:
+        assert replayed == text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_run(page: Path, tmp_path: Path) -> None:
+    for number, code in enumerate(PYTHON.findall(page.read_text(encoding="utf-8"))):
+        script = tmp_path / f"example{number}.py"
+        script.write_text(code, encoding="utf-8")
+        settings = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, env=settings)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip()

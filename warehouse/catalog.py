@@ -1,0 +1,165 @@
+"""What a warehouse holds: evaluations, test sets, systems, attributes, imported measures. It answers questions about
+names, and asks the database no more often than it must; it does not decide what a query means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+from warehouse.database import Database
+from warehouse.sql import Sql, value
+
+_FACTS = {"extraction": "score", "filtering": "decision", "values": "value", "published": "published"}
+"""The table that holds the rows of each task."""
+
+_DATA = {
+    "extraction": ("score",),
+    "filtering": ("decision", "key_label"),
+    "values": ("value",),
+    "published": ("published",),
+}
+"""The tables that decide the numbers of each task."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTestSet:
+    """A test set with its evaluation, whose name is empty where none was given."""
+
+    id: int
+    name: str
+    evaluation: str
+
+    @property
+    def full_name(self) -> str:
+        """MUC-4.TST3."""
+        return f"{self.evaluation}.{self.name}" if self.evaluation else self.name
+
+
+class Catalog:
+    """The names in one warehouse. What was read once is remembered, so make a new one after a load."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
+        self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
+
+    @cached_property
+    def systems(self) -> dict[str, int]:
+        """Every system's id by its name, in order of name."""
+        rows = self._database.rows(Sql("select name, id from system order by name"))
+        return {str(name): int(number) for name, number in rows}
+
+    @cached_property
+    def system_names(self) -> dict[int, str]:
+        """Every system's name by its id."""
+        return {number: name for name, number in self.systems.items()}
+
+    @cached_property
+    def test_sets(self) -> tuple[KnownTestSet, ...]:
+        """Every test set, in order of evaluation and name."""
+        rows = self._database.rows(
+            Sql(
+                "select t.id, t.name, e.name from test_set t join evaluation e on e.id = t.evaluation_id "
+                "order by e.name, t.name"
+            )
+        )
+        return tuple(KnownTestSet(int(number), str(name), str(evaluation)) for number, name, evaluation in rows)
+
+    def short_name(self, test_set: KnownTestSet) -> str:
+        """The name of a test set, with its evaluation only where another one has the same name."""
+        same = [other for other in self.test_sets if other.name == test_set.name]
+        return test_set.name if len(same) == 1 else test_set.full_name
+
+    def systems_with(self, task: str, test_set: int) -> frozenset[int]:
+        """The ids of the systems that have rows for a task on a test set."""
+        key = (task, test_set)
+        if key not in self._systems_with:
+            rows = self._database.rows(
+                f"select distinct system_id from {_FACTS[task]} where test_set_id = " + value(test_set)
+            )
+            self._systems_with[key] = frozenset(int(number) for (number,) in rows)
+        return self._systems_with[key]
+
+    def test_sets_of(self, system: int, task: str) -> tuple[str, ...]:
+        """The test sets on which a system has rows for a task."""
+        return tuple(
+            self.short_name(test_set) for test_set in self.test_sets if system in self.systems_with(task, test_set.id)
+        )
+
+    def labelled(self, test_set: int) -> bool:
+        """Whether the key of a test set is known."""
+        return bool(
+            self._database.rows(
+                "select 1 from key_label where annotator_id = 0 and test_set_id = " + value(test_set) + " limit 1"
+            )
+        )
+
+    def measures_of(self, task: str, test_set: int) -> tuple[str, ...]:
+        """The names of the measures that were imported for a test set, as values or as published figures."""
+        key = (task, test_set)
+        if key not in self._measures_of:
+            rows = self._database.rows(
+                f"select distinct measure from {_FACTS[task]} where test_set_id = " + value(test_set) + " order by 1"
+            )
+            self._measures_of[key] = tuple(str(name) for (name,) in rows)
+        return self._measures_of[key]
+
+    @cached_property
+    def definitions(self) -> dict[str, str]:
+        """The text of each measure that was defined, by its name."""
+        rows = self._database.rows(Sql("select name, text from definition order by name"))
+        return {str(name): str(text) for name, text in rows}
+
+    @cached_property
+    def attributes(self) -> dict[str, tuple[str, ...]]:
+        """The names of the attributes of systems and of documents."""
+        rows = self._database.rows(
+            Sql(
+                "select distinct 'system', name from system_attribute union "
+                "select distinct 'document', name from document_attribute order by 1, 2"
+            )
+        )
+        return {of: tuple(str(name) for kind, name in rows if kind == of) for of in ("document", "system")}
+
+    @cached_property
+    def numeric_attributes(self) -> frozenset[tuple[str, str]]:
+        """The attributes, as ("document", "length"), every known value of which is a number."""
+        rows = self._database.rows(
+            Sql(
+                "select of, name from (select 'system' as of, name, value from system_attribute union all "
+                "select 'document', name, value from document_attribute) "
+                "group by of, name having count(try_cast(value as double)) = count(*)"
+            )
+        )
+        return frozenset((str(of), str(name)) for of, name in rows)
+
+    @cached_property
+    def _provenance(self) -> dict[tuple[str, int], tuple[tuple[str, bool], ...]]:
+        """By fact table and test set: the digests of the imports that brought rows, and whether each is simulated."""
+        tables = sorted({table for tables in _DATA.values() for table in tables})
+        pairs = " union all ".join(
+            f"select distinct '{table}' as t, test_set_id, import_id from {table}" for table in tables
+        )
+        rows = self._database.rows(
+            Sql(
+                f"select p.t, p.test_set_id, i.sha256 || i.reader || i.options, i.simulated from ({pairs}) p "
+                "join import i on i.id = p.import_id order by 1, 2, 3"
+            )
+        )
+        found: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
+        for table, test_set, digest, simulated in rows:
+            found[table, test_set] = (*found.get((table, test_set), ()), (str(digest), bool(simulated)))
+        return found
+
+    def simulated(self, task: str, test_set: int) -> bool:
+        """Whether any row that decides the numbers of a task on a test set was simulated."""
+        return any(simulated for table in _DATA[task] for _, simulated in self._provenance.get((table, test_set), ()))
+
+    def fingerprint(self, task: str, test_set: int) -> str:
+        """Twelve hexadecimal digits that change when the files behind a task and test set do, whatever the order of
+        loading.
+        """
+        digests = sorted(digest for table in _DATA[task] for digest, _ in self._provenance.get((table, test_set), ()))
+        return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]

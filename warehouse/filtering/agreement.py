@@ -1,0 +1,135 @@
+"""How well annotators agree on the labels of documents: observed agreement, Cohen's kappa, Krippendorff's alpha.
+
+Labels are numbers of levels, 0 for the first; for keys of text filtering 0 nonrelevant, 1 optional, 2 relevant. All
+counting is in integers and every result is rounded once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Integers = NDArray[np.int64]
+Scale = Literal["nominal", "ordinal"]
+
+MISSING = -1
+"""Stands where an annotator did not label a document."""
+
+LEVELS = ("nonrelevant", "optional", "relevant")
+"""The levels of key labels, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two annotators, by their rows, on the documents that both labelled.
+
+    `confusion` has shape (levels, levels): how often the first gave the level of the row and the second that of the
+    column. `agreement` is the share of documents with the same label, None without a document. `kappa` is None also
+    where both gave all documents one and the same level, so that nothing is left beyond chance.
+    """
+
+    first: int
+    second: int
+    documents: int
+    agreement: float | None
+    kappa: float | None
+    confusion: Integers = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All pairs of annotators, in order of their rows, and alpha for all annotators together."""
+
+    annotators: int
+    pairs: tuple[PairAgreement, ...]
+    alpha_nominal: float | None
+    alpha_ordinal: float | None
+
+
+def agree(labels: ArrayLike, levels: int = len(LEVELS)) -> Agreement:
+    """Agreement on labels of shape (annotators, documents), integers from 0 to levels − 1 or MISSING.
+
+    Raises ValueError for anything else.
+    """
+    rows = _checked(labels, levels)
+    return Agreement(
+        annotators=rows.shape[0],
+        pairs=tuple(_pair(rows, first, second, levels) for first, second in combinations(range(rows.shape[0]), 2)),
+        alpha_nominal=alpha(rows, "nominal", levels),
+        alpha_ordinal=alpha(rows, "ordinal", levels),
+    )
+
+
+def kappa(confusion: ArrayLike) -> float | None:
+    """Cohen's kappa (1960) of a confusion table of shape (levels, levels), None where it is undefined."""
+    table = np.asarray(confusion, dtype=np.int64)
+    documents = int(table.sum())
+    by_chance = sum(int(row) * int(column) for row, column in zip(table.sum(axis=1), table.sum(axis=0), strict=True))
+    beyond = documents**2 - by_chance
+    return (documents * int(np.trace(table)) - by_chance) / beyond if beyond else None
+
+
+def alpha(labels: ArrayLike, scale: Scale = "nominal", levels: int = len(LEVELS)) -> float | None:
+    """Krippendorff's alpha for labels of shape (annotators, documents) with any missing: 1 − D_o / D_e.
+
+    On the nominal scale all levels differ alike; on the ordinal one two levels differ by the square of the number of
+    labels between them, each end counting half (Krippendorff 2011, *Computing Krippendorff's alpha-reliability*).
+    Documents with fewer than two labels do not count. None where no two labels can be compared, or all of them are of
+    one level. Raises ValueError as `agree` does.
+    """
+    coincidences = _coincidences(_checked(labels, levels), levels)
+    totals = [sum(row, Fraction(0)) for row in coincidences]
+    distances = _distances(totals, scale)
+    cells = [(first, second) for first in range(levels) for second in range(levels)]
+    observed = sum((coincidences[c][k] * distances[c][k] for c, k in cells), Fraction(0))
+    expected = sum((totals[c] * totals[k] * distances[c][k] for c, k in cells), Fraction(0))
+    return float(1 - (sum(totals) - 1) * observed / expected) if expected else None
+
+
+def _checked(labels: Any, levels: int) -> Integers:
+    rows = np.asarray(labels)
+    if rows.ndim != 2:
+        raise ValueError(f"labels have {rows.ndim} dimensions and need 2, annotators and documents")
+    if rows.dtype.kind not in "iu" and rows.size:
+        raise ValueError(f"labels hold {rows.dtype} and must hold integers")
+    if rows.size and (rows.min() < MISSING or rows.max() >= levels):
+        raise ValueError(f"labels go from {rows.min()} to {rows.max()} and must go from 0 to {levels - 1}")
+    return rows.astype(np.int64)
+
+
+def _pair(rows: Integers, first: int, second: int, levels: int) -> PairAgreement:
+    both = (rows[first] != MISSING) & (rows[second] != MISSING)
+    places = rows[first, both] * levels + rows[second, both]
+    confusion = np.bincount(places, minlength=levels**2).reshape(levels, levels)
+    documents = int(both.sum())
+    agreement = int(np.trace(confusion)) / documents if documents else None
+    return PairAgreement(first, second, documents, agreement, kappa(confusion), confusion)
+
+
+def _coincidences(rows: Integers, levels: int) -> list[list[Fraction]]:
+    """How often two levels meet in a document: each pair of its m labels, in both orders, counts 1 / (m − 1)."""
+    counts = np.stack([(rows == level).sum(axis=0) for level in range(levels)], axis=1)
+    labelled = counts.sum(axis=1)
+    total = [[Fraction(0)] * levels for _ in range(levels)]
+    for m in np.unique(labelled[labelled > 1]).tolist():
+        alike = counts[labelled == m]
+        pairs = alike.T @ alike - np.diag(alike.sum(axis=0))
+        total = [
+            [whole + Fraction(part, m - 1) for whole, part in zip(*both, strict=True)]
+            for both in zip(total, pairs.tolist(), strict=True)
+        ]
+    return total
+
+
+def _distances(totals: list[Fraction], scale: Scale) -> list[list[Fraction]]:
+    """The squared distance of every two levels."""
+    levels = range(len(totals))
+    if scale == "nominal":
+        return [[Fraction(first != second) for second in levels] for first in levels]
+    upto = [sum(totals[: level + 1], Fraction(0)) - totals[level] / 2 for level in levels]
+    return [[(upto[first] - upto[second]) ** 2 for second in levels] for first in levels]

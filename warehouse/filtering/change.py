@@ -1,0 +1,101 @@
+"""How a measure changed over all systems from one test set to another: what Lewis and Tong (1992, Analysis) report.
+
+Values come as printed or as computed; they are taken at their decimal face, so that 0.82 less 0.79 is 0.03 and a
+system that did not change is seen not to have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from warehouse.significance import exact, matched
+from warehouse.significance.paired import Paired
+
+Number = Decimal | float
+
+_FINEST = 2**50
+"""Differences are scaled to integers that sum to no more than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSummary:
+    """The differences of so many systems, later less earlier, in the unit of the values.
+
+    `trimmed_mean` leaves out the `trim` highest and the `trim` lowest differences. Means are None where there is
+    nothing to average. `p_sign` and `p_randomization` are two-sided significance levels of the hypothesis that a
+    system's two values could as well be exchanged: by the sign test, and by all 2^systems changes of sign of the
+    differences, None where those are too many to count at once (about forty systems with values of many digits).
+    """
+
+    systems: int
+    mean: float | None
+    trimmed_mean: float | None
+    trim: int
+    rose: int
+    fell: int
+    unchanged: int
+    mean_rise: float | None
+    mean_fall: float | None
+    p_sign: float
+    p_randomization: float | None
+
+
+def change_summary(values_from: Sequence[Number], values_to: Sequence[Number], trim: int = 0) -> ChangeSummary:
+    """The summary of values of shape (systems,), each system at the same place in both.
+
+    Raises ValueError where the two have not the same length, a value is not a finite number, or `trim` is negative.
+    """
+    if len(values_from) != len(values_to):
+        raise ValueError(f"{len(values_from)} values before and {len(values_to)} after are not of the same systems")
+    if trim < 0:
+        raise ValueError(f"trim is {trim} and cannot be negative")
+    differences = sorted(_exact(to) - _exact(before) for before, to in zip(values_from, values_to, strict=True))
+    rises = [difference for difference in differences if difference > 0]
+    falls = [difference for difference in differences if difference < 0]
+    return ChangeSummary(
+        systems=len(differences),
+        mean=_mean(differences),
+        trimmed_mean=_mean(differences[trim : max(trim, len(differences) - trim)]),
+        trim=trim,
+        rose=len(rises),
+        fell=len(falls),
+        unchanged=len(differences) - len(rises) - len(falls),
+        mean_rise=_mean(rises),
+        mean_fall=_mean(falls),
+        p_sign=matched.sign([1] * len(rises) + [-1] * len(falls)).p,
+        p_randomization=_sign_flips([*falls, *rises]),
+    )
+
+
+def _exact(value: Number) -> Fraction:
+    """A value at its decimal face: 0.79, not the binary fraction nearest to it."""
+    decimal = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
+    if not decimal.is_finite():
+        raise ValueError(f"a value is {value} and must be a number")
+    return Fraction(decimal)
+
+
+def _mean(differences: Sequence[Fraction]) -> float | None:
+    return float(sum(differences, Fraction(0)) / len(differences)) if differences else None
+
+
+def _sign_flips(differences: Sequence[Fraction]) -> float | None:
+    """The share of all changes of sign whose sum is at least as far from 0 as observed; no difference is 0."""
+    if not differences:
+        return 1.0
+    total = sum((abs(difference) for difference in differences), Fraction(0))
+    scale = Fraction(lcm(*(difference.denominator for difference in differences)))
+    slack = 0
+    if scale * total > _FINEST:
+        # Each difference is then off by at most ½, so two sums that are equal come out no further apart than this.
+        scale, slack = _FINEST / total, len(differences)
+    scaled = np.array([round(scale * difference) for difference in differences], dtype=np.int64)
+    ones = np.ones_like(scaled)
+    paired = Paired(scaled, ones, np.zeros_like(scaled), ones, slack)
+    return exact.pair(paired).p if exact.cost(paired).affordable else None

@@ -1,0 +1,134 @@
+"""What a printed figure says of the value behind it: the range of values that some way of rounding prints as that.
+
+Everything is exact: ranges have rational ends, and whether counts lie in one is decided in integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A figure as printed, and the worth of one in its last digit: 0.79 to 0.01.
+
+    Raises ValueError where the value is negative or no multiple of the resolution.
+    """
+
+    value: Decimal
+    resolution: Decimal
+
+    def __post_init__(self) -> None:
+        if not (self.value.is_finite() and self.resolution.is_finite() and self.resolution > 0 and self.value >= 0):
+            raise ValueError(f"no figure is printed as {self.value} to {self.resolution}")
+        if Fraction(self.value) % Fraction(self.resolution):
+            raise ValueError(f"{self.value} is no multiple of {self.resolution}, its last printed digit")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The values from `low` to `high`, each end in or out. It may be empty; `high` is above 0."""
+
+    low: Fraction
+    high: Fraction
+    with_low: bool
+    with_high: bool
+
+    def __contains__(self, value: Fraction) -> bool:
+        above = value >= self.low if self.with_low else value > self.low
+        below = value <= self.high if self.with_high else value < self.high
+        return above and below
+
+    def common(self, other: Range) -> Range:
+        """The values in both ranges."""
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        return Range(
+            low,
+            high,
+            all(each.with_low for each in (self, other) if each.low == low),
+            all(each.with_high for each in (self, other) if each.high == high),
+        )
+
+    @property
+    def largest_factor(self) -> int:
+        """What counts are multiplied with at most, in the two methods below."""
+        ends = (self.low.numerator, self.low.denominator, self.high.numerator, self.high.denominator)
+        return max(abs(factor) for factor in ends)
+
+    def numerators(self, denominators: Integers) -> tuple[Integers, Integers]:
+        """The least and the most N, for each D, with N / D in the range; least > most where there is none.
+
+        A D of 0 has none, since the ratio is undefined.
+        """
+        low, high = self.low, self.high
+        least = least_integer(low.numerator * denominators, low.denominator, self.with_low)
+        most = most_integer(high.numerator * denominators, high.denominator, self.with_high)
+        return least, np.where(denominators > 0, most, least - 1)
+
+    def denominators(self, numerators: Integers, limit: int) -> tuple[Integers, Integers]:
+        """The least and the most D up to `limit`, for each N ≥ 0, with N / D in the range; least > most where there is
+        none.
+        """
+        low, high = self.low, self.high
+        least = np.maximum(1, least_integer(high.denominator * numerators, high.numerator, self.with_high))
+        if low.numerator <= 0:
+            return least, np.full_like(least, limit)
+        most = most_integer(low.denominator * numerators, low.numerator, self.with_low)
+        return least, np.minimum(most, limit)
+
+
+def least_integer(dividend: Integers, divisor: int, equal: bool) -> Integers:
+    """The least integer that is at least, or where not `equal` above, dividend / divisor."""
+    return -(-dividend // divisor) if equal else dividend // divisor + 1
+
+
+def most_integer(dividend: Integers, divisor: int, equal: bool) -> Integers:
+    """The greatest integer that is at most, or where not `equal` below, dividend / divisor."""
+    return dividend // divisor if equal else -(-dividend // divisor) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """A way to round: perhaps cut to a multiple of `cut` first, then to the nearest multiple of the resolution.
+
+    `ties` says where a value in the middle goes: up, or to the even multiple.
+    """
+
+    name: str
+    meaning: str
+    ties: Literal["up", "even"]
+    cut: Fraction | None = None
+
+    def before(self, printed: Printed) -> Range:
+        """The values that are printed so."""
+        value, half = Fraction(printed.value), Fraction(printed.resolution) / 2
+        even = self.ties == "even" and value / (2 * half) % 2 == 0
+        nearest = Range(value - half, value + half, even or self.ties == "up", even)
+        if self.cut is None:
+            return nearest
+        low, high = nearest.low / self.cut, nearest.high / self.cut
+        first = ceil(low) if nearest.with_low else floor(low) + 1
+        last = floor(high) if nearest.with_high else ceil(high) - 1
+        return Range(first * self.cut, (last + 1) * self.cut, True, False)
+
+
+CONVENTIONS = (
+    Convention("half up", "to the nearest, a half upwards", "up"),
+    Convention("half even", "to the nearest, a half to the even digit", "even"),
+    Convention(
+        "cut first",
+        "cut to a tenth of a percent, then to the nearest, a half to the even digit, as the MUC-4 scorer prints",
+        "even",
+        Fraction(1, 1000),
+    ),
+)
+"""The ways figures are rounded, in display order."""

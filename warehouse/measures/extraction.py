@@ -1,0 +1,97 @@
+"""The measures of extraction, over the summed counts of score tuples (Chinchor 1992, MUC-4 evaluation metrics).
+
+A partially correct item earns the credit `partial`, one half unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from warehouse.measures.formula import Form, Ratio, ratio
+from warehouse.measures.measure import Measure, Parameter
+
+COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
+"""The counts of a score tuple; the first four are always there, the others may be unknown."""
+
+BETA = Parameter("beta", Decimal(1), "how much recall weighs against precision", above=Decimal(0))
+CREDIT = Parameter(
+    "partial", Decimal("0.5"), "the credit of a partially correct item", lowest=Decimal(0), highest=Decimal(1)
+)
+
+
+def credited(partial: Decimal) -> Form:
+    """correct + w·partial."""
+    return Form.of("correct") + Fraction(partial) * Form.of("partial")
+
+
+def _recall(partial: Decimal) -> Ratio:
+    return ratio(credited(partial), Form.of("possible"))
+
+
+def _precision(partial: Decimal) -> Ratio:
+    return ratio(credited(partial), Form.of("actual"))
+
+
+def _f(beta: Decimal, partial: Decimal) -> Ratio:
+    weight = Fraction(beta) ** 2
+    return ratio((weight + 1) * credited(partial), weight * Form.of("possible") + Form.of("actual"))
+
+
+def _overgeneration() -> Ratio:
+    return ratio(Form.of("spurious"), Form.of("actual"))
+
+
+def _undergeneration() -> Ratio:
+    return ratio(Form.of("missing"), Form.of("possible"))
+
+
+def _wrong(partial: Decimal) -> Form:
+    """incorrect + (1−w)·partial: what of the matched items is lost."""
+    return Form.of("incorrect") + (1 - Fraction(partial)) * Form.of("partial")
+
+
+def _substitution(partial: Decimal) -> Ratio:
+    return ratio(_wrong(partial), Form.of("correct", "partial", "incorrect"))
+
+
+def _error(partial: Decimal) -> Ratio:
+    return ratio(
+        _wrong(partial) + Form.of("missing", "spurious"),
+        Form.of("correct", "partial", "incorrect", "missing", "spurious"),
+    )
+
+
+_METRICS = "Chinchor 1992, MUC-4 evaluation metrics"
+
+EXTRACTION = (
+    Measure("recall", "extraction", "(correct + ½·partial) / possible", _METRICS, _recall, (CREDIT,), steady=True),
+    Measure("precision", "extraction", "(correct + ½·partial) / actual", _METRICS, _precision, (CREDIT,)),
+    Measure(
+        "F",
+        "extraction",
+        "(β²+1)·(correct + ½·partial) / (β²·possible + actual)",
+        "van Rijsbergen 1979; Chinchor 1992",
+        _f,
+        (BETA, CREDIT),
+        shown=("beta",),
+    ),
+    Measure("overgeneration", "extraction", "spurious / actual", _METRICS, _overgeneration),
+    Measure("undergeneration", "extraction", "missing / possible", _METRICS, _undergeneration, steady=True),
+    Measure(
+        "substitution",
+        "extraction",
+        "(incorrect + ½·partial) / (correct + partial + incorrect)",
+        _METRICS,
+        _substitution,
+        (CREDIT,),
+    ),
+    Measure(
+        "error",
+        "extraction",
+        "(incorrect + ½·partial + missing + spurious) / (correct + partial + incorrect + missing + spurious)",
+        _METRICS,
+        _error,
+        (CREDIT,),
+    ),
+)

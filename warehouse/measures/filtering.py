@@ -1,0 +1,116 @@
+"""The measures of text filtering, over the cells of a contingency table (Lewis and Tong 1992, figure 1).
+
+a, b: decided yes on relevant, nonrelevant documents; c, d: decided no on them; x, y: yes, no on optional documents. How
+optional documents count is a parameter of every measure; it only says which cells are hits, false alarms, misses and
+rejections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.measures.extraction import BETA
+from warehouse.measures.formula import Form, Ratio, ratio
+from warehouse.measures.measure import Measure, Parameter
+
+COLUMNS = ("a", "b", "c", "d", "x", "y")
+"""The cells; each is always known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A contingency table without optional documents, each cell a form over the six."""
+
+    hits: Form
+    false_alarms: Form
+    misses: Form
+    rejections: Form
+
+
+OPTIONAL: Mapping[str, Table] = {
+    "credit": Table(Form.of("a", "x"), Form.of("b"), Form.of("c"), Form.of("d", "y")),
+    "excluded": Table(Form.of("a"), Form.of("b"), Form.of("c"), Form.of("d")),
+    "relevant": Table(Form.of("a", "x"), Form.of("b"), Form.of("c", "y"), Form.of("d")),
+    "nonrelevant": Table(Form.of("a"), Form.of("b", "x"), Form.of("c"), Form.of("d", "y")),
+}
+"""How optional documents count. `credit`: either decision is right (MUC-4)."""
+
+POLICY = Parameter("optional", "credit", "how optional documents count", choices=tuple(OPTIONAL))
+
+
+def _recall(optional: str) -> Ratio:
+    table = OPTIONAL[optional]
+    return ratio(table.hits, table.hits + table.misses)
+
+
+def _precision(optional: str) -> Ratio:
+    table = OPTIONAL[optional]
+    return ratio(table.hits, table.hits + table.false_alarms)
+
+
+def _f(beta: Decimal, optional: str) -> Ratio:
+    table, weight = OPTIONAL[optional], Fraction(beta) ** 2
+    return ratio((weight + 1) * table.hits, weight * (table.hits + table.misses) + (table.hits + table.false_alarms))
+
+
+def _fallout(optional: str) -> Ratio:
+    table = OPTIONAL[optional]
+    return ratio(table.false_alarms, table.false_alarms + table.rejections)
+
+
+def _accuracy(optional: str) -> Ratio:
+    table = OPTIONAL[optional]
+    return ratio(table.hits + table.rejections, table.hits + table.false_alarms + table.misses + table.rejections)
+
+
+_TONG = "Lewis and Tong 1992"
+
+FILTERING = (
+    Measure("recall", "filtering", "(a + x) / (a + c + x)", f"{_TONG} (1)", _recall, (POLICY,)),
+    Measure("precision", "filtering", "(a + x) / (a + b + x)", f"{_TONG} (2)", _precision, (POLICY,)),
+    Measure(
+        "F",
+        "filtering",
+        "(β²+1)·P·R / (β²·P + R)",
+        f"van Rijsbergen 1979; {_TONG}, table 3",
+        _f,
+        (BETA, POLICY),
+        shown=("beta",),
+    ),
+    Measure("fallout", "filtering", "b / (b + d + y)", f"{_TONG} (3)", _fallout, (POLICY,)),
+    Measure("accuracy", "filtering", "(a + d + x + y) / n", f"{_TONG}, figure 1", _accuracy, (POLICY,), steady=True),
+    Measure(
+        "auc",
+        "filtering",
+        "how often a relevant document has more confidence than a nonrelevant one; optional ones left out by default",
+        "Hanley and McNeil 1982",
+        None,
+        (POLICY,),
+    ),
+)
+
+
+def auc(confidence: NDArray[np.float64], label: NDArray[np.str_], optional: str) -> float | None:
+    """The area under the ROC curve from the ranks of the relevant documents, equal confidences counting one half.
+
+    `confidence` and `label` have shape (documents,). Optional documents count as the policy says; `credit` leaves them
+    out, since either decision is right. None where there is no relevant or no nonrelevant document. (Hanley and McNeil
+    1982.)
+    """
+    positive, negative = label == "relevant", label == "nonrelevant"
+    if optional == "relevant":
+        positive = positive | (label == "optional")
+    elif optional == "nonrelevant":
+        negative = negative | (label == "optional")
+    above, below = np.sort(confidence[positive]), np.sort(confidence[negative])
+    if not above.size or not below.size:
+        return None
+    lower = np.searchsorted(below, above, side="left").sum()
+    not_higher = np.searchsorted(below, above, side="right").sum()
+    return float(int(lower) + int(not_higher)) / (2 * above.size * below.size)

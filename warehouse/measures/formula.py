@@ -1,0 +1,92 @@
+"""A measure as data: a ratio of two linear forms over additive counts.
+
+One definition has two readings. SQL sums the forms in the database (`warehouse.query.compile` writes them), numpy sums
+them over the rows that a randomization exchanged. Coefficients are exact: fractions when a formula is written, integers
+once it is a Ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = Mapping[str, NDArray[np.int64]]
+"""Counts by column name, all of one shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A linear form over columns: Form({"correct": 1, "partial": ½}) is correct + ½·partial."""
+
+    terms: tuple[tuple[str, Fraction], ...]
+
+    @classmethod
+    def of(cls, *columns: str) -> Form:
+        """The plain sum of some columns."""
+        return cls(tuple((column, Fraction(1)) for column in columns))
+
+    def __add__(self, other: Form) -> Form:
+        sums = dict(self.terms)
+        for column, coefficient in other.terms:
+            sums[column] = sums.get(column, Fraction(0)) + coefficient
+        return Form(tuple((column, coefficient) for column, coefficient in sums.items() if coefficient))
+
+    def __rmul__(self, factor: Fraction | int) -> Form:
+        return Form(tuple((column, factor * coefficient) for column, coefficient in self.terms if factor * coefficient))
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """factor · ΣN / ΣD, with N and D integer linear forms over the columns."""
+
+    numerator: tuple[tuple[str, int], ...]
+    denominator: tuple[tuple[str, int], ...]
+    factor: Fraction
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that either form needs, each once, numerator first."""
+        return tuple(dict.fromkeys(column for column, _ in self.numerator + self.denominator))
+
+    def value(self, numerator: int, denominator: int) -> float | None:
+        """The value for two sums, correctly rounded; None where the denominator is 0."""
+        if denominator == 0:
+            return None
+        return (self.factor.numerator * numerator) / (self.factor.denominator * denominator)
+
+    def read(self, counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """N and D for each entry of the counts, in their shape.
+
+        Raises OverflowError where the coefficients are so large that a sum would leave 64 bits.
+        """
+        return _combine(self.numerator, counts), _combine(self.denominator, counts)
+
+
+def ratio(numerator: Form, denominator: Form) -> Ratio:
+    """The ratio of two forms, its coefficients made the smallest integers."""
+    over, above = _integers(numerator)
+    under, below = _integers(denominator)
+    return Ratio(over, under, above / below)
+
+
+def _integers(form: Form) -> tuple[tuple[tuple[str, int], ...], Fraction]:
+    """The form with coprime integer coefficients, and the factor that leads back to it."""
+    common = lcm(*(coefficient.denominator for _, coefficient in form.terms))
+    whole = [(column, int(coefficient * common)) for column, coefficient in form.terms]
+    divisor = gcd(*(coefficient for _, coefficient in whole))
+    return tuple((column, coefficient // divisor) for column, coefficient in whole), Fraction(divisor, common)
+
+
+def _combine(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
+    bound = sum(abs(coefficient) * int(np.abs(counts[column]).sum(dtype=np.int64)) for column, coefficient in form)
+    if bound >= 2**62:
+        raise OverflowError("a sum would not fit 64 bits")
+    total = np.zeros(np.shape(next(iter(counts.values()))), dtype=np.int64)
+    for column, coefficient in form:
+        total += np.int64(coefficient) * counts[column]
+    return total

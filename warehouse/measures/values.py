@@ -1,0 +1,23 @@
+"""Measures that were imported: values a document, whose mean is the measure, and figures known only as printed."""
+
+from __future__ import annotations
+
+from warehouse.measures.formula import Form, Ratio, ratio
+from warehouse.measures.measure import Measure
+
+COLUMNS = ("value", "documents")
+"""The sum of the values, and over how many documents."""
+
+
+def _mean() -> Ratio:
+    return ratio(Form.of("value"), Form.of("documents"))
+
+
+def imported(name: str) -> Measure:
+    """The measure of imported values of a name: their mean over documents."""
+    return Measure(name, "values", "mean of the imported values over documents", "imported", _mean, steady=True)
+
+
+def printed(name: str) -> Measure:
+    """A figure as it was printed: no formula, no documents."""
+    return Measure(name, "published", "as printed", "published", None)

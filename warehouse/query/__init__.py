@@ -1,0 +1,1 @@
+"""Statement -> Plan -> SQL -> Result: what a question means, and how it is answered."""

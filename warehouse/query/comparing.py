@@ -1,0 +1,220 @@
+"""Runs a ComparePlan: observations from the database, a significance test a pair, a Result. It knows no SQL and
+draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import groupby
+
+import numpy as np
+
+from warehouse.catalog import Catalog
+from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.query import plan as p
+from warehouse.query.arena import Arena, arenas
+from warehouse.query.labels import on, title
+from warehouse.query.observe import Sums
+from warehouse.query.procedures import intervals, outcomes
+from warehouse.query.verdicts import Decided, arena_notes, decide, testing_signature, testing_title
+from warehouse.results import Cell, Column, Result, Table, Triangle
+from warehouse.significance.confidence import shuffles_to_decide
+from warehouse.significance.correlation import correlation, inflation
+from warehouse.significance.tests import TESTS
+
+INDEPENDENT = {test.name for test in TESTS if test.kind == "independent"}
+FEW = 6
+"""With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
+
+COLUMNS = (
+    Column("test_set", "name", on_screen=False),
+    Column("task", "text", on_screen=False),
+    Column("measure", "name"),
+    Column("system_a", "name", "A"),
+    Column("system_b", "name", "B"),
+    Column("value_a", "proportion", "A"),
+    Column("value_b", "proportion", "B"),
+    Column("difference", "difference"),
+    Column("test", "text", on_screen=False),
+    Column("sides", "text", on_screen=False),
+    Column("method", "text", on_screen=False),
+    Column("shuffles", "count", on_screen=False),
+    Column("nge", "count", on_screen=False),
+    Column("p", "probability"),
+    Column("p_adjusted", "probability", on_screen=False),
+    Column("confidence", "number"),
+    Column("level", "number", on_screen=False),
+    Column("verdict", "text"),
+    Column("documents", "count", on_screen=False),
+    Column("units", "count", on_screen=False),
+    Column("differing", "count", on_screen=False),
+    Column("correlation", "number", on_screen=False),
+    Column("inflation", "number", on_screen=False),
+    Column("ci_low", "difference", "95% from"),
+    Column("ci_high", "difference", "to"),
+    Column("statistic", "number", on_screen=False),
+    Column("seed", "whole", on_screen=False),
+)
+
+
+def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+    """A significance test for each pair of systems, measure and test set."""
+    rows: list[tuple[Cell, ...]] = []
+    notes: list[str] = []
+    for field in plan.fields:
+        for batch in arenas(plan.how, field, plan.against, engine):
+            tested = outcomes(batch)
+            ranges = intervals(batch)
+            for arena in batch:
+                decided = decide(arena, tested)
+                label = arena.statistic.label
+                rows += [_row(arena, pair, decided[pair], ranges[label, pair]) for pair in arena.pairs]
+                notes += arena_notes(arena)
+    many = plan.against is None and any(len(field.contenders) > 2 for field in plan.fields)
+    table = Table(_columns(plan, rows), tuple(rows))
+    return Result(
+        statement=plan.text,
+        caption=_caption(plan, table, catalog),
+        signature=testing_signature(plan.text, plan.how, plan.fields, table.column("shuffles"), catalog),
+        table=table,
+        notes=tuple(dict.fromkeys([*notes, *_notes(plan, table)])),
+        triangle=replace(TRIANGLE, cell="p" if plan.how.adjust == "none" else "p_adjusted") if many else None,
+    )
+
+
+TRIANGLE = Triangle(
+    within=("test_set", "measure"),
+    first="system_a",
+    second="system_b",
+    first_value="value_a",
+    second_value="value_b",
+    cell="p",
+    mark="verdict",
+)
+"""All pairs of more than two systems as a triangle of significance levels."""
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _row(arena: Arena, pair: tuple[int, int], decided: Decided, interval: tuple[float, float]) -> tuple[Cell, ...]:
+    how, (a, b), outcome = arena.how, pair, decided.outcome
+    r = correlation(arena.unit_values(a), arena.unit_values(b))
+    row: dict[str, Cell] = {
+        "test_set": arena.field.test_set.name,
+        "task": arena.field.task,
+        "measure": arena.statistic.label,
+        "system_a": arena.field.contenders[a].name,
+        "system_b": arena.field.contenders[b].name,
+        "value_a": arena.sums.value(a),
+        "value_b": arena.sums.value(b),
+        "difference": _difference(arena.sums, a, b),
+        "test": how.test,
+        "sides": how.sides,
+        "method": outcome.method,
+        "shuffles": outcome.shuffles,
+        "nge": outcome.nge,
+        "p": outcome.p,
+        "p_adjusted": decided.adjusted,
+        "confidence": decided.confidence,
+        "level": float(how.level),
+        "verdict": decided.verdict,
+        "documents": arena.seen.documents,
+        "units": arena.seen.units,
+        "differing": _differing(arena.sums, a, b),
+        "correlation": r,
+        "inflation": None if r is None else inflation(r),
+        "ci_low": interval[0],
+        "ci_high": interval[1],
+        "statistic": outcome.statistic,
+        "seed": how.seed,
+    }
+    return tuple(row.get(column.name) for column in COLUMNS)
+
+
+def _difference(sums: Sums, a: int, b: int) -> float:
+    """The difference of two values, rounded once."""
+    over = [int(sums.numerators[place].sum()) for place in (a, b)]
+    under = [int(sums.denominators[place].sum()) for place in (a, b)]
+    return float(sums.factor * (Fraction(over[0], under[0]) - Fraction(over[1], under[1])))
+
+
+def _differing(sums: Sums, a: int, b: int) -> int:
+    unlike = (sums.numerators[a] != sums.numerators[b]) | (sums.denominators[a] != sums.denominators[b])
+    return int(np.count_nonzero(unlike))
+
+
+# --- what it is called ------------------------------------------------------------------------------------------------
+
+
+def _columns(plan: p.ComparePlan, table_rows: Sequence[tuple[Cell, ...]]) -> tuple[Column, ...]:
+    """The columns, fitted for the screen: two systems stand in the headings of their values, other columns show what
+    varies.
+    """
+    places = {column.name: place for place, column in enumerate(COLUMNS)}
+    pairs = {(row[places["system_a"]], row[places["system_b"]]) for row in table_rows}
+    headings: dict[str, str] = {}
+    hidden: set[str] = set()
+    if len(pairs) == 1:
+        (first, second) = next(iter(pairs))
+        headings = {"value_a": str(first), "value_b": str(second)}
+        hidden = {"system_a", "system_b"}
+    shown = {"test_set"} if len(plan.fields) > 1 else set()
+    if any(row[places["p_adjusted"]] is not None for row in table_rows):
+        shown.add("p_adjusted")
+    values = {"value_a", "value_b", "difference", "ci_low", "ci_high"}
+    imported = any(field.task == "values" for field in plan.fields)
+    return tuple(
+        replace(
+            column,
+            heading=headings.get(column.name, column.heading),
+            kind="number" if imported and column.name in values else column.kind,
+            on_screen=(column.on_screen or column.name in shown) and column.name not in hidden,
+        )
+        for column in COLUMNS
+    )
+
+
+def _caption(plan: p.ComparePlan, table: Table, catalog: Catalog) -> str:
+    measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
+    test = testing_title(plan.how, table.column("method"), table.column("shuffles"))
+    count = len(table.rows)
+    sizes = {len(list(rows)) for _, rows in groupby(table.records(), key=lambda row: (row["test_set"], row["measure"]))}
+    family = ""
+    if plan.how.adjust != "none":
+        family = f"; adjusted by {plan.how.adjust} in families of {' and '.join(map(str, sorted(sizes)))} pairs"
+    elif plan.how.test == "tukey":
+        family = f"; levels hold for families of {' and '.join(map(str, sorted(sizes)))} pairs"
+    elif count > 1:
+        family = f"; {count} comparisons, not adjusted"
+    return title(f"{measures} on {on(plan.fields)}: {test}{family}", plan.fields, catalog)
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _notes(plan: p.ComparePlan, table: Table) -> Iterator[str]:
+    """What a reader of the table would be misled without."""
+    for row in table.records():
+        who = f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}"
+        differing = row["differing"]
+        if isinstance(differing, int) and 0 < differing < FEW:
+            yield f"{who}: only {differing} of {row['units']} units differ, so no test can tell much"
+        r, factor = row["correlation"], row["inflation"]
+        if row["test"] in INDEPENDENT and isinstance(r, float) and isinstance(factor, float):
+            yield (
+                f"{who}: {row['test']} assumes that the two systems' answers are independent; their correlation is "
+                f"{r:.3f}, so it takes the standard deviation for {factor:.2f} times what it is (Yeh 2000, section 2.1)"
+            )
+        nge, shuffles = row["nge"], row["shuffles"]
+        if row["verdict"] == "undecided" and isinstance(nge, int) and isinstance(shuffles, int):
+            needed = shuffles_to_decide(nge, shuffles, float(plan.how.level), float(plan.how.confidence))
+            way = (
+                "exact would decide it"
+                if needed is None
+                else f"about {needed:,} shuffles would decide it, and so would exact"
+            )
+            unsure = f"p is at most {plan.how.level} but not with confidence {plan.how.confidence}"
+            yield f"{who}: undecided, {unsure}; {way}"

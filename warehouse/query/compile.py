@@ -1,0 +1,335 @@
+"""Plan -> SQL, the only file that writes queries over the facts. Values travel as parameters beside the text.
+
+A statistic is read in SQL as the sum of its numerator and the sum of its denominator, both whole numbers, so that the
+value is rounded once, outside. An averaged statistic is read as the sum of its values document by document in fixed
+point (2⁻⁵⁰), which is the same in whatever order the rows are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from warehouse.measures import Statistic, Task
+from warehouse.measures.expression import Constant, Count, Expression, Operation, columns
+from warehouse.query import plan as p
+from warehouse.sql import Sql, join, name, value, values
+
+FIXED_POINT = 2**50
+"""What the values of an averaged statistic are multiplied by before they are summed as whole numbers."""
+
+_SOURCE: Mapping[Task, str] = {"extraction": "score", "filtering": "cells", "values": "value", "published": "published"}
+
+_LABEL = "left join key_label k on k.document_id = f.document_id and k.annotator_id = 0"
+
+_NEEDS: Mapping[str, str] = {
+    "document": "join document d on d.id = f.document_id",
+    "unit": "join unit u on u.id = f.unit_id",
+    "label": _LABEL,
+    "system": "join system s on s.id = f.system_id",
+}
+"""The join that brings a dimension; filtering has labels and confidences in its own rows."""
+
+_EXPRESSION: Mapping[str, str] = {
+    "document": "d.name",
+    "unit": "u.name",
+    "label": "k.label::varchar",
+    "confidence": "f.confidence",
+    "system": "s.name",
+}
+
+
+def score_sums(field: p.Field, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+    """A row a system and `by` value: system id, the `by` values, documents, then the sums of each statistic.
+
+    These are numerator and denominator, the counts of an expression, or nothing for a ranking measure.
+    """
+    facts = _Facts(field, where, (*by, *_dimensions(where)))
+    split = [facts.expression(dimension) for dimension in by]
+    keys = [Sql("f.system_id"), *split]
+    if any(_by_document(statistic, field.task) for statistic in field.statistics):
+        return _averages(field, facts, keys)
+    sums = [part for statistic in field.statistics for part in _sums(statistic)]
+    return "select " + join(", ", [*keys, "count(distinct f.document_id)", *sums]) + facts.tail() + " group by all"
+
+
+def _by_document(statistic: Statistic, task: Task) -> bool:
+    return statistic.averaged or task == "values"
+
+
+def _sums(statistic: Statistic) -> list[Sql]:
+    if statistic.ratio is not None:
+        return [_sum(statistic.ratio.numerator), _sum(statistic.ratio.denominator)]
+    if statistic.expression is not None:
+        return [_sum(((column, 1),)) for column in columns(statistic.expression)]
+    return []
+
+
+def _sum(form: tuple[tuple[str, int], ...]) -> Sql:
+    """The sum of a form; null where a count is unknown in any row."""
+    known = join(" and ", [f"count({column}) = count(*)" for column, _ in form])
+    terms = join(" + ", [value(coefficient) + f"::hugeint * sum({column})" for column, coefficient in form])
+    return "case when " + known + " then " + terms + " end"
+
+
+def _averages(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
+    """First the sums document by document, then over documents: sums again, or the mean of the documents' own
+    values.
+    """
+    names = [name(f"key{place}") for place in range(len(keys))]
+    inner: list[Sql | str] = [key + " as " + named for key, named in zip(keys, names, strict=True)]
+    outer: list[Sql | str] = []
+    for place, statistic in enumerate(field.statistics):
+        if field.task == "values":
+            stored = " filter (f.measure = " + value(statistic.measure.name) + ")"
+            inner += [f"sum((f.value * {FIXED_POINT})::hugeint)" + stored + f" as n{place}"]
+            inner += ["count(*)" + stored + f" as d{place}"]
+            outer += [f"sum(n{place})", f"sum(d{place})"]
+            continue
+        parts = _sums(statistic)
+        sums = [f"s{place}_{number}" for number in range(len(parts))]
+        inner += [part + f" as {named}" for part, named in zip(parts, sums, strict=True)]
+        whole = " and ".join(f"count({named}) = count(*)" for named in sums)
+        if not statistic.averaged:
+            outer += [f"case when {whole} then sum({named}) end" for named in sums]
+        else:
+            each = _value_of_document(statistic, sums)
+            fixed = "sum((" + each + f" * {FIXED_POINT})::hugeint)"
+            outer += [f"case when {whole} then " + fixed + " end", f"case when {whole} then count(" + each + ") end"]
+    documents = "select " + join(", ", inner) + facts.tail() + " group by " + join(", ", [*keys, "f.document_id"])
+    return "select " + join(", ", [*names, "count(*)", *outer]) + " from (" + documents + ") group by all"
+
+
+def _value_of_document(statistic: Statistic, sums: Sequence[str]) -> Sql:
+    """The value of one document from its sums, null where it is undefined; without the factor of a ratio."""
+    if statistic.ratio is not None:
+        return Sql(f"({sums[0]}::double / nullif({sums[1]}::double, 0))")
+    if statistic.expression is None:
+        raise ValueError(f"{statistic.label} has no value document by document")
+    return _arithmetic(statistic.expression, dict(zip(columns(statistic.expression), sums, strict=True)))
+
+
+def _arithmetic(expression: Expression, sums: Mapping[str, str]) -> Sql:
+    """An expression over named sums in floating point, null where it divides by 0."""
+    match expression:
+        case Constant(number):
+            return value(float(number)) + "::double"
+        case Count(column):
+            return Sql(f"{sums[column]}::double")
+        case Operation(left, operator, right):
+            a, b = _arithmetic(left, sums), _arithmetic(right, sums)
+            return "(" + a + f" {operator} " + ("nullif(" + b + ", 0)" if operator == "/" else b) + ")"
+
+
+def key_counts(test_set: p.TestSet, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+    """The key of a test set: the `by` values, the label, and the number of documents."""
+    field = p.Field(test_set, "filtering", (), ())
+    facts = _Facts(field, where, (*by, *_dimensions(where)), source="key_label")
+    split = [facts.expression(dimension) for dimension in by]
+    return "select " + join(", ", [*split, "f.label::varchar", "count(*)"]) + facts.tail() + " group by all"
+
+
+def confidences(field: p.Field, system: int, where: p.Filter | None) -> Sql:
+    """Confidence and label of each of a system's decisions."""
+    facts = _Facts(field, where, _dimensions(where))
+    return "select f.confidence, f.label::varchar as label" + facts.tail() + " and f.system_id = " + value(system)
+
+
+def published(field: p.Field) -> Sql:
+    """System id, measure and value of the published figures of a test set."""
+    return (
+        "select system_id, measure, any_value(value)::double from published where test_set_id = "
+        + value(field.test_set.id)
+        + " and system_id in "
+        + values(c.id for c in field.contenders if isinstance(c, p.System))
+        + " group by all"
+    )
+
+
+def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
+    """The sums of some columns, a row a system and document (and unit, where units are exchanged), with the exchange
+    unit.
+
+    `known_…` says of a column that may be null whether every summed row has it.
+    """
+    wanted = (*_dimensions(where), *((exchange,) if exchange.attribute else ()))
+    facts = _Facts(field, where, wanted)
+    unit = Sql("f.unit_id") if exchange.of == "unit" else Sql("0")
+    cluster = facts.expression(exchange) if exchange.attribute else Sql("null")
+    keys: list[Sql | str] = [
+        "f.system_id as system",
+        "f.document_id as document",
+        unit + " as unit",
+        cluster + " as cluster",
+    ]
+    sums = [
+        f"coalesce(sum({column}), 0)::bigint as {column}, count({column}) = count(*) as known_{column}"
+        for column in counts
+    ]
+    return "select " + join(", ", [*keys, *sums]) + facts.tail() + " group by all order by all"
+
+
+def observed_values(field: p.Field, where: p.Filter | None, exchange: p.Dimension) -> Sql:
+    """The imported values of the one statistic of a field, in the same columns as `observations`."""
+    wanted = (*_dimensions(where), *((exchange,) if exchange.attribute else ()))
+    facts = _Facts(field, where, wanted)
+    cluster = facts.expression(exchange) if exchange.attribute else Sql("null")
+    keys = join(", ", ["f.system_id as system", "f.document_id as document", "0 as unit", cluster + " as cluster"])
+    return "select " + keys + ", f.value as value, true as known_value" + facts.tail() + " order by all"
+
+
+def documents_by_name(test_set: p.TestSet) -> Sql:
+    """The ids of the documents of a test set in the order of their names."""
+    return "select id from document where test_set_id = " + value(test_set.id) + " order by name"
+
+
+def units_by_name() -> Sql:
+    """The ids of all units in the order of their names."""
+    return Sql("select id from unit order by name")
+
+
+def document_names(documents: Sequence[int]) -> Sql:
+    """The names of some documents."""
+    return "select name from document where id in " + values(documents) + " order by name"
+
+
+# --- rows and conditions ----------------------------------------------------------------------------------------------
+
+
+class _Facts:
+    """The rows of a field: where they come from, the joins their dimensions need, and the conditions on them."""
+
+    def __init__(
+        self, field: p.Field, where: p.Filter | None, dimensions: Sequence[p.Dimension], source: str | None = None
+    ) -> None:
+        self._field = field
+        self._where = where
+        self._source = source or _SOURCE[field.task]
+        self._attributes = list(dict.fromkeys(dimension for dimension in dimensions if dimension.attribute))
+        self._joins: list[Sql] = []
+        for dimension in dict.fromkeys(dimensions):
+            if dimension.attribute:
+                self._joins.append(self._attribute(dimension))
+            elif not self._own(dimension.of):
+                self._joins.append(Sql(_NEEDS[dimension.of]))
+
+    def _own(self, of: str) -> bool:
+        return of == "confidence" or (of == "label" and self._field.task == "filtering")
+
+    def _alias(self, dimension: p.Dimension) -> str:
+        return f"a{self._attributes.index(dimension)}"
+
+    def _attribute(self, dimension: p.Dimension) -> Sql:
+        alias, of = self._alias(dimension), dimension.of
+        table = f"left join {of}_attribute {alias} on {alias}.{of}_id = f.{of}_id and {alias}.name = "
+        return table + value(dimension.attribute)
+
+    def expression(self, dimension: p.Dimension) -> Sql:
+        """What a dimension is in SQL."""
+        if dimension.attribute:
+            return Sql(f"{self._alias(dimension)}.value")
+        if dimension.of == "label" and self._own("label"):
+            return Sql("f.label::varchar")
+        if dimension.of == "unit":
+            return Sql("nullif(u.name, '')")
+        return Sql(_EXPRESSION[dimension.of])
+
+    def tail(self) -> Sql:
+        """From, joins and conditions."""
+        conditions = ["f.test_set_id = " + value(self._field.test_set.id)]
+        if self._source == "key_label":
+            conditions.append(Sql("f.annotator_id = 0"))
+        else:
+            conditions.append(
+                "f.system_id in " + values(c.id for c in self._field.contenders if isinstance(c, p.System))
+            )
+        if self._field.task == "values":
+            measures = [statistic.measure.name for statistic in self._field.statistics]
+            conditions.append("f.measure in " + values(measures))
+        if self._where is not None:
+            conditions.append(self._condition(self._where))
+        return join(" ", [f" from {self._source} f", *self._joins, "where", join(" and ", conditions)])
+
+    def _condition(self, where: p.Filter) -> Sql:
+        match where:
+            case p.Joined(word, conditions):
+                return "(" + join(f" {word} ", [self._condition(each) for each in conditions]) + ")"
+            case p.Negated(condition):
+                return "not " + self._condition(condition)
+            case p.Missing(dimension):
+                return "(" + self.expression(dimension) + " is null)"
+            case p.Matches(dimension, pattern):
+                return "coalesce(" + self.expression(dimension) + " like " + value(pattern) + ", false)"
+            case p.OneOf(dimension, listed):
+                scalars = values(_scalar(each) for each in listed)
+                return "coalesce(" + self._comparable(dimension, listed[0]) + " in " + scalars + ", false)"
+            case p.Compared(dimension, operator, wanted):
+                sides = self._comparable(dimension, wanted) + f" {operator} " + value(_scalar(wanted))
+                return "coalesce(" + sides + ", false)"
+
+    def _comparable(self, dimension: p.Dimension, wanted: p.Scalar) -> Sql:
+        expression = self.expression(dimension)
+        return expression + "::double" if isinstance(wanted, Decimal) and dimension.attribute else expression
+
+
+def _scalar(wanted: p.Scalar) -> str | float:
+    return float(wanted) if isinstance(wanted, Decimal) else wanted
+
+
+def _dimensions(where: p.Filter | None) -> tuple[p.Dimension, ...]:
+    """The dimensions a condition speaks of."""
+    match where:
+        case None:
+            return ()
+        case p.Joined(_, conditions):
+            return tuple(dimension for each in conditions for dimension in _dimensions(each))
+        case p.Negated(condition):
+            return _dimensions(condition)
+        case p.Compared(dimension) | p.OneOf(dimension) | p.Matches(dimension) | p.Missing(dimension):
+            return (dimension,)
+
+
+# --- what there is ----------------------------------------------------------------------------------------------------
+
+_FACT_COUNTS = (
+    "select system_id, test_set_id, 'score' as kind from score union all "
+    "select system_id, test_set_id, 'decision' from decision union all "
+    "select system_id, test_set_id, 'value' from value union all "
+    "select system_id, test_set_id, 'published' from published"
+)
+
+ALL_SYSTEMS = Sql(
+    "select s.name, string_agg(distinct t.name, ', ' order by t.name), count(*) filter (f.kind = 'score'), "
+    "count(*) filter (f.kind = 'decision'), count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'published') "
+    f"from system s left join ({_FACT_COUNTS}) f on f.system_id = s.id left join test_set t on t.id = f.test_set_id "
+    "group by s.name order by s.name"
+)
+
+ALL_TEST_SETS = Sql(
+    f"with facts as ({_FACT_COUNTS}) "
+    "select t.name, nullif(e.name, ''), "
+    "(select count(*) from document d where d.test_set_id = t.id), "
+    "(select count(distinct f.system_id) from facts f where f.test_set_id = t.id), "
+    "count(*) filter (k.label = 'relevant'), count(*) filter (k.label = 'optional'), "
+    "count(*) filter (k.label = 'nonrelevant') "
+    "from test_set t join evaluation e on e.id = t.evaluation_id "
+    "left join key_label k on k.test_set_id = t.id and k.annotator_id = 0 "
+    "group by t.id, t.name, e.name order by e.name, t.name"
+)
+
+ALL_EVALUATIONS = Sql(
+    "select e.name, count(*) from evaluation e join test_set t on t.evaluation_id = e.id "
+    "where e.name <> '' group by e.name order by e.name"
+)
+
+ALL_IMPORTS = Sql(
+    "select id, source, reader, rows, strftime(imported_at, '%Y-%m-%d %H:%M:%S'), "
+    "case when simulated then 'yes' else 'no' end, sha256, options, version from import order by id"
+)
+
+ALL_ATTRIBUTES = Sql(
+    "select of || '.' || name, count(*), string_agg(distinct value, ', ' order by value) from "
+    "(select 'system' as of, name, value from system_attribute union all "
+    "select 'document', name, value from document_attribute) "
+    "group by all order by 1"
+)

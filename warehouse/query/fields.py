@@ -1,0 +1,109 @@
+"""Which contenders and statistics a question means on each test set, and of which task.
+
+The part of resolution that all questions about systems share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.span import Span
+from warehouse.catalog import KnownTestSet
+from warehouse.measures import Task
+from warehouse.query import plan as p
+from warehouse.query.hints import listing
+from warehouse.query.names import ROWS, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question says of measures, task and systems, whichever statement it stands in."""
+
+    measures: tuple[n.Measure | n.Mean, ...]
+    task: n.Name | None
+    systems: n.Systems | None
+    span: Span
+
+
+def fields_on(test_sets: n.TestSets | None, asked: Asked, scope: Scope) -> tuple[p.Field, ...]:
+    """The contenders and statistics on each test set.
+
+    Where several test sets are asked, one without rows is left out if it was not named, and so is a system on a test
+    set where it has no rows, if it has some on another.
+    """
+    chosen = scope.test_sets(test_sets)
+    items = test_sets.items if test_sets else (n.All(),)
+    named = not any(isinstance(item, n.All | n.Pattern) for item in items)
+    fields = []
+    for test_set, place in chosen:
+        try:
+            fields.append(field_on(asked, scope, test_set, place, elsewhere=len(chosen) > 1))
+        except _NoRowsError as error:
+            if named or len(chosen) == 1:
+                raise QueryError(error.message, error.span, error.hints) from None
+    if not fields:
+        raise QueryError("no test set has rows for this", asked.span)
+    if all(not field.contenders for field in fields):
+        field_on(asked, scope, *chosen[0], elsewhere=False)
+    return tuple(fields)
+
+
+class _NoRowsError(QueryError):
+    """A test set that has no rows for a question; no error where the question is asked of all test sets."""
+
+
+def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Field:
+    """The contenders and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
+    task = _task(asked, scope, test_set, place, elsewhere)
+    statistics = [scope.statistic(measure, task, test_set) for measure in asked.measures]
+    return p.Field(
+        test_set=p.TestSet(test_set.id, scope.catalog.short_name(test_set)),
+        task=task,
+        statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
+        contenders=scope.contenders(asked.systems, task, test_set, elsewhere),
+    )
+
+
+def _task(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:
+    """The task after `of`, or the first that has the measures and rows for the systems."""
+    given = scope.task(asked.task)
+    possible = [given] if given else scope.tasks_with(asked.measures, test_set)
+    stored = [task for task in possible if scope.catalog.systems_with(task, test_set.id)]
+    labelled = "filtering" in possible and scope.catalog.labelled(test_set.id)
+    if labelled and "filtering" not in stored and _only_baselines(asked):
+        stored.append("filtering")
+    if not stored:
+        raise _no_rows(possible, scope, test_set, place)
+    errors = []
+    empty = None
+    for task in stored:
+        try:
+            if scope.contenders(asked.systems, task, test_set, elsewhere):
+                return task
+            empty = empty or task
+        except QueryError as error:
+            errors.append(error)
+    if empty:
+        return empty
+    raise errors[0]
+
+
+def _no_rows(possible: list[Task], scope: Scope, test_set: KnownTestSet, place: n.Node) -> _NoRowsError:
+    rows = " or ".join(ROWS[task] for task in possible)
+    having = [
+        scope.catalog.short_name(other)
+        for other in scope.catalog.test_sets
+        if any(scope.catalog.systems_with(task, other.id) for task in possible)
+    ]
+    hint = listing(having, "test sets that have") if having else ()
+    return _NoRowsError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span, hint)
+
+
+def _only_baselines(asked: Asked) -> bool:
+    items = asked.systems.items if asked.systems else ()
+    return bool(items) and all(
+        isinstance(item, n.Baseline) or (isinstance(item, n.Name) and item.text.casefold() == "allrel")
+        for item in items
+    )

@@ -1,0 +1,460 @@
+"""Looking names up: what a query calls a test set, a system, a measure, an attribute or a variable, and what there
+is of that name.
+
+The only place where a name is matched against the catalog, so the place where every message about an unknown name is
+born.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import Any, Literal, TypeVar, cast
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.span import NOWHERE
+from warehouse.catalog import Catalog, KnownTestSet
+from warehouse.measures import MEASURES, TASKS, Measure, Setting, Statistic, Task, measure_named, settle
+from warehouse.measures.values import imported, printed
+from warehouse.query import plan as p
+from warehouse.query.definitions import defined
+from warehouse.query.hints import hints, listing, written
+
+ROWS: Mapping[Task, str] = {
+    "extraction": "score tuples",
+    "filtering": "relevance decisions",
+    "values": "values",
+    "published": "published figures",
+}
+"""What the rows of each task are called."""
+
+Item = n.Name | n.Pattern | n.Number | n.Text
+_It = TypeVar("_It")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where names are looked up: the catalog of the warehouse, and the variables that were let."""
+
+    catalog: Catalog
+    variables: Mapping[str, tuple[Item, ...]]
+
+    # --- variables ----------------------------------------------------------------------------------------------------
+
+    def variable(self, node: n.Variable) -> tuple[Item, ...]:
+        """What a variable stands for."""
+        if node.name not in self.variables:
+            known = [f"${name}" for name in sorted(self.variables)]
+            raise QueryError(f"unknown variable '${node.name}'", node.span, hints(f"${node.name}", known, "variables"))
+        return self.variables[node.name]
+
+    def single(self, node: _It) -> Any:
+        """A node, or the one value its variable stands for, at the place of the variable."""
+        if not isinstance(node, n.Variable):
+            return node
+        items = self.variable(node)
+        if len(items) != 1:
+            raise QueryError(f"${node.name} is a list of {len(items)}, and one value is needed here", node.span)
+        return items[0]
+
+    def spread(self, nodes: Iterable[Any]) -> list[tuple[Any, n.Node]]:
+        """Nodes with variables replaced by what they stand for, each with the node that was written."""
+        return [
+            (item, written)
+            for written in nodes
+            for item in (self.variable(written) if isinstance(written, n.Variable) else (written,))
+        ]
+
+    # --- numbers ------------------------------------------------------------------------------------------------------
+
+    def number(self, node: n.Number | n.Variable | None, default: Decimal) -> Decimal:
+        """The value of a number, the default where none was written."""
+        if node is None:
+            return default
+        found = self.single(node)
+        if not isinstance(found, n.Number):
+            raise QueryError("a number is needed here", node.span)
+        return found.value
+
+    def whole(self, node: n.Number | n.Variable | None, what: str, lowest: int, highest: int) -> int | None:
+        """A whole number within bounds, None where none was written."""
+        if node is None:
+            return None
+        found = self.number(node, Decimal(0))
+        if found != int(found) or not lowest <= found <= highest:
+            raise QueryError(f"{what} is a whole number from {lowest} to {highest}, not {written(found)}", node.span)
+        return int(found)
+
+    def share(self, node: n.Number | n.Variable | None, what: str, default: Decimal) -> Decimal:
+        """A number between 0 and 1, both excluded."""
+        found = self.number(node, default)
+        if not 0 < found < 1:
+            hint = (f"{written(found)}% is written {written(found / 100)}",) if 1 <= found < 100 else ()
+            raise QueryError(f"{what} is a number between 0 and 1, not {written(found)}", node.span, hint)  # type: ignore[union-attr]
+        return found
+
+    # --- test sets ----------------------------------------------------------------------------------------------------
+
+    def test_sets(self, node: n.TestSets | None) -> list[tuple[KnownTestSet, n.Node]]:
+        """The test sets a question is asked on, each once, with the node that named it."""
+        found: dict[int, tuple[KnownTestSet, n.Node]] = {}
+        if not self.catalog.test_sets:
+            raise QueryError("the warehouse holds no test set", node.span if node else NOWHERE)
+        items: Iterable[Any] = node.items if node else (n.All(),)
+        for item, place in self.spread(items):
+            for test_set in self._test_sets(item, place):
+                found.setdefault(test_set.id, (test_set, place))
+        return list(found.values())
+
+    def _test_sets(self, item: Any, place: n.Node) -> list[KnownTestSet]:
+        if isinstance(item, n.All):
+            return list(self.catalog.test_sets)
+        if isinstance(item, n.Pattern):
+            matching = [t for t in self.catalog.test_sets if _like(t.name, item.text) or _like(t.full_name, item.text)]
+            if not matching:
+                raise QueryError(f"no test set matches {item.text}", place.span, self._known_test_sets())
+            return matching
+        return [self.test_set(item, place)]
+
+    def test_set(self, item: Any, place: n.Node) -> KnownTestSet:
+        """The one test set of a name, which may have its evaluation before a dot."""
+        text = _text(item, place, "the name of a test set")
+        short = [(t.name, t) for t in self.catalog.test_sets]
+        full = [(t.full_name, t) for t in self.catalog.test_sets]
+        for named in (short, full):
+            found = _matching(text, named)
+            if len(found) > 1:
+                names = " or ".join(sorted(t.full_name for t in found))
+                raise QueryError(f"test set '{text}' is in {len(found)} evaluations", place.span, (f"say {names}",))
+            if found:
+                return found[0]
+        known = [self.catalog.short_name(t) for t in self.catalog.test_sets]
+        raise QueryError(f"unknown test set '{text}'", place.span, hints(text, known, "test sets"))
+
+    def _known_test_sets(self) -> tuple[str, ...]:
+        return listing([self.catalog.short_name(t) for t in self.catalog.test_sets], "test sets")
+
+    # --- measures -----------------------------------------------------------------------------------------------------
+
+    def task(self, node: n.Name | None) -> Task | None:
+        """The task after `of`."""
+        if node is None:
+            return None
+        word = node.text.casefold()
+        if word not in TASKS:
+            raise QueryError(f"unknown task '{node.text}'", node.span, hints(word, TASKS, "tasks"))
+        return word
+
+    def tasks_with(self, measures: Iterable[n.Measure | n.Mean], test_set: KnownTestSet) -> list[Task]:
+        """The tasks that have all the measures on a test set; raises for a measure that none has."""
+        possible = list(TASKS)
+        for node in measures:
+            measure = node.measure if isinstance(node, n.Mean) else node
+            having = [task for task in TASKS if self._has(measure, task, test_set)]
+            if not having:
+                raise QueryError(
+                    f"unknown measure '{measure.name}'",
+                    measure.span,
+                    hints(measure.name, self.known_measures(test_set), "measures"),
+                )
+            possible = [task for task in possible if task in having]
+            if not possible:
+                raise QueryError(
+                    f"{measure.name} is a measure of {' and '.join(having)}, the measures before it are not",
+                    measure.span,
+                    ("ask for them in statements of their own",),
+                )
+        return possible
+
+    def _has(self, measure: n.Measure, task: Task, test_set: KnownTestSet) -> bool:
+        if task in ("values", "published"):
+            names = [(name, name) for name in self.catalog.measures_of(task, test_set.id)]
+            return bool(_matching(_figure(measure, task), names))
+        return self._measure(measure.name, task) is not None
+
+    def _measure(self, name: str, task: Task) -> Measure | None:
+        """The measure of a task of a name, of the language or defined in the warehouse."""
+        return measure_named(name, task) or defined(name, task, self.catalog.definitions)
+
+    def known_measures(self, test_set: KnownTestSet) -> list[str]:
+        """The names of all measures that can be asked for on a test set."""
+        imported_names = self.catalog.measures_of("values", test_set.id)
+        names = [*(measure.name for measure in MEASURES), *self.catalog.definitions, *imported_names]
+        return list(dict.fromkeys(names))
+
+    def statistic(self, node: n.Measure | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:
+        """The statistic a measure means for a task that has it."""
+        measure_node = node.measure if isinstance(node, n.Mean) else node
+        if task in ("values", "published"):
+            label = _figure(measure_node, task)
+            names = [(name, name) for name in self.catalog.measures_of(task, test_set.id)]
+            stored = next(iter(_matching(label, names)), None)
+            if stored is None:
+                what = "value" if task == "values" else "published figure"
+                raise QueryError(
+                    f"{test_set.name} has no {what} of {label}", measure_node.span,
+                    hints(label, [name for name, _ in names], "measures"),
+                )  # fmt: skip
+            if isinstance(node, n.Mean) and task == "published":
+                raise QueryError("a published figure has no documents to average over", node.span)
+            return settle(imported(stored) if task == "values" else printed(stored), {})
+        measure = self._measure(measure_node.name, task)
+        if measure is None:
+            raise QueryError(
+                f"{measure_node.name} is no measure of {task}",
+                measure_node.span,
+                hints(measure_node.name, [each.name for each in MEASURES if each.task == task], "measures"),
+            )
+        if isinstance(node, n.Mean) and measure.formula is None and measure.expression is None:
+            raise QueryError(f"{measure.name} has no value document by document", node.span)
+        settings: dict[str, Setting] = {}
+        for written_parameter in measure_node.parameters:
+            known = {parameter.name: parameter for parameter in measure.parameters}
+            parameter = known.get(written_parameter.name.casefold())
+            if parameter is None:
+                raise QueryError(
+                    f"{measure.name} has no parameter '{written_parameter.name}'",
+                    written_parameter.span,
+                    hints(written_parameter.name, list(known), "parameters"),
+                )
+            if parameter.name in settings:
+                raise QueryError(f"{parameter.name} is given twice", written_parameter.span)
+            value = self.single(written_parameter.value)
+            setting = value.value if isinstance(value, n.Number) else value.text.casefold()
+            fault = parameter.fault(setting)
+            if fault:
+                raise QueryError(fault, written_parameter.value.span)
+            settings[parameter.name] = setting
+        for parameter in measure.parameters:
+            if parameter.default is None and parameter.name not in settings:
+                raise QueryError(f"{measure.name} needs {parameter.name}", measure_node.span)
+        return settle(measure, settings, isinstance(node, n.Mean))
+
+    # --- systems ------------------------------------------------------------------------------------------------------
+
+    def contenders(
+        self, node: n.Systems | None, task: Task, test_set: KnownTestSet, elsewhere: bool = False
+    ) -> tuple[p.Contender, ...]:
+        """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
+
+        With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
+        """
+        name_of = self.catalog.system_names
+        present = {name_of[number]: number for number in self.catalog.systems_with(task, test_set.id)}
+        items: Iterable[Any] = node.items if node else (n.All(),)
+        excepted: set[str] = set()
+        for item, place in self.spread(node.excepted if node else ()):
+            excepted.update(c.name for c in self._contenders(item, place, task, test_set, present))
+        found: dict[str, p.Contender] = {}
+        for item, place in self.spread(items):
+            if elsewhere and self._only_elsewhere(item, present):
+                continue
+            for contender in self._contenders(item, place, task, test_set, present):
+                if contender.name not in excepted:
+                    found.setdefault(contender.name, contender)
+        return tuple(found.values())
+
+    def _only_elsewhere(self, item: Any, present: Mapping[str, int]) -> bool:
+        """Whether an item names systems of the warehouse none of which is among those present."""
+        if isinstance(item, n.Pattern):
+            return any(_like(name, item.text) for name in self.catalog.systems) and not any(
+                _like(name, item.text) for name in present
+            )
+        named = [(name, name) for name in self.catalog.systems]
+        return (
+            isinstance(item, n.Name | n.Text)
+            and not _matching(item.text, [(name, name) for name in present])
+            and bool(_matching(item.text, named))
+        )
+
+    def _contenders(
+        self, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+    ) -> list[p.Contender]:
+        on = self.catalog.short_name(test_set)
+        if isinstance(item, n.All):
+            return [p.System(present[name], name) for name in sorted(present)]
+        if isinstance(item, n.Pattern):
+            matching = [name for name in sorted(present) if _like(name, item.text)]
+            if not matching:
+                raise QueryError(
+                    f"no system matches {item.text} on {on}", place.span, listing(list(present), "systems")
+                )
+            return [p.System(present[name], name) for name in matching]
+        if isinstance(item, n.Baseline):
+            return [self.baseline(item, task)]
+        return [self.contender(item, place, task, test_set, present)]
+
+    def contender(
+        self, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+    ) -> p.Contender:
+        """The one system of a name that has rows for a task on a test set."""
+        text = _text(item, place, "the name of a system")
+        on = self.catalog.short_name(test_set)
+        found = _matching(text, [(name, p.System(number, name)) for name, number in present.items()])
+        if len(found) == 1:
+            return found[0]
+        if len(found) > 1:
+            names = " or ".join(sorted(system.name for system in found))
+            raise QueryError(f"'{text}' may be {names}", place.span, ("write it in the same case",))
+        if text.casefold() == "allrel":
+            return self.baseline(n.Baseline("allrel", span=place.span), task)
+        if text.casefold() == "random":
+            raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
+        elsewhere = _matching(text, [(name, name) for name in self.catalog.systems])
+        if elsewhere:
+            where = self.catalog.test_sets_of(self.catalog.systems[elsewhere[0]], task)
+            hint = f"it has {ROWS[task]} on {', '.join(where)}" if where else f"it has {ROWS[task]} on no test set"
+            raise QueryError(f"{elsewhere[0]} has no {ROWS[task]} on {on}", place.span, (hint,))
+        raise QueryError(f"unknown system '{text}' on {on}", place.span, hints(text, list(present), "systems"))
+
+    def baseline(self, node: n.Baseline, task: Task) -> p.Baseline:
+        """allrel or random(s=…), which stand among systems of filtering."""
+        name = node.name.casefold()
+        if name not in ("allrel", "random"):
+            raise QueryError(
+                f"unknown baseline '{node.name}'", node.span, hints(name, ("allrel", "random(s=0.5)"), "baselines")
+            )
+        if task != "filtering":
+            raise QueryError(f"{name} judges relevance, so it is no system of {task}", node.span, ("say of filtering",))
+        if name == "allrel":
+            if node.parameters:
+                raise QueryError("allrel has no parameters", node.parameters[0].span)
+            return p.Baseline("allrel", Decimal(1))
+        share = None
+        for parameter in node.parameters:
+            if parameter.name.casefold() != "s":
+                raise QueryError(f"random has no parameter '{parameter.name}'", parameter.span, ("its parameter is s",))
+            value = self.single(parameter.value)
+            if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
+                shown = written(value.value) if isinstance(value, n.Number) else value.text
+                raise QueryError(f"s is a number from 0 to 1, not {shown}", parameter.value.span)
+            share = value.value
+        if share is None:
+            raise QueryError("random needs a share", node.span, ("write random(s=0.7)",))
+        return p.Baseline(f"random(s={written(share)})", share)
+
+    # --- attributes and conditions ------------------------------------------------------------------------------------
+
+    def dimension(self, node: n.Attribute, task: Task) -> p.Dimension:
+        """What `by`, `where` and `exchange by` split or choose rows by."""
+        of = node.of.casefold()
+        allowed = _DIMENSIONS[task]
+        if of not in allowed:
+            everywhere = {each for some in _DIMENSIONS.values() for each in some}
+            if of in everywhere:
+                raise QueryError(f"{task} has no {of}", node.span, listing(allowed, "attributes"))
+            raise QueryError(f"unknown attribute '{node.of}'", node.span, hints(of, allowed, "attributes"))
+        if node.name:
+            if of not in ("document", "system"):
+                raise QueryError(f"{of} has no attributes", node.span)
+            known = self.catalog.attributes[of]
+            found = _matching(node.name, [(name, name) for name in known])
+            if not found:
+                shown = [f"{of}.{name}" for name in known]
+                raise QueryError(
+                    f"unknown attribute '{of}.{node.name}'", node.span, hints(f"{of}.{node.name}", shown, "attributes")
+                )
+            return p.Dimension(cast(Any, of), found[0])
+        return p.Dimension(cast(Any, of))
+
+    def condition(self, node: n.Condition | None, task: Task) -> p.Filter | None:
+        """A condition with its attributes looked up and its values checked against them."""
+        match node:
+            case None:
+                return None
+            case n.And(conditions) | n.Or(conditions):
+                word: Literal["and", "or"] = "and" if isinstance(node, n.And) else "or"
+                return p.Joined(word, tuple(cast(p.Filter, self.condition(each, task)) for each in conditions))
+            case n.Not(condition):
+                return p.Negated(cast(p.Filter, self.condition(condition, task)))
+            case n.IsMissing(attribute):
+                return p.Missing(self.dimension(attribute, task))
+            case n.Like(attribute, pattern):
+                dimension = self.dimension(attribute, task)
+                if self._numeric(dimension):
+                    raise QueryError(f"{dimension.name} is a number, and like compares texts", node.span)
+                found = self.single(pattern)
+                return p.Matches(dimension, _text(found, pattern, "a text"))
+            case n.In(attribute, nodes):
+                dimension = self.dimension(attribute, task)
+                pairs = self.spread(nodes)
+                return p.OneOf(dimension, tuple(self._value(dimension, item, place) for item, place in pairs))
+            case n.Comparison(attribute, operator, value):
+                dimension = self.dimension(attribute, task)
+                return p.Compared(dimension, operator, self._value(dimension, self.single(value), value))
+
+    def _numeric(self, dimension: p.Dimension) -> bool:
+        if dimension.attribute:
+            return (dimension.of, dimension.attribute) in self.catalog.numeric_attributes
+        return dimension.of == "confidence"
+
+    def _value(self, dimension: p.Dimension, item: Any, place: n.Node) -> p.Scalar:
+        numeric = self._numeric(dimension)
+        if isinstance(item, n.Number):
+            if not numeric:
+                raise QueryError(
+                    f"{dimension.name} is a text, not a number", place.span, (f'write "{written(item.value)}"',)
+                )
+            return item.value
+        if numeric:
+            raise QueryError(f"{dimension.name} is a number, not a text", place.span)
+        if dimension.of == "label":
+            label = cast(str, item.text).casefold()
+            if label not in ("relevant", "optional", "nonrelevant"):
+                raise QueryError(
+                    f"unknown label '{item.text}'",
+                    place.span,
+                    hints(label, ("relevant", "optional", "nonrelevant"), "labels"),
+                )
+            return label
+        if isinstance(item, n.Name) and item is place:
+            raise QueryError("a text stands in quotes", place.span, (f'write "{item.text}"',))
+        return cast(str, item.text)
+
+
+_DIMENSIONS: Mapping[Task, tuple[str, ...]] = {
+    "extraction": ("document", "unit", "label", "system"),
+    "filtering": ("document", "label", "confidence", "system"),
+    "values": ("document", "label", "system"),
+    "published": ("system",),
+}
+"""What the rows of each task can be split and chosen by."""
+
+
+def _matching(text: str, named: Iterable[tuple[str, _It]]) -> list[_It]:
+    """Those of exactly this name, else those of this name in another case."""
+    named = list(named)
+    exact = [it for name, it in named if name == text]
+    folded = text.casefold()
+    return exact or [it for name, it in named if name.casefold() == folded]
+
+
+def _like(text: str, pattern: str) -> bool:
+    return fnmatchcase(text.casefold(), pattern.casefold().replace("[", "[[]"))
+
+
+def _text(item: Any, place: n.Node, what: str) -> str:
+    if isinstance(item, n.Name | n.Text):
+        return item.text
+    raise QueryError(f"{what} is needed here", place.span)
+
+
+def _figure(measure: n.Measure, task: Task) -> str:
+    """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F alone is F(beta=1)."""
+    if not measure.parameters:
+        return "F(beta=1)" if task == "published" and measure.name.casefold() == "f" else measure.name
+    settings = [f"{parameter.name.casefold()}={_setting(parameter.value)}" for parameter in measure.parameters]
+    return f"{measure.name}({', '.join(settings)})"
+
+
+def _setting(value: n.Number | n.Name | n.Variable) -> str:
+    match value:
+        case n.Number(number):
+            return written(number)
+        case n.Name(text):
+            return text
+        case n.Variable(name):
+            return f"${name}"

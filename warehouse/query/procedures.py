@@ -1,0 +1,258 @@
+"""Which procedure answers which test: PROCEDURES, a table by the name of the test.
+
+A procedure takes the arenas of one test set, all with the same pairs, and gives an outcome for each statistic and pair.
+It hands numbers to the significance tests and turns what they refuse into errors of the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grammar.errors import QueryError
+from warehouse.query.arena import Arena
+from warehouse.significance import bootstrap, exact, independent, matched, multiple, randomization
+from warehouse.significance.exact import Cost
+from warehouse.significance.outcome import Outcome, approximate
+
+SHUFFLES = 9999
+"""How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""
+
+Pair = tuple[int, int]
+Outcomes = dict[tuple[str, Pair], Outcome]
+"""By the label of the statistic and the places of the two contenders."""
+
+
+def outcomes(arenas: Sequence[Arena]) -> Outcomes:
+    """The outcome of each statistic and pair of one test set."""
+    return PROCEDURES[arenas[0].how.test](arenas) if arenas else {}
+
+
+# --- randomization ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the pairs of an arena are randomized: exact or by shuffles, and why. Costs are of the pairs, in their
+    order.
+    """
+
+    exactly: bool
+    reason: str
+    costs: tuple[Cost, ...]
+
+
+def choose(arena: Arena) -> Choice:
+    """Exact where it is asked for, or where nothing is asked for and all pairs together are affordable; else
+    shuffles.
+    """
+    how = arena.how
+    if how.shuffles is not None:
+        return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
+    costs = tuple(exact.cost(arena.paired(*pair)) for pair in arena.pairs)
+    if how.exact:
+        for pair, cost in zip(arena.pairs, costs, strict=True):
+            if not cost.possible:
+                raise _unaffordable(arena, pair, cost)
+        return Choice(True, "exact was asked for", costs)
+    if exact.affordable_together(costs):
+        return Choice(True, "every exchange can be counted at little cost", costs)
+    return Choice(False, "counting every exchange of all pairs would cost too much unasked", costs)
+
+
+def _unaffordable(arena: Arena, pair: Pair, cost: Cost) -> QueryError:
+    names = " and ".join(arena.field.contenders[place].name for place in pair)
+    return QueryError(
+        f"the exact test of {names} would take about {cost.operations:.0e} steps and {cost.bytes / 1e9:.1f} GB",
+        hints=(f"say shuffles {SHUFFLES} instead",),
+    )
+
+
+def _randomization(arenas: Sequence[Arena]) -> Outcomes:
+    """Exact for some statistics, common shuffles for the others."""
+    found: Outcomes = {}
+    shuffled = []
+    for arena in arenas:
+        if choose(arena).exactly:
+            for pair in arena.pairs:
+                found[arena.statistic.label, pair] = exact.pair(arena.paired(*pair), arena.how.sides)
+        else:
+            shuffled.append(arena)
+    if shuffled:
+        found.update(_shuffled(shuffled))
+    return found
+
+
+def together(arena: Arena) -> bool:
+    """Whether one product over systems serves all pairs better than a pair at a time."""
+    return len(arena.pairs) > len(arena.field.contenders)
+
+
+def _shuffled(arenas: Sequence[Arena]) -> Outcomes:
+    how, pairs, stream = arenas[0].how, arenas[0].pairs, arenas[0].stream
+    shuffles = how.shuffles or SHUFFLES
+    if not together(arenas[0]):
+        return {
+            (arena.statistic.label, pair): randomization.pair(
+                arena.paired(*pair), shuffles, how.seed, stream, how.sides
+            )
+            for arena in arenas
+            for pair in pairs
+        }
+    nge = randomization.all_pairs([arena.many for arena in arenas], shuffles, how.seed, stream, how.sides)
+    return {
+        (arena.statistic.label, (a, b)): approximate(int(nge[place, a, b]), shuffles)
+        for place, arena in enumerate(arenas)
+        for a, b in pairs
+    }
+
+
+def _tukey(arenas: Sequence[Arena]) -> Outcomes:
+    found: Outcomes = {}
+    for arena in arenas:
+        how, shuffles = arena.how, arena.how.shuffles or SHUFFLES
+        nge = multiple.tukey(arena.many, shuffles, how.seed, arena.stream, how.sides)
+        for a, b in arena.pairs:
+            found[arena.statistic.label, (a, b)] = approximate(int(nge[a, b]), shuffles)
+    return found
+
+
+# --- one pair at a time -----------------------------------------------------------------------------------------------
+
+
+def _each(test: Callable[[Arena, Pair], Outcome]) -> Callable[[Sequence[Arena]], Outcomes]:
+    """A procedure that tests one pair after another; what a test refuses is an error of the query."""
+
+    def run(arenas: Sequence[Arena]) -> Outcomes:
+        found: Outcomes = {}
+        for arena in arenas:
+            for pair in arena.pairs:
+                try:
+                    found[arena.statistic.label, pair] = test(arena, pair)
+                except ValueError as error:
+                    names = " and ".join(arena.field.contenders[place].name for place in pair)
+                    raise QueryError(
+                        f"{arena.how.test} does not fit {arena.statistic.label} of {names}: {error}",
+                        hints=("test randomization fits every measure (Yeh 2000, section 3.2)",),
+                    ) from None
+        return found
+
+    return run
+
+
+def _bootstrap(arena: Arena, pair: Pair) -> Outcome:
+    how = arena.how
+    return bootstrap.pair(arena.paired(*pair), how.shuffles or SHUFFLES, how.seed, arena.stream, how.sides)
+
+
+def _sign(arena: Arena, pair: Pair) -> Outcome:
+    return matched.sign(matched.differences(arena.paired(*pair)), arena.how.sides)
+
+
+def _wilcoxon(arena: Arena, pair: Pair) -> Outcome:
+    return matched.wilcoxon(matched.differences(arena.paired(*pair)), arena.how.sides)
+
+
+def _t(arena: Arena, pair: Pair) -> Outcome:
+    return matched.t(matched.differences(arena.paired(*pair)), arena.how.sides)
+
+
+def _mcnemar(arena: Arena, pair: Pair) -> Outcome:
+    paired = arena.paired(*pair)
+    differences = matched.differences(paired)
+    largest = max(int(paired.numerator_a.max(initial=0)), int(paired.numerator_b.max(initial=0)))
+    for numerator in (paired.numerator_a, paired.numerator_b):
+        if not np.isin(numerator, (0, largest)).all():
+            raise ValueError(
+                "it needs items that are right or wrong, and some are right in part; exchange by unit may help"
+            )
+    wins, losses = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
+    return matched.mcnemar(wins, losses, arena.how.sides)
+
+
+def _two_sample_t(arena: Arena, pair: Pair) -> Outcome:
+    a, b = (arena.unit_values(place) for place in pair)
+    return independent.two_sample_t(a[~np.isnan(a)], b[~np.isnan(b)], arena.how.sides)
+
+
+def _z(arena: Arena, pair: Pair) -> Outcome:
+    (hits_a, units_a), (hits_b, units_b) = (_proportion(arena, place) for place in pair)
+    return independent.z(hits_a, units_a, hits_b, units_b, arena.how.sides)
+
+
+def _chi_square(arena: Arena, pair: Pair) -> Outcome:
+    (hits_a, units_a), (hits_b, units_b) = (_proportion(arena, place) for place in pair)
+    return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, arena.how.sides)
+
+
+def _proportion(arena: Arena, place: int) -> Pair:
+    """How many items a system has right, and of how many; for measures that count items."""
+    settings = arena.statistic.settings
+    if "beta" in settings or arena.statistic.averaged or arena.seen.values is not None:
+        raise ValueError("it needs a share of counted items, as recall and precision are")
+    hits = arena.sums.factor * int(arena.sums.numerators[place].sum())
+    if hits.denominator != 1:
+        raise ValueError(f"it needs whole items, and partial credit makes them {float(hits)}; say partial=0")
+    return int(hits), int(arena.sums.denominators[place].sum())
+
+
+PROCEDURES: Mapping[str, Callable[[Sequence[Arena]], Outcomes]] = {
+    "randomization": _randomization,
+    "sign": _each(_sign),
+    "wilcoxon": _each(_wilcoxon),
+    "t": _each(_t),
+    "mcnemar": _each(_mcnemar),
+    "bootstrap": _each(_bootstrap),
+    "tukey": _tukey,
+    "two-sample-t": _each(_two_sample_t),
+    "z": _each(_z),
+    "chi-square": _each(_chi_square),
+}
+
+
+# --- adjustment and intervals -----------------------------------------------------------------------------------------
+
+
+def adjusted(arena: Arena, found: Outcomes) -> dict[Pair, float]:
+    """The adjusted level of each pair; the family is all pairs of one statistic on one test set. Empty without
+    adjustment.
+    """
+    how = arena.how
+    if how.adjust == "none":
+        return {}
+    if how.adjust == "maxt":
+        shuffles = how.shuffles or SHUFFLES
+        levels = multiple.westfall_young(arena.many, arena.pairs, shuffles, how.seed, arena.stream, how.sides)
+    else:
+        by_name = {
+            "bonferroni": multiple.bonferroni,
+            "holm": multiple.holm,
+            "bh": multiple.benjamini_hochberg,
+        }
+        levels = by_name[how.adjust]([found[arena.statistic.label, pair].p for pair in arena.pairs])
+    return {pair: float(level) for pair, level in zip(arena.pairs, levels, strict=True)}
+
+
+RESAMPLES = 2000
+
+
+def intervals(arenas: Sequence[Arena]) -> dict[tuple[str, Pair], tuple[float, float]]:
+    """The 95% bootstrap interval of each difference, all over the same resamples of one test set."""
+    if not arenas:
+        return {}
+    first = arenas[0]
+    limits = bootstrap.intervals(
+        [arena.many for arena in arenas],
+        first.pairs,
+        [float(arena.sums.factor) for arena in arenas],
+        RESAMPLES,
+        first.how.seed,
+        first.stream,
+    )
+    return {
+        (arena.statistic.label, pair): (float(limits[place, index, 0]), float(limits[place, index, 1]))
+        for place, arena in enumerate(arenas)
+        for index, pair in enumerate(arena.pairs)
+    }

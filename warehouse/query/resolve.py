@@ -1,0 +1,309 @@
+"""Statement -> Plan: the defaults filled in, the names looked up (by `names`), the clauses checked against each other.
+
+Nothing here runs a query; the catalog is all it knows of a warehouse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from math import ceil
+from typing import cast
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.span import Span
+from warehouse.query import plan as p
+from warehouse.query.fields import Asked, field_on, fields_on
+from warehouse.query.hints import hints, listing
+from warehouse.query.names import Scope
+from warehouse.significance.tests import ADJUSTMENTS, TESTS
+
+DEFAULT_SEED = 1992
+DEFAULT_LEVEL = Decimal("0.05")
+DEFAULT_CONFIDENCE = Decimal("0.99")
+MOST_SHUFFLES = 10**9
+
+
+def resolve(statement: n.Statement, scope: Scope) -> p.Plan:
+    """The plan for a statement. Raises QueryError for anything that is not there or does not fit.
+
+    `let`, `define`, `load` and `forget` change the session or the warehouse and have no plan.
+    """
+    match statement:
+        case n.Show(what):
+            return p.ShowPlan(to_text(statement), what)
+        case n.SqlQuery(text):
+            return p.SqlPlan(to_text(statement), text.text)
+        case n.Explain(question):
+            return p.ExplainPlan(to_text(statement), _question(question, scope))
+        case n.Plot(question, to):
+            path = None if to is None else scope.single(to).text
+            return p.PlotPlan(to_text(statement), _question(question, scope), path)
+        case n.Export(question, to):
+            return p.ExportPlan(to_text(statement), _question(question, scope), scope.single(to).text)
+        case n.Let() | n.Define() | n.Load() | n.Forget():
+            raise TypeError(f"{type(statement).__name__} has no plan")
+    return _question(statement, scope)
+
+
+def _question(statement: n.Question, scope: Scope) -> p.Question:
+    match statement:
+        case n.Score():
+            return _score(statement, scope)
+        case n.Compare():
+            return _compare(statement, scope)
+        case n.Group():
+            return _group(statement, scope)
+        case n.Generality():
+            return _generality(statement, scope)
+        case n.Change():
+            return _change(statement, scope)
+        case n.Project():
+            return _project(statement, scope)
+        case n.Audit():
+            return _audit(statement, scope)
+        case n.Agree():
+            test_sets = _test_sets(statement.test_sets, scope)
+            return p.AgreePlan(to_text(statement), test_sets, scope.condition(statement.where, "filtering"))
+
+
+# --- score ------------------------------------------------------------------------------------------------------------
+
+
+def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
+    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
+    fields = fields_on(statement.test_sets, asked, scope)
+    by: tuple[p.Dimension, ...] = ()
+    where = None
+    for task in dict.fromkeys(field.task for field in fields):
+        by = tuple(scope.dimension(attribute, task) for attribute in statement.by)
+        where = scope.condition(statement.where, task)
+    order, descending = fields[0].statistics[0].label, True
+    if statement.order:
+        order, descending = _order(statement.order, fields[0], scope)
+    return p.ScorePlan(
+        text=to_text(statement),
+        fields=fields,
+        by=by,
+        where=where,
+        order=order,
+        descending=descending,
+        limit=scope.whole(statement.limit, "limit", 1, 10**9),
+    )
+
+
+def _order(node: n.Order, field: p.Field, scope: Scope) -> tuple[str, bool]:
+    if isinstance(node.by, n.Measure) and node.by.name.casefold() == "system" and not node.by.parameters:
+        return "system", node.direction == "desc"
+    labels = [statistic.label for statistic in field.statistics]
+    columns = listing([*labels, "system"], "columns")
+    test_set = next(t for t in scope.catalog.test_sets if t.id == field.test_set.id)
+    try:
+        label = scope.statistic(node.by, field.task, test_set).label
+    except QueryError as error:
+        raise QueryError(error.message, node.by.span, columns) from None
+    if label not in labels:
+        raise QueryError(f"{label} is not among the measures asked for", node.by.span, columns)
+    return label, node.direction != "asc"
+
+
+# --- compare and group ------------------------------------------------------------------------------------------------
+
+
+def _compare(statement: n.Compare, scope: Scope) -> p.ComparePlan:
+    fields = _tested_fields(statement, scope)
+    against = None if statement.against is None else _against(statement.against, fields[0], scope)
+    for field in fields:
+        names = [contender.name for contender in field.contenders]
+        if against is not None and against.name not in names:
+            names.append(against.name)
+        _enough("compare", names, field, statement)
+    return p.ComparePlan(to_text(statement), fields, against, _testing(statement, fields, scope))
+
+
+def _group(statement: n.Group, scope: Scope) -> p.GroupPlan:
+    fields = _tested_fields(statement, scope)
+    for field in fields:
+        _enough("group", [contender.name for contender in field.contenders], field, statement)
+    return p.GroupPlan(to_text(statement), fields, _testing(statement, fields, scope))
+
+
+def _tested_fields(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Field, ...]:
+    """The fields of a question that is answered by tests, which need rows by document and ratios of sums."""
+    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
+    fields = fields_on(statement.test_sets, asked, scope)
+    word = "compared" if isinstance(statement, n.Compare) else "grouped"
+    test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
+    kind = next(each.kind for each in TESTS if each.name == test)
+    for field in fields:
+        if field.task == "published":
+            raise QueryError(
+                f"published figures have no documents, so they cannot be {word}",
+                statement.task.span if statement.task else statement.span,
+                ("score and change show them; a test needs rows by document",),
+            )
+        for statistic, node in zip(field.statistics, statement.measures, strict=False):
+            if statistic.ratio is None:
+                raise QueryError(f"{statistic.label} is no ratio of sums, so it cannot be {word}", node.span)
+            if kind == "matched" and not statistic.steady:
+                raise QueryError(
+                    f"{test} needs the same denominator for both systems in every unit, and {statistic.label} has not",
+                    node.span,
+                    ("test randomization fits every measure (Yeh 2000, section 3.2)",),
+                )
+        for contender in field.contenders:
+            if isinstance(contender, p.Baseline) and contender.share != 1:
+                place = statement.systems.span if statement.systems else statement.span
+                raise QueryError(f"{contender.name} has expected values only, no decisions to test", place)
+    return fields
+
+
+def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | n.Group) -> None:
+    if len(names) < 2:
+        place = statement.systems.span if statement.systems else statement.span
+        have = f"only {names[0]}" if names else "none of them"
+        raise QueryError(f"{word} needs two systems, and there is {have} on {field.test_set.name}", place)
+
+
+def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scope) -> p.Contender:
+    item = scope.single(node)
+    if isinstance(item, n.Baseline):
+        return scope.baseline(item, field.task)
+    name_of = scope.catalog.system_names
+    present = {name_of[number]: number for number in scope.catalog.systems_with(field.task, field.test_set.id)}
+    test_set = next(t for t in scope.catalog.test_sets if t.id == field.test_set.id)
+    return scope.contender(item, node, field.task, test_set, present)
+
+
+def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
+    task = fields[0].task
+    shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
+    level = scope.share(statement.level, "level", DEFAULT_LEVEL)
+    confidence = scope.share(statement.confidence, "confidence", DEFAULT_CONFIDENCE)
+    if shuffles is not None and statement.shuffles is not None:
+        _check_shuffles(statement.shuffles.span, shuffles, statement.exact, level)
+    exchange = p.Dimension("document")
+    if statement.exchange:
+        exchange = scope.dimension(statement.exchange, task)
+        if exchange.of not in ("document", "unit"):
+            what = ("say document, unit or document.attribute",)
+            raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
+    return p.Testing(
+        where=scope.condition(statement.where, task),
+        exchange=exchange,
+        test=_word(statement.test, scope, [test.name for test in TESTS], "test", "randomization"),
+        shuffles=shuffles,
+        exact=statement.exact,
+        sides=statement.sides or "two-sided",
+        seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else DEFAULT_SEED,
+        level=level,
+        confidence=confidence,
+        adjust=_word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none"),
+        missing=statement.missing or "error",
+    )
+
+
+def _check_shuffles(place: Span, shuffles: int, exact: bool, level: Decimal) -> None:
+    if exact:
+        raise QueryError("exact needs no shuffles", place, ("leave one of the two out",))
+    if Decimal(1) / (shuffles + 1) > level:
+        raise QueryError(
+            f"{shuffles} shuffles can never reach the level {level}: the smallest p is 1/{shuffles + 1}",
+            place,
+            (f"at least {ceil(1 / level) - 1} shuffles are needed",),
+        )
+
+
+def _word(node: n.Name | n.Variable | None, scope: Scope, known: Iterable[str], what: str, default: str) -> str:
+    if node is None:
+        return default
+    known = list(known)
+    text: str = scope.single(node).text.casefold()
+    if text not in known:
+        raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s"))
+    return text
+
+
+# --- test sets: generality, change, projection ------------------------------------------------------------------------
+
+
+def _generality(statement: n.Generality, scope: Scope) -> p.GeneralityPlan:
+    test_sets = _test_sets(statement.test_sets, scope)
+    by = tuple(scope.dimension(attribute, "filtering") for attribute in statement.by)
+    for dimension, node in zip(by, statement.by, strict=True):
+        if dimension.of != "document":
+            raise QueryError(f"generality is no matter of {dimension.of}", node.span, ("say by document.attribute",))
+    return p.GeneralityPlan(to_text(statement), test_sets, by, scope.condition(statement.where, "filtering"))
+
+
+def _test_sets(node: n.TestSets | None, scope: Scope) -> tuple[p.TestSet, ...]:
+    return tuple(p.TestSet(known.id, scope.catalog.short_name(known)) for known, _ in scope.test_sets(node))
+
+
+def _change(statement: n.Change, scope: Scope) -> p.ChangePlan:
+    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
+    source, target = (
+        field_on(asked, scope, scope.test_set(scope.single(node), node), node, elsewhere=True)
+        for node in (statement.source, statement.target)
+    )
+    if source.test_set == target.test_set:
+        raise QueryError(f"{source.test_set.name} is compared with itself", statement.target.span)
+    if source.task != target.task:
+        both = f"{source.test_set.name} has {source.task}, {target.test_set.name} {target.task}"
+        raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("say of TASK",))
+    names = {contender.name for contender in target.contenders}
+    common = tuple(contender for contender in source.contenders if contender.name in names)
+    if not common:
+        raise QueryError(
+            f"no system is on both {source.test_set.name} and {target.test_set.name}",
+            statement.systems.span if statement.systems else statement.span,
+        )
+    trim = scope.whole(statement.trim, "trim", 0, 10**6) or 0
+    if 2 * trim >= len(common):
+        place = statement.trim.span if statement.trim else statement.span
+        raise QueryError(f"trim {trim} leaves nothing of {len(common)} systems", place)
+    return p.ChangePlan(
+        to_text(statement),
+        p.Field(source.test_set, source.task, source.statistics, common),
+        p.Field(target.test_set, target.task, target.statistics, common),
+        scope.condition(statement.where, source.task),
+        trim,
+    )
+
+
+def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
+    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
+    field = field_on(asked, scope, scope.test_set(scope.single(statement.source), statement.source), statement.source)
+    for statistic, node in zip(field.statistics, statement.measures, strict=False):
+        name = statistic.measure.name.partition("(")[0]
+        if field.task not in ("filtering", "published") or name not in ("precision", "F"):
+            raise QueryError(
+                f"{statistic.label} of {field.task} cannot be projected",
+                node.span,
+                ("precision and F of filtering can: they follow from recall, fallout and generality",),
+            )
+    generalities = tuple(
+        scope.share(cast(n.Number, item), "generality", Decimal(0)) for item, _ in scope.spread(statement.generalities)
+    )
+    exponent = scope.number(statement.exponent, Decimal(0))
+    return p.ProjectPlan(
+        to_text(statement), field, generalities, exponent, scope.condition(statement.where, field.task)
+    )
+
+
+def _audit(statement: n.Audit, scope: Scope) -> p.AuditPlan:
+    fields = []
+    for test_set, place in scope.test_sets(statement.test_sets):
+        printed = scope.catalog.measures_of("published", test_set.id)
+        short = scope.catalog.short_name(test_set)
+        if not printed:
+            raise QueryError(f"{short} has no published figures", place.span)
+        if not scope.catalog.labelled(test_set.id):
+            raise QueryError(f"{short} has no key labels, which an audit counts", place.span)
+        measures = tuple(n.Measure(name) for name in printed)
+        statistics = tuple(scope.statistic(measure, "published", test_set) for measure in measures)
+        contenders = scope.contenders(statement.systems, "published", test_set, elsewhere=True)
+        fields.append(p.Field(p.TestSet(test_set.id, short), "published", statistics, contenders))
+    return p.AuditPlan(to_text(statement), tuple(fields))

@@ -1,0 +1,234 @@
+"""Runs a ScorePlan: sums from the database, values from the sums, a Result. It tests nothing and draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from warehouse.catalog import Catalog
+from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.measures import Statistic
+from warehouse.measures.expression import columns, exact
+from warehouse.measures.filtering import auc
+from warehouse.query import compile as sql
+from warehouse.query import plan as p
+from warehouse.query.labels import on, signature, some, title
+from warehouse.results import Cell, Column, Result, SideBySide, Table
+
+By = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One row of the answer: a contender, its `by` values, the documents behind it, and a value a statistic."""
+
+    contender: p.Contender
+    by: By
+    documents: int | None
+    values: tuple[float | None, ...]
+    source: str
+
+
+def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+    """The values of the measures, a row a test set, system and `by` value."""
+    rows: list[tuple[Cell, ...]] = []
+    notes: list[str] = []
+    for field in plan.fields:
+        lines = [*_stored(plan, field, engine), *_expected(plan, field, engine)]
+        notes += _undefined(field, lines, plan.by)
+        for line in _ordered(lines, plan, field)[: plan.limit]:
+            head = (field.test_set.name, field.task, line.contender.name, *line.by, line.documents)
+            rows.append((*head, *line.values, line.source))
+    labels = [statistic.label for statistic in plan.fields[0].statistics]
+    columns = (
+        Column("test_set", "name", on_screen=len(plan.fields) > 1),
+        Column("task", "text", on_screen=False),
+        Column("system", "name"),
+        *(Column(dimension.name, "name") for dimension in plan.by),
+        Column("documents", "count", on_screen=False),
+        *(Column(statistic.label, _kind(statistic, plan)) for statistic in plan.fields[0].statistics),
+        Column("source", "text", on_screen=False),
+    )
+    key = ("system", *(dimension.name for dimension in plan.by))
+    return Result(
+        statement=plan.text,
+        caption=title(f"{', '.join(labels)} on {on(plan.fields)}", plan.fields, catalog),
+        signature=signature(plan.text, plan.fields, catalog),
+        table=Table(columns, tuple(rows)),
+        notes=tuple(notes),
+        side_by_side=SideBySide(key, "test_set", tuple(labels)) if len(plan.fields) > 1 else None,
+    )
+
+
+def _kind(statistic: Statistic, plan: p.ScorePlan) -> Any:
+    return "number" if any(field.task == "values" for field in plan.fields) else "proportion"
+
+
+# --- from rows by document --------------------------------------------------------------------------------------------
+
+
+def _stored(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_Line]:
+    systems = {contender.id: contender for contender in field.contenders if isinstance(contender, p.System)}
+    if not systems:
+        return []
+    if field.task == "published":
+        return _printed(field, systems, engine)
+    lines = []
+    for row in engine.rows(sql.score_sums(field, plan.by, plan.where)):
+        system, by, documents = systems[row[0]], row[1 : 1 + len(plan.by)], row[1 + len(plan.by)]
+        sums = iter(row[2 + len(plan.by) :])
+        values = []
+        for statistic in field.statistics:
+            if statistic.ratio is None and statistic.expression is None:
+                values.append(_auc(statistic, field, system, plan, engine))
+            else:
+                taken = [next(sums) for _ in range(_taken(statistic))]
+                values.append(_value(statistic, field, taken))
+        lines.append(_Line(system, tuple(by), documents, tuple(values), "documents"))
+    return lines
+
+
+def _taken(statistic: Statistic) -> int:
+    """How many sums a statistic takes from a row."""
+    plain = statistic.expression is not None and not statistic.averaged
+    return len(columns(statistic.expression)) if plain and statistic.expression else 2
+
+
+def _value(statistic: Statistic, field: p.Field, sums: Sequence[int | None]) -> float | None:
+    """The value of a statistic, rounded once; None where it is undefined or a count is unknown."""
+    known = [each for each in sums if each is not None]
+    if len(known) < len(sums):
+        return None
+    if statistic.expression is not None and not statistic.averaged:
+        found = exact(statistic.expression, dict(zip(columns(statistic.expression), known, strict=True)))
+        return None if found is None else float(found)
+    over, under = known
+    fixed = sql.FIXED_POINT if statistic.averaged or field.task == "values" else 1
+    if statistic.ratio is not None:
+        return statistic.ratio.value(over, under * fixed)
+    return over / (under * fixed) if under else None
+
+
+def _auc(
+    statistic: Statistic, field: p.Field, system: p.System, plan: p.ScorePlan, engine: DuckDBEngine
+) -> float | None:
+    if plan.by:
+        return None
+    columns = engine.columns(sql.confidences(field, system.id, plan.where))
+    confidence = columns["confidence"]
+    if np.ma.getmaskarray(confidence).any():
+        return None
+    labels = np.asarray(columns["label"], dtype=np.str_)
+    return auc(np.asarray(confidence, dtype=np.float64), labels, str(statistic.settings["optional"]))
+
+
+def _printed(field: p.Field, systems: Mapping[int, p.System], engine: DuckDBEngine) -> list[_Line]:
+    figures = {(number, measure): value for number, measure, value in engine.rows(sql.published(field))}
+    return [
+        _Line(system, (), None, tuple(figures.get((number, s.label)) for s in field.statistics), "published")
+        for number, system in systems.items()
+    ]
+
+
+# --- expected of a baseline -------------------------------------------------------------------------------------------
+
+
+def _expected(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_Line]:
+    """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2, (5)
+    to (7)).
+    """
+    baselines = [contender for contender in field.contenders if isinstance(contender, p.Baseline)]
+    if not baselines:
+        return []
+    counts: dict[By, dict[str, int]] = {}
+    for row in engine.rows(sql.key_counts(field.test_set, plan.by, plan.where)):
+        counts.setdefault(tuple(row[:-2]), {})[row[-2]] = row[-1]
+    return [
+        _Line(
+            baseline,
+            by,
+            sum(labels.values()),
+            tuple(_expectation(statistic, baseline.share, labels) for statistic in field.statistics),
+            "documents",
+        )
+        for baseline in baselines
+        for by, labels in counts.items()
+    ]
+
+
+def _expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
+    yes = Fraction(share)
+    relevant, optional, nonrelevant = (labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant"))
+    cells = {
+        "a": yes * relevant,
+        "c": (1 - yes) * relevant,
+        "x": yes * optional,
+        "y": (1 - yes) * optional,
+        "b": yes * nonrelevant,
+        "d": (1 - yes) * nonrelevant,
+    }
+    if statistic.expression is not None:
+        found = exact(statistic.expression, cells)
+        return None if found is None else float(found)
+    if statistic.ratio is None:
+        return 0.5
+    numerator = sum(coefficient * cells[cell] for cell, coefficient in statistic.ratio.numerator)
+    denominator = sum(coefficient * cells[cell] for cell, coefficient in statistic.ratio.denominator)
+    return float(statistic.ratio.factor * numerator / denominator) if denominator else None
+
+
+# --- order and notes --------------------------------------------------------------------------------------------------
+
+
+def _ordered(lines: Sequence[_Line], plan: p.ScorePlan, field: p.Field) -> list[_Line]:
+    """By the ordering column, undefined values last, equals by name."""
+
+    def text(line: _Line) -> tuple[Any, ...]:
+        return (line.contender.name, *((cell is None, str(cell)) for cell in line.by))
+
+    by_name = sorted(lines, key=text)
+    if plan.order == "system":
+        return sorted(by_name, key=lambda line: line.contender.name, reverse=plan.descending)
+    labels = [statistic.label for statistic in field.statistics]
+    place = labels.index(plan.order) if plan.order in labels else 0
+    sign = -1 if plan.descending else 1
+
+    def rank(line: _Line) -> tuple[bool, float]:
+        value = line.values[place]
+        return (value is None, 0.0 if value is None else sign * value)
+
+    return sorted(by_name, key=rank)
+
+
+def _undefined(field: p.Field, lines: Sequence[_Line], by: Sequence[p.Dimension]) -> list[str]:
+    """A note for each statistic that is undefined somewhere: which systems, and why."""
+    notes = []
+    for place, statistic in enumerate(field.statistics):
+        without = sorted({line.contender.name for line in lines if line.values[place] is None})
+        if not without:
+            continue
+        names = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
+        where = f" for some {', '.join(dimension.name for dimension in by)}" if by else ""
+        notes.append(
+            f"{statistic.label} is undefined on {field.test_set.name}{where}: {names} ({_why(statistic, field)})"
+        )
+    missing = [c.name for c in field.contenders if c.name not in {line.contender.name for line in lines}]
+    if missing:
+        notes.append(f"no rows on {field.test_set.name} for {some(missing)}")
+    return notes
+
+
+def _why(statistic: Statistic, field: p.Field) -> str:
+    if field.task == "published":
+        return "not printed"
+    if statistic.expression is not None:
+        return "it divides by 0, or a count it needs was not loaded"
+    if statistic.ratio is None:
+        return "a decision has no confidence, or no document is relevant or none is nonrelevant"
+    under = " + ".join(column for column, _ in statistic.ratio.denominator)
+    return f"{under} is 0, or a count it needs was not loaded"

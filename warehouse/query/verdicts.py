@@ -1,0 +1,88 @@
+"""What the tests of an arena decide, and how a tested result is called: shared by `compare` and `group`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from warehouse.catalog import Catalog
+from warehouse.query import plan as p
+from warehouse.query.arena import Arena
+from warehouse.query.labels import signature
+from warehouse.query.procedures import Outcomes, Pair, adjusted
+from warehouse.results import Cell
+from warehouse.significance.confidence import Verdict, confidence, verdict
+from warehouse.significance.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An outcome and what follows from it. `adjusted` is None where no adjustment was asked for."""
+
+    outcome: Outcome
+    adjusted: float | None
+    confidence: float
+    verdict: Verdict
+
+
+def decide(arena: Arena, found: Outcomes) -> dict[Pair, Decided]:
+    """The verdict on each pair of an arena."""
+    levels = adjusted(arena, found)
+    level, wanted = float(arena.how.level), float(arena.how.confidence)
+    decided = {}
+    for pair in arena.pairs:
+        outcome = found[arena.statistic.label, pair]
+        p_adjusted = levels.get(pair)
+        p_decisive = outcome.p if p_adjusted is None else p_adjusted
+        # The level that the adjustment leaves to this one comparison.
+        own_level = level * outcome.p / p_decisive if p_decisive > outcome.p else level
+        sure = _confidence(outcome, own_level)
+        decided[pair] = Decided(outcome, p_adjusted, sure, verdict(p_decisive, sure, level, wanted))
+    return decided
+
+
+def _confidence(outcome: Outcome, level: float) -> float:
+    """How sure it is that the exact level of significance is at most `level`; an exact p leaves no doubt: 1."""
+    if outcome.shuffles is None or outcome.nge is None:
+        return 1.0
+    return confidence(outcome.nge, outcome.shuffles, level)
+
+
+# --- what tested results are called -----------------------------------------------------------------------------------
+
+
+def method(methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
+    """exact; 9,999 shuffles; or both, where the rows differ."""
+    counts = sorted({count for count in shuffles if isinstance(count, int)})
+    named = [name for name in ("exact", "analytic") if name in methods]
+    return " and ".join([*named, *(f"{count:,} shuffles" for count in counts)])
+
+
+def testing_title(how: p.Testing, methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
+    """randomization test, 9,999 shuffles, two-sided, level 0.05."""
+    exchange = "" if how.exchange.name == "document" else f", exchanged by {how.exchange.name}"
+    return f"{how.test} test, {method(methods, shuffles)}, {how.sides}{exchange}, level {how.level}"
+
+
+def testing_signature(
+    text: str, how: p.Testing, fields: Sequence[p.Field], shuffles: Sequence[Cell], catalog: Catalog
+) -> str:
+    """The signature of a tested result."""
+    counts = sorted({count for count in shuffles if isinstance(count, int)})
+    deciding = [
+        f"test {how.test}",
+        how.sides,
+        " and ".join(f"shuffles {count}" for count in counts) or "exact",
+        f"exchange by {how.exchange.name}",
+        f"seed {how.seed}",
+        f"adjust {how.adjust}",
+        f"missing {how.missing}",
+    ]
+    return signature(text, fields, catalog, *deciding)
+
+
+def arena_notes(arena: Arena) -> Iterator[str]:
+    """What the observations of an arena leave out."""
+    if arena.seen.dropped:
+        where = arena.field.test_set.name
+        yield f"{arena.seen.dropped} observations of {where} were left out because not every system has them"

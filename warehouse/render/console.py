@@ -1,0 +1,63 @@
+"""The table for a terminal, drawn by rich. Markup in names is never interpreted, and nothing is cut."""
+
+from __future__ import annotations
+
+import io
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from warehouse.render.layout import Sheet, sheets
+from warehouse.render.style import Style, clean
+from warehouse.results import Result
+
+MOST_ROWS = 500
+"""A terminal shows no more rows than this; rich would need seconds for thousands."""
+
+
+def table(result: Result, style: Style) -> str:
+    """Caption, one table or more, and how many rows were left out."""
+    drawn = sheets(result, style)
+    parts: list[Text | Table] = []
+    if result.caption:
+        parts.append(Text(clean(result.caption), style="bold"))
+    for sheet in drawn:
+        if len(parts) > 1:
+            parts.append(Text())
+        if sheet.title and len(drawn) > 1:
+            parts.append(Text(clean(sheet.title), style="italic"))
+        parts.append(_grid(sheet) if sheet.rows else Text("(no rows)", style="dim"))
+        if len(sheet.rows) > MOST_ROWS:
+            left = len(sheet.rows) - MOST_ROWS
+            parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
+    if result.triangle and drawn[0].title:
+        parts.append(Text("levels of significance; * different, ? undecided", style="dim"))
+    needed = max(sheet.width for sheet in drawn) + 4
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=max(style.width, needed),
+        force_terminal=style.colour,
+        no_color=not style.colour,
+        color_system="standard" if style.colour else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, Text))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _grid(sheet: Sheet) -> Table:
+    inner = (sheet.gap - 1) // 2
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, inner))
+    for heading, numeric, limit in zip(sheet.headings, sheet.numeric, sheet.limits, strict=True):
+        shown = Text("\n".join(clean(line) for line in heading.split("\n")))
+        grid.add_column(shown, justify="right" if numeric else "left", min_width=limit, max_width=limit)
+    for row in sheet.rows[:MOST_ROWS]:
+        grid.add_row(*(Text(text) for text in row))
+    return grid

@@ -1,0 +1,64 @@
+"""Errors as text: what is wrong, the line it is in, a caret below the place, and what would be right. Plain text, no
+colour of its own.
+"""
+
+from __future__ import annotations
+
+from grammar.errors import QueryError
+from warehouse.errors import DataError, WarehouseError
+from warehouse.render.style import clean, width
+
+TAB = 4
+WIDEST = 100
+"""A longer line is shown around the place that is meant."""
+
+
+def query_error(error: QueryError, text: str, source: str | None = None) -> str:
+    """A QueryError with the line of the text it is in; `source` names the script, where there is one."""
+    start, end = error.span.start, max(error.span.end, error.span.start + 1)
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", start)
+    line = text[first : last if last >= 0 else len(text)].rstrip("\r")
+    number = text.count("\n", 0, first) + 1
+    place = f" ({clean(source)}:{number})" if source else f" (line {number})" if "\n" in text.rstrip() else ""
+    lines = [f"error: {clean(error.message)}{place}"]
+    if line.strip():
+        shown, before, marked = _window(line, start - first, min(end - first, len(line)))
+        lines += [f"  {shown}", f"  {' ' * before}{'^' * max(marked, 1)}"]
+    return "\n".join([*lines, *(f"  {clean(hint)}" for hint in error.hints)])
+
+
+def data_error(error: DataError) -> str:
+    """The faults of a file, and how many more there are."""
+    lines = [f"error: {clean(str(fault))}" for fault in error.faults]
+    left = error.total - len(error.faults)
+    if left > 0:
+        lines.append(f"and {left:,} more; nothing was stored")
+    elif error.faults and error.faults[0].source != "sql":
+        lines.append("nothing was stored")
+    return "\n".join(lines)
+
+
+def warehouse_error(error: WarehouseError) -> str:
+    """A warehouse that cannot be opened or written."""
+    return "\n".join([f"error: {clean(error.message)}", *(f"  {clean(hint)}" for hint in error.hints)])
+
+
+def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
+    """The line as shown, how many columns stand before the place, and how many it takes."""
+    head, tail = 0, len(line)
+    if _columns(line) > WIDEST:
+        head = max(0, min(start - WIDEST // 2, len(line) - WIDEST))
+        tail = min(len(line), head + WIDEST)
+    end = min(end, tail)
+    left, right = ("…" if head else ""), ("…" if tail < len(line) else "")
+    shown = left + _visible(line[head:tail]) + right
+    return shown, _columns(left + line[head:start]), _columns(line[start:end])
+
+
+def _visible(text: str) -> str:
+    return clean(text.replace("\t", " " * TAB))
+
+
+def _columns(text: str) -> int:
+    return width(_visible(text))

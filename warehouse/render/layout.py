@@ -1,0 +1,190 @@
+"""What a result looks like as one rectangle of texts: which columns are shown, test sets side by side, long names
+shortened.
+
+Shared by all formats for people; it knows no terminal and no markup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warehouse.render.style import UNDEFINED, Style, cell, width
+from warehouse.results import Cell, Column, Kind, Result, Table, Triangle
+
+SHORTEST = 12
+"""A name is not shortened below this many characters."""
+
+NARROWEST = 20
+"""A text is broken into lines no narrower than this, where that helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Headings, of one or two lines, rows of texts, for each column whether it is a number, and how wide it may be.
+
+    A text that is wider than its column is broken into lines; nothing else is.
+    """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+    limits: tuple[int, ...]
+    gap: int = 3
+    title: str = ""
+
+    @property
+    def width(self) -> int:
+        """How many columns of the terminal a line takes."""
+        return sum(self.limits) + self.gap * (len(self.limits) - 1)
+
+
+def sheets(result: Result, style: Style, gap: int = 3) -> list[Sheet]:
+    """The rectangles for a result, in the width there is if breaking texts and shortening names can do it.
+
+    `gap` is what stands between two columns. A summary is a rectangle of its own.
+    """
+    if result.triangle:
+        triangles = _triangles(result.table, result.triangle, style)
+        if all(each.width <= style.width for each in triangles):
+            return triangles
+    first = _side_by_side(result) if result.side_by_side else _shown(result.table)
+    tables = [first, _shown(result.summary_table)] if result.summary_table.rows else [first]
+    return [_sheet(table, style, gap) for table in tables]
+
+
+def _sheet(table: Table, style: Style, gap: int) -> Sheet:
+    headings = tuple(column.heading or column.name for column in table.columns)
+    rows = [
+        tuple(cell(column.kind, value, style.digits) for column, value in zip(table.columns, row, strict=True))
+        for row in table.rows
+    ]
+    rows = _aligned_letters(table.columns, rows)
+    limits = [
+        max(width(line) for text in column for line in text.split("\n")) for column in zip(headings, *rows, strict=True)
+    ]
+    over = sum(limits) + gap * (len(limits) - 1) - style.width
+    over = _narrowed(limits, [place for place, c in enumerate(table.columns) if c.kind == "text"], NARROWEST, over)
+    names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
+    _narrowed(limits, names, SHORTEST, over)
+    return Sheet(
+        headings=headings,
+        rows=tuple(
+            tuple(_middle(text, limits[place]) if place in names else text for place, text in enumerate(row))
+            for row in rows
+        ),
+        numeric=tuple(column.kind not in ("name", "text", "letters") for column in table.columns),
+        limits=tuple(limits),
+        gap=gap,
+    )
+
+
+def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Letters of groups, each below its like, so that a group reads as a line down the ranking."""
+    for place, column in enumerate(columns):
+        if column.kind == "letters":
+            known = sorted(
+                {letter for row in rows for letter in row[place].split()}, key=lambda each: (len(each), each)
+            )
+            drawn = [
+                " ".join(each if each in row[place].split() else " " * len(each) for each in known) for row in rows
+            ]
+            rows = [(*row[:place], text, *row[place + 1 :]) for row, text in zip(rows, drawn, strict=True)]
+    return rows
+
+
+MARKS = {"different": "*", "undecided": "?", "same": " "}
+"""What stands behind a level in a triangle."""
+
+
+def _triangles(table: Table, how: Triangle, style: Style) -> list[Sheet]:
+    """A triangle for each value of the `within` columns, the systems ranked by their value."""
+    groups: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
+    for row in table.records():
+        groups.setdefault(tuple(row[name] for name in how.within), []).append(row)
+    kind = next(column.kind for column in table.columns if column.name == how.first_value)
+    return [_triangle(key, rows, how, kind, style) for key, rows in groups.items()]
+
+
+def _triangle(key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: Kind, style: Style) -> Sheet:
+    values: dict[Cell, Cell] = {}
+    cells: dict[frozenset[Cell], str] = {}
+    for row in rows:
+        values[row[how.first]], values[row[how.second]] = row[how.first_value], row[how.second_value]
+        level, mark = row[how.cell], MARKS.get(str(row[how.mark]), " ")
+        cells[frozenset((row[how.first], row[how.second]))] = _short_level(level, style.digits) + mark
+    ranked = sorted(values, key=lambda name: (-float(values[name] or 0), str(name)))
+    # The levels of a line are one column: a mark between two of them is room enough.
+    size = max(map(len, cells.values()))
+    lines = [
+        (
+            str(place),
+            cell("name", name),
+            cell(kind, values[name], style.digits),
+            "".join(cells[frozenset((name, other))].rjust(size) for other in ranked[: place - 1]),
+        )
+        for place, name in enumerate(ranked, 1)
+    ]
+    headings = ("", "system", "value", "".join(f"{place} ".rjust(size) for place in range(1, len(ranked))))
+    limits = tuple(max(width(text) for text in column) for column in zip(headings, *lines, strict=True))
+    title = ", ".join(str(part) for part in key)
+    return Sheet(headings, tuple(lines), (True, False, True, False), limits, gap=1, title=title)
+
+
+def _short_level(level: Cell, digits: int | None) -> str:
+    """A level without its leading zero: .042, 1.00."""
+    if not isinstance(level, float):
+        return UNDEFINED
+    text = f"{level:.{3 if digits is None else digits}f}"
+    return text.removeprefix("0") if level < 1 and text.startswith("0") else text[:4]
+
+
+def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> int:
+    """Narrows the widest of some columns, again and again, and gives what is still too much."""
+    while over > 0 and places:
+        place = max(places, key=lambda each: limits[each])
+        if limits[place] <= least:
+            break
+        limits[place] -= 1
+        over -= 1
+    return over
+
+
+def _shown(table: Table) -> Table:
+    places = [place for place, column in enumerate(table.columns) if column.on_screen]
+    return Table(
+        tuple(table.columns[place] for place in places),
+        tuple(tuple(row[place] for place in places) for row in table.rows),
+    )
+
+
+def _side_by_side(result: Result) -> Table:
+    """One line for each key, the spread columns once for each value of the column across; a cell that is not there
+    is undefined.
+    """
+    how = result.side_by_side
+    if how is None:
+        raise ValueError("the result is not side by side")
+    table = result.table
+    places = {column.name: place for place, column in enumerate(table.columns)}
+    across = list(dict.fromkeys(row[places[how.across]] for row in table.rows))
+    cells: dict[tuple[Cell, ...], dict[tuple[Cell, str], Cell]] = {}
+    for row in table.rows:
+        line = cells.setdefault(tuple(row[places[name]] for name in how.key), {})
+        for name in how.spread:
+            line[row[places[how.across]], name] = row[places[name]]
+    keys = [table.columns[places[name]] for name in how.key]
+    spread = [table.columns[places[name]] for name in how.spread]
+    columns = [
+        Column(column.name, column.kind, f"{value}\n{column.heading or column.name}" if len(spread) > 1 else str(value))
+        for value in across
+        for column in spread
+    ]
+    rows = [(*key, *(line.get((value, c.name)) for value in across for c in spread)) for key, line in cells.items()]
+    return Table((*keys, *columns), tuple(rows))
+
+
+def _middle(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    head = longest // 2
+    return text[:head] + "…" + text[len(text) - (longest - 1 - head) :]

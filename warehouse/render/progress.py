@@ -1,0 +1,34 @@
+"""A progress bar on standard error, shown only once something takes longer than a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+PATIENCE = 1.0
+WIDTH = 30
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[float], None]]:
+    """Gives a function that is told the share done, from 0 to 1; the bar is wiped away at the end."""
+    began = time.monotonic()
+    drawn = False
+
+    def told(share: float) -> None:
+        nonlocal drawn
+        if time.monotonic() - began < PATIENCE:
+            return
+        drawn = True
+        full = round(WIDTH * min(max(share, 0.0), 1.0))
+        sys.stderr.write(f"\r{what} {'█' * full}{'░' * (WIDTH - full)} {100 * share:3.0f}%")
+        sys.stderr.flush()
+
+    try:
+        yield told
+    finally:
+        if drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

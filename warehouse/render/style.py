@@ -1,0 +1,71 @@
+"""How a result is to be drawn, and how single cells are written. No layout here."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from warehouse.results import Cell, Kind
+
+UNDEFINED = "–"
+
+_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Unicode categories that could steer a terminal or hide text; they are shown by their code instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What the reader asked for: decimals (None for the kind's own), the width of the screen, whether colour is
+    wanted.
+    """
+
+    digits: int | None = None
+    width: int = 100
+    colour: bool = False
+
+
+def clean(text: str) -> str:
+    """Text with every character that is not plainly visible shown by its code: \\u202e."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSAFE else c for c in text)
+
+
+def width(text: str) -> int:
+    """How many columns a text of one line takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cell(kind: Kind, value: Cell, digits: int | None = None) -> str:
+    """A cell for people: proportions as percentages, thousands marked, a dash where there is nothing."""
+    if value is None:
+        return UNDEFINED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return clean(value)
+    match kind:
+        case "proportion":
+            return f"{100 * value:.{2 if digits is None else digits}f}"
+        case "difference":
+            return f"{100 * value:+.{2 if digits is None else digits}f}"
+        case "probability":
+            return _probability(value, 4 if digits is None else digits)
+        case "count":
+            return f"{value:,}"
+        case "number":
+            return f"{value:.{4 if digits is None else digits}f}"
+        case _:
+            return str(value)
+
+
+def _probability(value: float, digits: int) -> str:
+    """Fixed digits, but never a rounded 0 or 1 that is not one."""
+    text = f"{value:.{digits}f}"
+    if value > 0 and float(text) == 0:
+        return f"{value:.1e}"
+    if value < 1 and float(text) == 1:
+        return "<1"
+    return text

@@ -1,0 +1,155 @@
+"""What comes back from a query: frozen tables with their caption, signature and notes. Nothing here prints.
+
+Values are in the units of the data: proportions from 0 to 1, null (None) where something is undefined. Percentages and
+dashes are the business of rendering, which finds in each column's kind what it holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters"]
+"""What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
+(a seed).
+"""
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name in data, what it holds, and its heading on screen.
+
+    A column that is not `on_screen` stands in data only.
+    """
+
+    name: str
+    kind: Kind
+    heading: str = ""
+    on_screen: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows by column name."""
+        names = [column.name for column in self.columns]
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+    def column(self, name: str) -> tuple[Cell, ...]:
+        """One column. Raises KeyError where there is none of that name."""
+        for place, column in enumerate(self.columns):
+            if column.name == name:
+                return tuple(row[place] for row in self.rows)
+        raise KeyError(name)
+
+
+EMPTY = Table((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """How rows become columns on screen: one line for each `key`, the `spread` columns repeated for each value of
+    `across`.
+    """
+
+    key: tuple[str, ...]
+    across: str
+    spread: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """How rows about pairs become a triangle on screen, one for each value of the `within` columns.
+
+    `first` and `second` name the two of a pair, with their values; `cell` is what stands where they meet and `mark` the
+    column whose value marks it.
+    """
+
+    within: tuple[str, ...]
+    first: str
+    second: str
+    first_value: str
+    second_value: str
+    cell: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to one statement."""
+
+    statement: str
+    caption: str
+    signature: str
+    table: Table
+    summary_table: Table = EMPTY
+    notes: tuple[str, ...] = ()
+    side_by_side: SideBySide | None = None
+    triangle: Triangle | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.table.columns)
+
+    @property
+    def rows(self) -> list[dict[str, Cell]]:
+        """The rows by column name."""
+        return self.table.records()
+
+    @property
+    def summary(self) -> list[dict[str, Cell]]:
+        """The rows of the summary by column name."""
+        return self.summary_table.records()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The whole answer as plain lists and dictionaries."""
+        return {
+            "statement": self.statement,
+            "caption": self.caption,
+            "signature": self.signature,
+            "columns": list(self.columns),
+            "rows": self.rows,
+            "summary": self.summary,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """The whole answer as one JSON object."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
+
+    def to_numpy(self) -> dict[str, Any]:
+        """An array a column: text as objects, numbers as float64 with NaN for null, whole numbers without nulls as
+        int64.
+        """
+        import numpy as np
+
+        convert: dict[str, Callable[[tuple[Cell, ...]], Any]] = {
+            "name": lambda cells: np.array(cells, dtype=object),
+            "text": lambda cells: np.array(cells, dtype=object),
+            "count": _whole,
+            "whole": _whole,
+        }
+        return {
+            column.name: convert.get(column.kind, _real)(self.table.column(column.name))
+            for column in self.table.columns
+        }
+
+
+def _real(cells: tuple[Cell, ...]) -> Any:
+    import numpy as np
+
+    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+
+
+def _whole(cells: tuple[Cell, ...]) -> Any:
+    import numpy as np
+
+    return _real(cells) if None in cells else np.array(cells, dtype=np.int64)

@@ -1,0 +1,177 @@
+"""A session: one warehouse, its variables, and `run`, which leads a text through all stages to results. It draws
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.parser import parse
+from grammar.printer import to_text
+from grammar.span import NOWHERE, Span
+from warehouse.catalog import Catalog
+from warehouse.database import Database, open_database, replacing
+from warehouse.definitions import keep
+from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.ingest import Loaded, forget, load
+from warehouse.query.definitions import check
+from warehouse.query.execute import execute
+from warehouse.query.hints import hints
+from warehouse.query.names import Item, Scope
+from warehouse.query.resolve import resolve
+from warehouse.readers import READERS
+from warehouse.render.diagnostics import query_error
+from warehouse.results import Column, Result, Table
+from warehouse.sample import sample
+
+
+class Session:
+    """Questions asked of one warehouse, one after another.
+
+    `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change.
+    """
+
+    def __init__(self, database: Database, path: Path | None = None) -> None:
+        self.path = path
+        self.variables: dict[str, tuple[Item, ...]] = {}
+        self.fixed: set[str] = set()
+        self._use(database)
+
+    def _use(self, database: Database) -> None:
+        self.database = database
+        self.catalog = Catalog(database)
+        self._engine = DuckDBEngine(database)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str] | None = None) -> Session:
+        """A session on the warehouse at `path`, or on the sample data. Raises WarehouseError."""
+        return cls(sample()) if path is None else cls(open_database(Path(path)), Path(path))
+
+    def set(self, name: str, text: str) -> None:
+        """Gives a variable its value from outside, as it would stand after `let $name =`. Raises QueryError."""
+        (statement,) = parse(f"let ${name} = {text}")
+        if not isinstance(statement, n.Let):
+            raise QueryError(f"{name} has no value")
+        self._let(statement)
+        self.fixed.add(name)
+
+    def run(self, text: str) -> Result:
+        """The result of the last statement of a text that has one. Raises QueryError, with the place drawn in a
+        note.
+        """
+        last = None
+        try:
+            for result in self.results(text):
+                last = result
+        except QueryError as error:
+            error.add_note(query_error(error, text))
+            raise
+        if last is None:
+            raise QueryError("there is nothing to answer")
+        return last
+
+    def results(self, text: str) -> Iterator[Result]:
+        """The result of each statement that has one, one at a time. The whole text is parsed before the first is
+        run.
+        """
+        for statement in parse(text):
+            result = self._result(statement)
+            if result is not None:
+                yield result
+
+    def _result(self, statement: n.Statement) -> Result | None:
+        scope = Scope(self.catalog, self.variables)
+        match statement:
+            case n.Let():
+                self._let(statement)
+                return None
+            case n.Define():
+                self._define(statement)
+                return None
+            case n.Load():
+                return self._load(statement, scope)
+            case n.Forget(number):
+                return self._forget(statement, scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0)
+        try:
+            return execute(resolve(statement, scope), self._engine, self.catalog, self.variables)
+        except QueryError as error:
+            raise QueryError(error.message, _place(error, statement), error.hints) from None
+
+    # --- what changes the session or the warehouse ------------------------------------------------------------------
+
+    def _let(self, statement: n.Let) -> None:
+        name = statement.variable.name
+        if name not in self.fixed:
+            scope = Scope(self.catalog, self.variables)
+            self.variables[name] = tuple(item for item, _ in scope.spread(statement.values))
+
+    def _define(self, statement: n.Define) -> None:
+        text = to_text(statement)
+        check(statement, self.catalog.definitions, text)
+        if self.path is None:
+            # The sample data are not changed; the definition lives as long as the session.
+            self.catalog.definitions[statement.name.text] = text
+        else:
+            self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
+
+    def _load(self, statement: n.Load, scope: Scope) -> Result:
+        file, reader = Path(scope.single(statement.path).text), statement.reader.text.casefold()
+        if reader not in READERS:
+            raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, READERS, "readers"))
+        done: list[Loaded] = []
+
+        def change(database: Database) -> None:
+            done.append(load(database, file, reader))
+
+        self._replace(change, statement.span)
+        row = (done[0].source, done[0].reader, done[0].import_id, done[0].rows_read, done[0].rows_new)
+        columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
+        return Result(to_text(statement), "loaded", to_text(statement), Table(columns, (row,)), notes=done[0].notes)
+
+    def _forget(self, statement: n.Forget, number: int) -> Result:
+        removed: list[int] = []
+
+        def change(database: Database) -> None:
+            removed.append(forget(database, number))
+
+        self._replace(change, statement.span)
+        columns = _counts((), ("import", "rows_removed"))
+        text = to_text(statement)
+        return Result(text, "forgotten", text, Table(columns, ((number, removed[0]),)))
+
+    def _replace(self, change: Callable[[Database], None], place: Span) -> None:
+        """Changes a copy of the warehouse, lets it take the place of the warehouse, and goes on with it."""
+        if self.path is None:
+            raise QueryError(
+                "the sample data cannot be changed", place, ("evalhouse init FILE --sample makes a warehouse of them",)
+            )
+        with replacing(self.path) as database:
+            change(database)
+        self.database.close()
+        self._use(open_database(self.path))
+
+    def close(self) -> None:
+        """Closes the warehouse."""
+        self.database.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _counts(names: Iterable[str], counts: Iterable[str]) -> tuple[Column, ...]:
+    return (*(Column(name, "name") for name in names), *(Column(count, "count") for count in counts))
+
+
+def _place(error: QueryError, statement: n.Statement) -> Span:
+    """Where an error is that was found in the data: at the statement as a whole, unless it knows better."""
+    return error.span if error.span != NOWHERE else statement.span

@@ -268,7 +268,7 @@ def test_what_cannot_be_audited_is_refused() -> None:
     with pytest.raises(ValueError, match="no figure to audit"):
         audit(KeyCounts(1, 1, 1), Figures())
     with pytest.raises(ValueError, match="pairs of a and x to try"):
-        audit(KeyCounts(10_000, 10_000, 1), Figures(fallout=to_hundredths("0.50")))
+        audit(KeyCounts(10_000, 10_000, 10_000), Figures(precision=to_hundredths("0.50")))
     with pytest.raises(ValueError, match="so many digits"):
         audit(KeyCounts(10**6, 0, 0), Figures(recall=Printed(Decimal("0.5"), Decimal("1e-13"))))
     with pytest.raises(ValueError, match=r"0\.795 is no multiple of 0\.01"):

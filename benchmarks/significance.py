@@ -3,7 +3,7 @@
     python benchmarks/significance.py [--quick]
 
 prints a markdown table. All data are drawn here with fixed seeds, in the shapes of real evaluations. Where a peer would
-take minutes it does a share of the work, at least 100 shuffles, and its time is multiplied accordingly; such times are
+take minutes it does a share of the work, at least ten shuffles, and its time is multiplied accordingly; such times are
 marked with ~. Times are the best of several runs in this process; memory is the peak of what numpy and Python hold
 beside the data, measured in a run of its own.
 """
@@ -158,10 +158,10 @@ def workloads(quick: bool) -> list[Workload]:
         Workload(
             "W4: a pair, 1,000,000 items of 0 and 1, 9,999 shuffles",
             lambda: randomization.pair(right, 9999),
-            lambda: by_scipy(right, 100, 5),
-            lambda: by_loop(right, 100),
-            scipy_share=1 / 100,
-            loop_share=1 / 100,
+            lambda: by_scipy(right, 10, 5),
+            lambda: by_loop(right, 20),
+            scipy_share=10 / 9999,
+            loop_share=20 / 9999,
         ),
         Workload(
             "W6: 100 systems (4,950 pairs), 1,000 documents, F, 9,999 shuffles",

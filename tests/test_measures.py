@@ -145,7 +145,7 @@ def test_the_sql_reading_equals_the_numpy_reading(
     )
     with in_memory() as database:
         load(database, path, "scores")
-        field = Field(TestSet(1, "T"), "extraction", statistics, (System(1, "S"),))
+        field = Field(TestSet(1, "T", "T"), "extraction", statistics, (System(1, "S"),))
         ((_, documents, *sums),) = database.rows(sql.score_sums(field, (), None))
     assert documents == len(rows)
     arrays = {name: np.array(column, dtype=np.int64) for name, column in counts.items()}

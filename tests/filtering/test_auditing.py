@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.filtering.printed import Row, keys, rows
-from warehouse.filtering.auditing import Audit, Bounds, Figures, audit, audit_f
+from warehouse.filtering.auditing import Audit, Figures, audit, audit_f
+from warehouse.filtering.contingency import Bounds
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.rounding import CONVENTIONS, Printed
 
@@ -237,13 +238,25 @@ def test_undefined_ratios_match_nothing() -> None:
     assert found.cells["b"] == Bounds(1, 1)
 
 
-def test_a_tie_goes_up_or_to_the_even_digit() -> None:
-    # 1 of 8 is 0.125.
-    def conventions(printed: str) -> tuple[str, ...]:
-        return audit(KeyCounts(8, 0, 0), Figures(recall=to_hundredths(printed))).conventions
+@pytest.mark.parametrize(
+    ("measure", "key"),
+    [("recall", KeyCounts(8, 0, 0)), ("precision", KeyCounts(1, 0, 9)), ("fallout", KeyCounts(0, 0, 8))],
+)
+def test_a_tie_goes_up_or_to_the_even_digit(measure: str, key: KeyCounts) -> None:
+    """Only 1 of 8, 0.125, is near the figures."""
+    lower, upper = (audit(key, Figures(**{measure: to_hundredths(text)})) for text in ("0.12", "0.13"))
+    assert lower.conventions == ("half even", "cut first")
+    assert upper.conventions == ("half up",)
 
-    assert conventions("0.12") == ("half even", "cut first")
-    assert conventions("0.13") == ("half up",)
+
+def test_a_tie_of_f_goes_up_or_to_the_even_digit() -> None:
+    """With every document decided yes F is 2 / (1 + 15)."""
+    lower, upper = (
+        audit(KeyCounts(1, 0, 14), Figures(fallout=to_hundredths("1.00"), f={Decimal(1): to_hundredths(text)}))
+        for text in ("0.12", "0.13")
+    )
+    assert lower.conventions == ("half even", "cut first")
+    assert upper.conventions == ("half up",)
 
 
 def test_f_of_printed_figures() -> None:

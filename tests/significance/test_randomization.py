@@ -14,7 +14,7 @@ from warehouse.significance import coins, lookup, product, randomization
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
 
-FIRST_COINS = [[40, 78, 67, 28], [223, 16, 10, 119], [227, 125, 173, 101]]
+FIRST_COINS = [[40, 78, 67, 28], [30, 186, 60, 231], [242, 67, 149, 23]]
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 
 
@@ -99,10 +99,10 @@ def test_memory_and_length_do_not_change_the_shuffles(monkeypatch: pytest.Monkey
     shuffles = coins.CHUNK + 1000
     before = randomization.pair(many.pair(0, 1), shuffles, sides=sides).nge
     of_all = randomization.all_pairs([many], shuffles, sides=sides)
-    monkeypatch.setattr(coins, "BLOCK", 3 * coins.CHUNK)
+    monkeypatch.setattr(coins, "ROWS", 3)
     assert randomization.pair(many.pair(0, 1), shuffles, sides=sides).nge == before
     monkeypatch.setattr(product, "SLICE", 1)
-    monkeypatch.setattr(product, "ROWS", 2)
+    monkeypatch.setattr(product, "SPREAD", 4096)
     np.testing.assert_array_equal(randomization.all_pairs([many], shuffles, sides=sides), of_all)
     monkeypatch.setattr(lookup, "TABLES", 0)
     assert randomization.pair(many.pair(0, 1), shuffles, sides=sides).nge == before

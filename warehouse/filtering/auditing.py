@@ -1,14 +1,12 @@
 """Can printed figures of text filtering come from whole documents?
 
-The key fixes how many documents are relevant (r = a + c), optional (o = x + y) and nonrelevant (n = b + d), so a
-contingency table is three integers: a, x and b. For given x and s = a + x every figure allows an interval of b, and for
-given x only an interval of s is worth trying; so what is tried are pairs of x and s. Comparisons are of integers. All
-figures of a system are taken to be rounded in one way.
+Every way of rounding turns a printed figure into a range of values, and `contingency` finds the tables of whole
+documents that lie in all of them. All figures of a system are taken to be rounded in one way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -16,18 +14,11 @@ from functools import reduce
 from itertools import combinations
 from typing import Literal
 
-import numpy as np
-
+from warehouse.filtering.contingency import Bounds, Harmonic, Limits, Tables, tables
 from warehouse.filtering.generality import KeyCounts
-from warehouse.filtering.rounding import CONVENTIONS, Convention, Integers, Printed, Range, least_integer, most_integer
+from warehouse.filtering.rounding import CONVENTIONS, Convention, Printed, Range
 
 Verdict = Literal["unique", "possible", "impossible"]
-
-MOST_PAIRS = 30_000_000
-"""More pairs of x and s than this are not tried."""
-
-_BLOCK = 1 << 18
-"""Pairs tried at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +29,6 @@ class Figures:
     precision: Printed | None = None
     fallout: Printed | None = None
     f: Mapping[Decimal, Printed] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The lowest and the highest count of a cell among the solutions."""
-
-    low: int
-    high: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +76,17 @@ def audit(key: KeyCounts, figures: Figures) -> Audit:
     """
     if not (figures.recall or figures.precision or figures.fallout or figures.f):
         raise ValueError("there is no figure to audit")
-    alone = {convention: _tables(key, _Limits.of(figures, (convention,))) for convention in CONVENTIONS}
-    admitting = [convention for convention, tables in alone.items() if tables.count]
+    alone = {convention: tables(key, _limits(figures, (convention,))) for convention in CONVENTIONS}
+    admitting = [convention for convention, found in alone.items() if found.count]
     # Inclusion and exclusion: what several conventions admit counts once.
-    solutions = sum(tables.count for tables in alone.values())
+    solutions = sum(found.count for found in alone.values())
     for size in range(2, len(admitting) + 1):
         for chosen in combinations(admitting, size):
-            solutions -= (-1) ** size * _tables(key, _Limits.of(figures, chosen)).count
+            solutions -= (-1) ** size * tables(key, _limits(figures, chosen)).count
     return Audit(
         solutions=solutions,
-        cells=reduce(_Tables.merged, alone.values()).cells(key),
-        by_convention={convention.name: tables.count for convention, tables in alone.items()},
+        cells=reduce(Tables.merged, alone.values()).cells(key),
+        by_convention={convention.name: found.count for convention, found in alone.items()},
     )
 
 
@@ -119,160 +102,16 @@ def audit_f(recall: Printed, precision: Printed, f: Printed, beta: Decimal = Dec
     return FAudit(float(value), tuple(way.name for way in CONVENTIONS if value in way.before(f)))
 
 
-# --- trying all tables ------------------------------------------------------------------------------------------------
+def _limits(figures: Figures, conventions: Sequence[Convention]) -> Limits:
+    """Where the ratios lie if the figures were printed so under each of some conventions."""
 
+    def before(printed: Printed) -> Range:
+        return reduce(Range.common, (convention.before(printed) for convention in conventions))
 
-@dataclass(frozen=True, slots=True)
-class _Harmonic:
-    """Limits of a weighted harmonic mean of recall and precision, v and w being integer weights and s = a + x:
-
-        (v + w)·s / (v·(r + x) + w·(s + b))
-
-    Recall has w = 0, precision v = 0, and F has v / w = β² (van Rijsbergen 1979). It grows with s and falls with b.
-    """
-
-    v: int
-    w: int
-    limits: Range
-
-    @property
-    def largest_factor(self) -> int:
-        """What numbers of documents are multiplied with at most."""
-        return self.limits.largest_factor * (self.v + self.w)
-
-    def of_yes(self, key: KeyCounts, x: Integers, b: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
-        """The least and the most s, for each x, that some b between the bounds allows; b plays no part in recall."""
-        v, w, low, high = self.v, self.w, self.limits.low, self.limits.high
-        least, most = x, x + key.relevant
-        growth = low.denominator * (v + w) - low.numerator * w
-        if growth > 0:
-            reached = low.numerator * (v * (key.relevant + x) + w * b[0])
-            least = np.maximum(least, least_integer(reached, growth, self.limits.with_low))
-        growth = high.denominator * (v + w) - high.numerator * w
-        if growth > 0:
-            reached = high.numerator * (v * (key.relevant + x) + w * b[1])
-            most = np.minimum(most, most_integer(reached, growth, self.limits.with_high))
-        # Without a denominator the ratio is undefined.
-        return least, np.where(v * (key.relevant + x) + w * (most + b[1]) > 0, most, least - 1)
-
-    def of_b(self, key: KeyCounts, x: Integers, yes: Integers) -> tuple[Integers, Integers]:
-        """The least and the most b, for each x and s; for w > 0."""
-        fixed = self.v * (key.relevant + x) + self.w * yes
-        least, most = self.limits.denominators((self.v + self.w) * yes, limit=(self.v + self.w) * key.documents)
-        return least_integer(least - fixed, self.w, True), most_integer(most - fixed, self.w, True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """The ranges in which the ratios must lie; what was not printed has none."""
-
-    fallout: Range | None
-    harmonic: tuple[_Harmonic, ...]
-
-    @classmethod
-    def of(cls, figures: Figures, conventions: Sequence[Convention]) -> _Limits:
-        """What the figures say under all of some conventions at once."""
-
-        def before(printed: Printed) -> Range:
-            return reduce(Range.common, (convention.before(printed) for convention in conventions))
-
-        weights = [(1, 0, figures.recall), (0, 1, figures.precision)]
-        for beta, printed in figures.f.items():
-            weights.append((*(Fraction(beta) ** 2).as_integer_ratio(), printed))
-        return cls(
-            before(figures.fallout) if figures.fallout else None,
-            tuple(_Harmonic(v, w, before(printed)) for v, w, printed in weights if printed),
-        )
-
-    def check(self, key: KeyCounts) -> None:
-        """ValueError where products would not fit 64 bits."""
-        factors = [self.fallout.largest_factor] if self.fallout else []
-        factors += [each.largest_factor for each in self.harmonic]
-        if max(factors) * (key.documents + 1) >= 2**62:
-            raise ValueError(f"figures of so many digits cannot be audited on {key.documents} documents")
-
-    def of_b(self, key: KeyCounts, x: Integers) -> tuple[Integers, Integers]:
-        """The least and the most b, for each x, that fallout b / (n + o − x) allows."""
-        low, high = np.zeros_like(x), np.full_like(x, key.nonrelevant)
-        if self.fallout is None:
-            return low, high
-        least, most = self.fallout.numerators(key.nonrelevant + key.optional - x)
-        return np.maximum(low, least), np.minimum(high, most)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """How many tables, and the bounds of a, x and b among them, None where there are none."""
-
-    count: int
-    a: Bounds | None = None
-    x: Bounds | None = None
-    b: Bounds | None = None
-
-    def merged(self, other: _Tables) -> _Tables:
-        """Both together; tables in both are counted twice."""
-        return _Tables(self.count + other.count, _hull(self.a, other.a), _hull(self.x, other.x), _hull(self.b, other.b))
-
-    def cells(self, key: KeyCounts) -> Mapping[str, Bounds]:
-        """The bounds of all six cells, which the key ties to a, x and b."""
-        if self.a is None or self.x is None or self.b is None:
-            return {}
-        return {
-            "a": self.a,
-            "b": self.b,
-            "c": Bounds(key.relevant - self.a.high, key.relevant - self.a.low),
-            "d": Bounds(key.nonrelevant - self.b.high, key.nonrelevant - self.b.low),
-            "x": self.x,
-            "y": Bounds(key.optional - self.x.high, key.optional - self.x.low),
-        }
-
-
-def _hull(one: Bounds | None, other: Bounds | None) -> Bounds | None:
-    if one is None or other is None:
-        return one or other
-    return Bounds(min(one.low, other.low), max(one.high, other.high))
-
-
-def _tables(key: KeyCounts, limits: _Limits) -> _Tables:
-    """All tables whose ratios lie within the limits."""
-    limits.check(key)
-    return reduce(_Tables.merged, _blocks(key, limits), _Tables(0))
-
-
-def _blocks(key: KeyCounts, limits: _Limits) -> Iterator[_Tables]:
-    every_x = np.arange(key.optional + 1)
-    lows, highs = limits.of_b(key, every_x)
-    for x, yes in _pairs(key, limits, every_x, (lows, highs)):
-        low, high = lows[x], highs[x]
-        for each in limits.harmonic:
-            if each.w:
-                least, most = each.of_b(key, x, yes)
-                low, high = np.maximum(low, least), np.minimum(high, most)
-        kept = low <= high
-        if kept.any():
-            x, yes, low, high = x[kept], yes[kept], low[kept], high[kept]
-            count = int((high - low + 1).sum())
-            yield _Tables(count, _bounds(yes - x), _bounds(x), Bounds(int(low.min()), int(high.max())))
-
-
-def _pairs(
-    key: KeyCounts, limits: _Limits, x: Integers, b: tuple[Integers, Integers]
-) -> Iterator[tuple[Integers, Integers]]:
-    """The pairs of x and s = a + x that may have a b within the bounds, some at a time; both of shape (pairs,)."""
-    least, most = x, np.where(b[0] <= b[1], x + key.relevant, x - 1)
-    for each in limits.harmonic:
-        lowest, highest = each.of_yes(key, x, b)
-        least, most = np.maximum(least, lowest), np.minimum(most, highest)
-    widths = np.maximum(most - least + 1, 0)
-    ends = np.cumsum(widths)
-    total = int(ends[-1])
-    if total > MOST_PAIRS:
-        raise ValueError(f"{key.documents} documents with these figures leave {total} pairs of a and x to try")
-    for first in range(0, total, _BLOCK):
-        place = np.arange(first, min(first + _BLOCK, total))
-        row = np.searchsorted(ends, place, side="right")
-        yield x[row], (least - ends + widths)[row] + place
-
-
-def _bounds(counts: Integers) -> Bounds:
-    return Bounds(int(counts.min()), int(counts.max()))
+    weights = [(1, 0, figures.recall), (0, 1, figures.precision)]
+    for beta, printed in figures.f.items():
+        weights.append((*(Fraction(beta) ** 2).as_integer_ratio(), printed))
+    return Limits(
+        before(figures.fallout) if figures.fallout else None,
+        tuple(Harmonic(v, w, before(printed)) for v, w, printed in weights if printed),
+    )

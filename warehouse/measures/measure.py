@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from warehouse.measures.expression import Expression, as_ratio
+from warehouse.measures.expression import Expression, as_ratio, columns
 from warehouse.measures.formula import Ratio
 
 Task = Literal["extraction", "filtering", "values", "published"]
@@ -89,6 +89,13 @@ class Statistic:
     ratio: Ratio | None
     averaged: bool = False
     expression: Expression | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it is computed from; none where it is no arithmetic of sums."""
+        if self.ratio is not None:
+            return self.ratio.columns
+        return () if self.expression is None else columns(self.expression)
 
     @property
     def steady(self) -> bool:

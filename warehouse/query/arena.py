@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from grammar.errors import QueryError
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.labels import some
-from warehouse.query.observe import Observations, Sums, observe
+from warehouse.query.observe import Observations, observe
+from warehouse.query.sums import Ratios, Sums, sums
 from warehouse.significance.paired import Many, Paired
 
 
@@ -36,22 +34,37 @@ class Arena:
     @property
     def stream(self) -> int:
         """What the coins of this test set depend on beside the seed: its name, not the order of loading."""
-        return zlib.crc32(self.field.test_set.name.encode())
+        return zlib.crc32(self.field.test_set.own_name.encode())
+
+    @property
+    def ratios(self) -> Ratios:
+        """The sums of a statistic that is a ratio. Raises QueryError for one that is not."""
+        if isinstance(self.sums, Ratios):
+            return self.sums
+        raise QueryError(
+            f"{self.statistic.label} is no ratio of sums, so only shuffles can test it",
+            hints=("say test randomization, without exact and without adjust maxt",),
+        )
 
     def paired(self, a: int, b: int) -> Paired:
         """The sums of two contenders as tests take them."""
-        over, under = self.sums.numerators, self.sums.denominators
-        return Paired(over[a], under[a], over[b], under[b], self.sums.slack)
-
-    def unit_values(self, place: int) -> NDArray[np.float64]:
-        """A contender's value on each exchange unit, but for the factor; NaN where it has none."""
-        over, under = self.sums.numerators[place], self.sums.denominators[place]
-        without = np.full(over.shape, np.nan)
-        return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
+        over, under = self.ratios.numerators, self.ratios.denominators
+        return Paired(over[a], under[a], over[b], under[b], self.ratios.slack)
 
     @property
     def many(self) -> Many:
-        return Many(self.sums.numerators, self.sums.denominators, self.sums.slack)
+        """The sums of all contenders as tests take them."""
+        return Many(self.ratios.numerators, self.ratios.denominators, self.ratios.slack)
+
+    def value(self, place: int) -> float | None:
+        """The value of a contender, rounded once."""
+        found = self.sums.exact_value(place)
+        return None if found is None else float(found)
+
+    def difference(self, a: int, b: int) -> float | None:
+        """The value of one contender less that of another, rounded once."""
+        first, second = self.sums.exact_value(a), self.sums.exact_value(b)
+        return None if first is None or second is None else float(first - second)
 
 
 def arenas(
@@ -71,9 +84,9 @@ def arenas(
         seen = observe(how, part, engine)
         batch = []
         for statistic in part.statistics:
-            sums = seen.sums(statistic)
-            _check_defined(field, statistic, sums)
-            batch.append(Arena(how, field, statistic, seen, sums, pairs))
+            arena = Arena(how, field, statistic, seen, sums(seen, statistic), pairs)
+            _check_defined(arena)
+            batch.append(arena)
         yield tuple(batch)
 
 
@@ -86,10 +99,11 @@ def _pairs(against: p.Contender | None, contenders: Sequence[p.Contender]) -> tu
     return tuple((place, last) for place in places if place != last)
 
 
-def _check_defined(field: p.Field, statistic: Statistic, sums: Sums) -> None:
-    without = [c.name for c, defined in zip(field.contenders, sums.defined, strict=True) if not defined]
+def _check_defined(arena: Arena) -> None:
+    contenders = arena.field.contenders
+    without = [c.name for place, c in enumerate(contenders) if arena.sums.exact_value(place) is None]
     if without:
         raise QueryError(
-            f"{statistic.label} is undefined on {field.test_set.name} for {some(without)}",
-            hints=(f"leave them out: except {', '.join(without[:3])}",) if len(field.contenders) > 2 else (),
+            f"{arena.statistic.label} is undefined on {arena.field.test_set.name} for {some(without)}",
+            hints=(f"leave them out: except {', '.join(without[:3])}",) if len(contenders) > 2 else (),
         )

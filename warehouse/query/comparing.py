@@ -6,17 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import groupby
-
-import numpy as np
 
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
 from warehouse.query.arena import Arena, arenas
 from warehouse.query.labels import on, title
-from warehouse.query.observe import Sums
 from warehouse.query.procedures import intervals, outcomes
 from warehouse.query.verdicts import Decided, arena_notes, decide, testing_signature, testing_title
 from warehouse.results import Cell, Column, Result, Table, Triangle
@@ -101,16 +97,16 @@ TRIANGLE = Triangle(
 
 def _row(arena: Arena, pair: tuple[int, int], decided: Decided, interval: tuple[float, float]) -> tuple[Cell, ...]:
     how, (a, b), outcome = arena.how, pair, decided.outcome
-    r = correlation(arena.unit_values(a), arena.unit_values(b))
+    r = correlation(arena.sums.unit_values(a), arena.sums.unit_values(b))
     row: dict[str, Cell] = {
         "test_set": arena.field.test_set.name,
         "task": arena.field.task,
         "measure": arena.statistic.label,
         "system_a": arena.field.contenders[a].name,
         "system_b": arena.field.contenders[b].name,
-        "value_a": arena.sums.value(a),
-        "value_b": arena.sums.value(b),
-        "difference": _difference(arena.sums, a, b),
+        "value_a": arena.value(a),
+        "value_b": arena.value(b),
+        "difference": arena.difference(a, b),
         "test": how.test,
         "sides": how.sides,
         "method": outcome.method,
@@ -123,7 +119,7 @@ def _row(arena: Arena, pair: tuple[int, int], decided: Decided, interval: tuple[
         "verdict": decided.verdict,
         "documents": arena.seen.documents,
         "units": arena.seen.units,
-        "differing": _differing(arena.sums, a, b),
+        "differing": arena.sums.differing(a, b),
         "correlation": r,
         "inflation": None if r is None else inflation(r),
         "ci_low": interval[0],
@@ -132,18 +128,6 @@ def _row(arena: Arena, pair: tuple[int, int], decided: Decided, interval: tuple[
         "seed": how.seed,
     }
     return tuple(row.get(column.name) for column in COLUMNS)
-
-
-def _difference(sums: Sums, a: int, b: int) -> float:
-    """The difference of two values, rounded once."""
-    over = [int(sums.numerators[place].sum()) for place in (a, b)]
-    under = [int(sums.denominators[place].sum()) for place in (a, b)]
-    return float(sums.factor * (Fraction(over[0], under[0]) - Fraction(over[1], under[1])))
-
-
-def _differing(sums: Sums, a: int, b: int) -> int:
-    unlike = (sums.numerators[a] != sums.numerators[b]) | (sums.denominators[a] != sums.denominators[b])
-    return int(np.count_nonzero(unlike))
 
 
 # --- what it is called ------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from warehouse.query import plan as p
 from warehouse.query.asking import ask
 from warehouse.query.comparing import compare
 from warehouse.query.counting import generality
+from warehouse.query.explaining import explain
 from warehouse.query.grouping import group
 from warehouse.query.names import Item
 from warehouse.query.scoring import score
@@ -27,6 +28,8 @@ def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: dic
             return group(plan, engine, catalog)
         case p.GeneralityPlan():
             return generality(plan, engine, catalog)
+        case p.ExplainPlan():
+            return explain(plan, engine)
         case p.ShowPlan():
             return show(plan, engine, catalog, variables)
         case p.SqlPlan():

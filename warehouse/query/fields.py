@@ -59,7 +59,7 @@ def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, 
     task = _task(asked, scope, test_set, place, elsewhere)
     statistics = [scope.statistic(measure, task, test_set) for measure in asked.measures]
     return p.Field(
-        test_set=p.TestSet(test_set.id, scope.catalog.short_name(test_set)),
+        test_set=scope.planned(test_set),
         task=task,
         statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
         contenders=scope.contenders(asked.systems, task, test_set, elsewhere),

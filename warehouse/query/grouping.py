@@ -73,7 +73,7 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
 def _grouped(arena: Arena, decided: dict[Pair, Decided], rows: Rows, summary: Rows) -> list[str]:
     """Adds the rows of one statistic on one test set, and gives what there is to note."""
     names = [contender.name for contender in arena.field.contenders]
-    values = [arena.sums.value(place) or 0.0 for place in range(len(names))]
+    values = [arena.value(place) or 0.0 for place in range(len(names))]
     order = sorted(range(len(names)), key=lambda place: (-values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)
     for (a, b), each in decided.items():

@@ -109,6 +109,10 @@ class Scope:
                 found.setdefault(test_set.id, (test_set, place))
         return list(found.values())
 
+    def planned(self, test_set: KnownTestSet) -> p.TestSet:
+        """A test set as plans hold it."""
+        return p.TestSet(test_set.id, self.catalog.short_name(test_set), test_set.name)
+
     def _test_sets(self, item: Any, place: n.Node) -> list[KnownTestSet]:
         if isinstance(item, n.All):
             return list(self.catalog.test_sets)

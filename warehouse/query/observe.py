@@ -6,9 +6,7 @@ Rows come from the database once a test set; every measure is then read from the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from math import lcm
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,20 +14,15 @@ from numpy.typing import NDArray
 
 from grammar.errors import QueryError
 from warehouse.engines.duckdb import DuckDBEngine
-from warehouse.measures import Statistic, filtering
+from warehouse.measures import filtering
 from warehouse.query import compile as sql
 from warehouse.query import plan as p
 from warehouse.query.labels import some
+from warehouse.sql import Sql
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
-
-_FINE = 2**40
-"""Values that are not whole numbers over a common denominator are multiplied by this and rounded."""
-
-_COMMON = 2**20
-"""The largest common denominator that the values of documents are put over."""
 
 _YES = {"a": "a", "c": "a", "b": "b", "d": "b", "x": "x", "y": "x"}
 _NO = {"a": "c", "c": "c", "b": "d", "d": "d", "x": "y", "y": "y"}
@@ -58,63 +51,6 @@ class Observations:
         """How many exchange units there are."""
         return int(self.cluster.max(initial=-1)) + 1
 
-    def sums(self, statistic: Statistic) -> Sums:
-        """Numerator and denominator of a statistic in each exchange unit."""
-        if statistic.ratio is None:
-            raise ValueError(f"{statistic.label} is no ratio of sums")
-        if self.values is not None:
-            numerators, scale = _fixed(self.values)
-            denominators = np.ones_like(numerators)
-            slack = 0 if scale < _FINE else self.values.shape[1]
-            return self._gather(
-                numerators, denominators, Fraction(1, scale), slack, np.ones(len(numerators), dtype=np.bool_)
-            )
-        known = np.ones(len(self.contenders), dtype=np.bool_)
-        for column in statistic.ratio.columns:
-            known &= self.known[column].all(axis=1)
-        over, under = statistic.ratio.read(self.counts)
-        if not statistic.averaged:
-            return self._gather(over, under, statistic.ratio.factor, 0, known)
-        defined = (under != 0).astype(np.int64)
-        common = lcm(*(int(each) for each in np.unique(under) if each)) if under.any() else 1
-        if common <= _COMMON:
-            over, scale, slack = np.where(defined, over * (common // np.where(under == 0, 1, under)), 0), common, 0
-        else:
-            quotient = np.divide(over, under, out=np.zeros(over.shape), where=under != 0)
-            over, scale = np.rint(quotient * _FINE).astype(np.int64), _FINE
-            slack = over.shape[1] if (defined == defined[0]).all() else 0
-        return self._gather(over, defined, statistic.ratio.factor / scale, slack, known)
-
-    def _gather(self, over: Integers, under: Integers, factor: Fraction, slack: int, known: Booleans) -> Sums:
-        """Sums over the observations of each exchange unit."""
-        if self.units < self.cluster.size:
-            starts = np.argsort(self.cluster, kind="stable")
-            edges = np.flatnonzero(np.diff(self.cluster[starts], prepend=-1))
-            over, under = (np.add.reduceat(each[:, starts], edges, axis=1) for each in (over, under))
-        return Sums(over, under, factor, slack, known & (under.sum(axis=1) != 0))
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """Numerator and denominator of a statistic, of shape (systems, exchange units), as significance tests see them.
-
-    A system's value is `factor` · ΣN / ΣD. Numerator sums that differ by no more than `slack` are ties. `defined` says
-    which systems have a value at all.
-    """
-
-    numerators: Integers
-    denominators: Integers
-    factor: Fraction
-    slack: int
-    defined: Booleans
-
-    def value(self, system: int) -> float | None:
-        """The value of a system, rounded once."""
-        if not self.defined[system]:
-            return None
-        numerator, denominator = int(self.numerators[system].sum()), int(self.denominators[system].sum())
-        return self.factor.numerator * numerator / (self.factor.denominator * denominator)
-
 
 def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observations:
     """The observations of the contenders of a field, aligned. A field of values has one statistic.
@@ -122,12 +58,8 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     Raises QueryError for a document that only some contenders have, unless the plan says to drop it or to count it as
     zero.
     """
-    if field.task == "values":
-        rows = engine.columns(sql.observed_values(field, how.where, how.exchange))
-        columns: tuple[str, ...] = ("value",)
-    else:
-        columns = filtering.COLUMNS if field.task == "filtering" else _columns(field)
-        rows = engine.columns(sql.observations(field, how.where, how.exchange, columns))
+    columns = _columns(field)
+    rows = engine.columns(_query(how, field))
 
     documents = _whole(engine.columns(sql.documents_by_name(field.test_set))["id"])
     document = _ranks(_whole(rows["document"]), documents)
@@ -178,8 +110,26 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     )
 
 
+def queries(how: p.Testing, field: p.Field) -> tuple[Sql, ...]:
+    """The SQL that brings the observations of a field; one for each statistic where they are values."""
+    if field.task != "values":
+        return (_query(how, field),)
+    return tuple(_query(how, replace(field, statistics=(statistic,))) for statistic in field.statistics)
+
+
+def _query(how: p.Testing, field: p.Field) -> Sql:
+    if field.task == "values":
+        return sql.observed_values(field, how.where, how.exchange)
+    return sql.observations(field, how.where, how.exchange, _columns(field))
+
+
 def _columns(field: p.Field) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(column for s in field.statistics if s.ratio for column in s.ratio.columns))
+    """What is read of each row. A cell of filtering is only known by its neighbours, so all are read."""
+    if field.task == "values":
+        return ("value",)
+    if field.task == "filtering":
+        return filtering.COLUMNS
+    return tuple(dict.fromkeys(column for statistic in field.statistics for column in statistic.columns))
 
 
 def _decide(
@@ -206,15 +156,6 @@ def _clusters(how: p.Testing, rows: Mapping[str, Any], place: NDArray[np.intp], 
     return np.array(
         [len(known) + index if without[row] else known[names[row]] for index, row in enumerate(first)], dtype=np.intp
     )
-
-
-def _fixed(values: Floats) -> tuple[Integers, int]:
-    """Values as whole numbers, and what they were multiplied by: a power of ten that keeps them exactly, else 2⁴⁰."""
-    for digits in range(10):
-        scaled = values * 10**digits
-        if np.abs(scaled).max(initial=0) < 2**50 and (np.rint(scaled) / 10**digits == values).all():
-            return np.rint(scaled).astype(np.int64), int(10**digits)
-    return np.rint(values * _FINE).astype(np.int64), _FINE
 
 
 def _whole(column: Any) -> Integers:

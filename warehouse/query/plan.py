@@ -17,12 +17,15 @@ from warehouse.measures import Statistic, Task
 
 @dataclass(frozen=True, slots=True)
 class TestSet:
-    """A stored test set; `name` is as short as it can be without being ambiguous."""
+    """A stored test set; `name` is as short as it can be without being ambiguous, `own_name` is without an
+    evaluation.
+    """
 
     __test__ = False  # not a pytest class
 
     id: int
     name: str
+    own_name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ import numpy as np
 
 from grammar.errors import QueryError
 from warehouse.query.arena import Arena
-from warehouse.significance import bootstrap, exact, independent, matched, multiple, randomization
+from warehouse.query.sums import Arithmetic, Ratios
+from warehouse.significance import arbitrary, bootstrap, exact, independent, matched, multiple, randomization
 from warehouse.significance.exact import Cost
 from warehouse.significance.outcome import Outcome, approximate
 
@@ -75,7 +76,9 @@ def _randomization(arenas: Sequence[Arena]) -> Outcomes:
     found: Outcomes = {}
     shuffled = []
     for arena in arenas:
-        if choose(arena).exactly:
+        if isinstance(arena.sums, Arithmetic):
+            found.update(_arbitrary(arena, arena.sums))
+        elif choose(arena).exactly:
             for pair in arena.pairs:
                 found[arena.statistic.label, pair] = exact.pair(arena.paired(*pair), arena.how.sides)
         else:
@@ -83,6 +86,29 @@ def _randomization(arenas: Sequence[Arena]) -> Outcomes:
     if shuffled:
         found.update(_shuffled(shuffled))
     return found
+
+
+def _arbitrary(arena: Arena, sums: Arithmetic) -> Outcomes:
+    """Shuffles of a measure that is no ratio, a pair at a time over the same coins as the others."""
+    how = arena.how
+    if how.exact:
+        raise QueryError(
+            f"{arena.statistic.label} is no ratio of sums, so its exchanges cannot be counted exactly",
+            hints=(f"say shuffles {SHUFFLES} instead",),
+        )
+    return {
+        (arena.statistic.label, (a, b)): arbitrary.pair(
+            sums.counts[a],
+            sums.counts[b],
+            sums.values,
+            sums.exactly,
+            how.shuffles or SHUFFLES,
+            how.seed,
+            arena.stream,
+            how.sides,
+        )
+        for a, b in arena.pairs
+    }
 
 
 def together(arena: Arena) -> bool:
@@ -173,7 +199,7 @@ def _mcnemar(arena: Arena, pair: Pair) -> Outcome:
 
 
 def _two_sample_t(arena: Arena, pair: Pair) -> Outcome:
-    a, b = (arena.unit_values(place) for place in pair)
+    a, b = (arena.ratios.unit_values(place) for place in pair)
     return independent.two_sample_t(a[~np.isnan(a)], b[~np.isnan(b)], arena.how.sides)
 
 
@@ -192,10 +218,10 @@ def _proportion(arena: Arena, place: int) -> Pair:
     settings = arena.statistic.settings
     if "beta" in settings or arena.statistic.averaged or arena.seen.values is not None:
         raise ValueError("it needs a share of counted items, as recall and precision are")
-    hits = arena.sums.factor * int(arena.sums.numerators[place].sum())
+    hits = arena.ratios.factor * int(arena.ratios.numerators[place].sum())
     if hits.denominator != 1:
         raise ValueError(f"it needs whole items, and partial credit makes them {float(hits)}; say partial=0")
-    return int(hits), int(arena.sums.denominators[place].sum())
+    return int(hits), int(arena.ratios.denominators[place].sum())
 
 
 PROCEDURES: Mapping[str, Callable[[Sequence[Arena]], Outcomes]] = {
@@ -240,19 +266,28 @@ RESAMPLES = 2000
 
 def intervals(arenas: Sequence[Arena]) -> dict[tuple[str, Pair], tuple[float, float]]:
     """The 95% bootstrap interval of each difference, all over the same resamples of one test set."""
-    if not arenas:
-        return {}
-    first = arenas[0]
-    limits = bootstrap.intervals(
-        [arena.many for arena in arenas],
-        first.pairs,
-        [float(arena.sums.factor) for arena in arenas],
-        RESAMPLES,
-        first.how.seed,
-        first.stream,
-    )
-    return {
-        (arena.statistic.label, pair): (float(limits[place, index, 0]), float(limits[place, index, 1]))
-        for place, arena in enumerate(arenas)
-        for index, pair in enumerate(arena.pairs)
-    }
+    found: dict[tuple[str, Pair], tuple[float, float]] = {}
+    ratios = [arena for arena in arenas if isinstance(arena.sums, Ratios)]
+    for arena in arenas:
+        how, sums = arena.how, arena.sums
+        if isinstance(sums, Arithmetic):
+            for a, b in arena.pairs:
+                limits = arbitrary.interval(
+                    sums.counts[a], sums.counts[b], sums.values, RESAMPLES, how.seed, arena.stream
+                )
+                found[arena.statistic.label, (a, b)] = limits
+    if ratios:
+        first = ratios[0]
+        limits_of = bootstrap.intervals(
+            [arena.many for arena in ratios],
+            first.pairs,
+            [float(arena.ratios.factor) for arena in ratios],
+            RESAMPLES,
+            first.how.seed,
+            first.stream,
+        )
+        for place, arena in enumerate(ratios):
+            for index, pair in enumerate(arena.pairs):
+                low, high = limits_of[place, index]
+                found[arena.statistic.label, pair] = (float(low), float(high))
+    return found

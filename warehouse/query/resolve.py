@@ -145,8 +145,8 @@ def _tested_fields(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Fiel
                 ("score and change show them; a test needs rows by document",),
             )
         for statistic, node in zip(field.statistics, statement.measures, strict=False):
-            if statistic.ratio is None:
-                raise QueryError(f"{statistic.label} is no ratio of sums, so it cannot be {word}", node.span)
+            if statistic.ratio is None and statistic.expression is None:
+                raise QueryError(f"{statistic.label} does not follow from sums, so it cannot be {word}", node.span)
             if kind == "matched" and not statistic.steady:
                 raise QueryError(
                     f"{test} needs the same denominator for both systems in every unit, and {statistic.label} has not",
@@ -239,7 +239,7 @@ def _generality(statement: n.Generality, scope: Scope) -> p.GeneralityPlan:
 
 
 def _test_sets(node: n.TestSets | None, scope: Scope) -> tuple[p.TestSet, ...]:
-    return tuple(p.TestSet(known.id, scope.catalog.short_name(known)) for known, _ in scope.test_sets(node))
+    return tuple(scope.planned(known) for known, _ in scope.test_sets(node))
 
 
 def _change(statement: n.Change, scope: Scope) -> p.ChangePlan:
@@ -305,5 +305,5 @@ def _audit(statement: n.Audit, scope: Scope) -> p.AuditPlan:
         measures = tuple(n.Measure(name) for name in printed)
         statistics = tuple(scope.statistic(measure, "published", test_set) for measure in measures)
         contenders = scope.contenders(statement.systems, "published", test_set, elsewhere=True)
-        fields.append(p.Field(p.TestSet(test_set.id, short), "published", statistics, contenders))
+        fields.append(p.Field(scope.planned(test_set), "published", statistics, contenders))
     return p.AuditPlan(to_text(statement), tuple(fields))

@@ -139,7 +139,7 @@ def _values(
     columns = np.ascontiguousarray(table.T, dtype=np.float64)
     found = np.empty((len(measures), systems, resamples))
     done = 0
-    for counts in _counts(table.shape[1], repeats, resamples, seed, stream):
+    for counts in resampled(table.shape[1], repeats, resamples, seed, stream):
         used = int(counts.shape[0])
         sums = (counts @ columns).T.reshape(len(measures), 2, systems, used)
         found[:, :, done : done + used] = np.divide(
@@ -158,7 +158,7 @@ def _distinct(table: Integers) -> tuple[Integers, Integers | None]:
     return np.unique(table, axis=1, return_counts=True)
 
 
-def _counts(
+def resampled(
     units: int, repeats: Integers | None, resamples: int, seed: int, stream: Stream
 ) -> Iterator[NDArray[np.float64]]:
     """How often each unit is drawn in each resample of a chunk, of shape (resamples in it, units)."""

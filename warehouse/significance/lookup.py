@@ -64,7 +64,7 @@ def bits(units: int, shuffles: int) -> int:
 def memory(units: int, shuffles: int) -> int:
     """About how many bytes `shuffled` holds at once, at most two columns included."""
     tables = min(_size(units, bits(units, shuffles)), TABLES)
-    return 2 * tables + min(coins.BLOCK, coins.rows(units) * coins.CHUNK) + 16 * 8 * coins.CHUNK
+    return 2 * tables + min(coins.ROWS, coins.rows(units)) * coins.CHUNK + 16 * 8 * coins.CHUNK
 
 
 def shuffled(sums: Sums, shuffles: int, seed: int, stream: coins.Stream) -> Iterator[tuple[Integers, Integers]]:

@@ -28,8 +28,8 @@ SLICE = 1 << 16
 _TINY = 1e-30
 """A band that is never empty, also where all numbers are 0."""
 
-ROWS = 64
-"""Rows of coins, of eight units each, spread out to numbers at once."""
+SPREAD = 1 << 20
+"""Coins spread out to numbers at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,19 +102,24 @@ class Shuffler:
         table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
         differing: NDArray[np.bool_] = np.any(table != 0, axis=0)
         whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
-        width = max(256, min(coins.CHUNK, SLICE // systems))
+        width = max(64, min(coins.CHUNK, SLICE // systems))
+        height = max(1, SPREAD // (8 * width))
         for chunk, used in coins.chunks(shuffles):
             product = np.zeros((table.shape[0], used), dtype=dtype)
             for first, block in coins.blocks(units, seed, stream, chunk, used):
-                for row in range(0, block.shape[0], ROWS):
-                    start = 8 * (first + row)
-                    some = block[row : row + ROWS]
-                    here = np.flatnonzero(differing[start : start + 8 * some.shape[0]])
-                    if here.size:
-                        spread = np.unpackbits(some, axis=0, bitorder="little")
+                for row in range(0, block.shape[0], height):
+                    here = np.flatnonzero(
+                        differing[8 * (first + row) : 8 * min(first + row + height, first + len(block))]
+                    )
+                    if not here.size:
+                        continue
+                    counts = table[:, 8 * (first + row) + here]
+                    for left in range(0, used, width):
+                        right = left + width
+                        spread = np.unpackbits(block[row : row + height, left:right], axis=0, bitorder="little")
                         if here.size < spread.shape[0]:
                             spread = spread[here]
-                        product += table[:, start + here] @ spread.astype(dtype)
+                        product[:, left:right] += counts @ spread.astype(dtype)
             product *= -2
             product += whole
             for left in range(0, used, width):

@@ -1,0 +1,178 @@
+"""All contingency tables of a key whose recall, precision, F and fallout lie in given ranges.
+
+The key fixes how many documents are relevant (r = a + c), optional (o = x + y) and nonrelevant (n = b + d), so a table
+is three integers: a, x and b. For given x and s = a + x every range allows an interval of b, and for given x only an
+interval of s is worth trying; so what is tried are pairs of x and s. Comparisons are of integers. Nothing here knows
+what was printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from warehouse.filtering.generality import KeyCounts
+from warehouse.filtering.rounding import Integers, Range, least_integer, most_integer
+
+MOST_PAIRS = 30_000_000
+"""More pairs of x and s than this are not tried."""
+
+_BLOCK = 1 << 18
+"""Pairs tried at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The lowest and the highest count of a cell among the solutions."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Harmonic:
+    """Limits of a weighted harmonic mean of recall and precision, v and w being integer weights and s = a + x:
+
+        (v + w)·s / (v·(r + x) + w·(s + b))
+
+    Recall has w = 0, precision v = 0, and F has v / w = β² (van Rijsbergen 1979). It grows with s and falls with b.
+    """
+
+    v: int
+    w: int
+    limits: Range
+
+    @property
+    def largest_factor(self) -> int:
+        """What numbers of documents are multiplied with at most."""
+        return self.limits.largest_factor * (self.v + self.w)
+
+    def of_yes(self, key: KeyCounts, x: Integers, b: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
+        """The least and the most s, for each x, that some b between the bounds allows; b plays no part in recall."""
+        v, w, low, high = self.v, self.w, self.limits.low, self.limits.high
+        least, most = x, x + key.relevant
+        growth = low.denominator * (v + w) - low.numerator * w
+        if growth > 0:
+            reached = low.numerator * (v * (key.relevant + x) + w * b[0])
+            least = np.maximum(least, least_integer(reached, growth, self.limits.with_low))
+        growth = high.denominator * (v + w) - high.numerator * w
+        if growth > 0:
+            reached = high.numerator * (v * (key.relevant + x) + w * b[1])
+            most = np.minimum(most, most_integer(reached, growth, self.limits.with_high))
+        # Without a denominator the ratio is undefined.
+        return least, np.where(v * (key.relevant + x) + w * (most + b[1]) > 0, most, least - 1)
+
+    def of_b(self, key: KeyCounts, x: Integers, yes: Integers) -> tuple[Integers, Integers]:
+        """The least and the most b, for each x and s; for w > 0."""
+        fixed = self.v * (key.relevant + x) + self.w * yes
+        least, most = self.limits.denominators((self.v + self.w) * yes, limit=(self.v + self.w) * key.documents)
+        return least_integer(least - fixed, self.w, True), most_integer(most - fixed, self.w, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The ranges in which the ratios must lie; a ratio that may be anything has none."""
+
+    fallout: Range | None
+    harmonic: tuple[Harmonic, ...]
+
+    def check(self, key: KeyCounts) -> None:
+        """ValueError where products would not fit 64 bits."""
+        factors = [self.fallout.largest_factor] if self.fallout else [1]
+        factors += [each.largest_factor for each in self.harmonic]
+        if max(factors) * (key.documents + 1) >= 2**62:
+            raise ValueError(f"ranges with ends of so many digits cannot be tried on {key.documents} documents")
+
+    def of_b(self, key: KeyCounts, x: Integers) -> tuple[Integers, Integers]:
+        """The least and the most b, for each x, that fallout b / (n + o − x) allows."""
+        low, high = np.zeros_like(x), np.full_like(x, key.nonrelevant)
+        if self.fallout is None:
+            return low, high
+        least, most = self.fallout.numerators(key.nonrelevant + key.optional - x)
+        return np.maximum(low, least), np.minimum(high, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """How many tables, and the bounds of a, x and b among them, None where there are none."""
+
+    count: int
+    a: Bounds | None = None
+    x: Bounds | None = None
+    b: Bounds | None = None
+
+    def merged(self, other: Tables) -> Tables:
+        """Both together; tables in both are counted twice."""
+        return Tables(self.count + other.count, _hull(self.a, other.a), _hull(self.x, other.x), _hull(self.b, other.b))
+
+    def cells(self, key: KeyCounts) -> Mapping[str, Bounds]:
+        """The bounds of all six cells, which the key ties to a, x and b."""
+        if self.a is None or self.x is None or self.b is None:
+            return {}
+        return {
+            "a": self.a,
+            "b": self.b,
+            "c": Bounds(key.relevant - self.a.high, key.relevant - self.a.low),
+            "d": Bounds(key.nonrelevant - self.b.high, key.nonrelevant - self.b.low),
+            "x": self.x,
+            "y": Bounds(key.optional - self.x.high, key.optional - self.x.low),
+        }
+
+
+def _hull(one: Bounds | None, other: Bounds | None) -> Bounds | None:
+    if one is None or other is None:
+        return one or other
+    return Bounds(min(one.low, other.low), max(one.high, other.high))
+
+
+def tables(key: KeyCounts, limits: Limits) -> Tables:
+    """All tables whose ratios lie within the limits. A ratio whose denominator is 0 lies within none.
+
+    Raises ValueError where there are too many documents, or ends of too many digits, to try all tables.
+    """
+    limits.check(key)
+    return reduce(Tables.merged, _blocks(key, limits), Tables(0))
+
+
+def _blocks(key: KeyCounts, limits: Limits) -> Iterator[Tables]:
+    every_x = np.arange(key.optional + 1)
+    lows, highs = limits.of_b(key, every_x)
+    for x, yes in _pairs(key, limits, every_x, (lows, highs)):
+        low, high = lows[x], highs[x]
+        for each in limits.harmonic:
+            if each.w:
+                least, most = each.of_b(key, x, yes)
+                low, high = np.maximum(low, least), np.minimum(high, most)
+        kept = low <= high
+        if kept.any():
+            x, yes, low, high = x[kept], yes[kept], low[kept], high[kept]
+            count = int((high - low + 1).sum())
+            yield Tables(count, _bounds(yes - x), _bounds(x), Bounds(int(low.min()), int(high.max())))
+
+
+def _pairs(
+    key: KeyCounts, limits: Limits, x: Integers, b: tuple[Integers, Integers]
+) -> Iterator[tuple[Integers, Integers]]:
+    """The pairs of x and s = a + x that may have a b within the bounds, some at a time; both of shape (pairs,)."""
+    least, most = x, np.where(b[0] <= b[1], x + key.relevant, x - 1)
+    for each in limits.harmonic:
+        lowest, highest = each.of_yes(key, x, b)
+        least, most = np.maximum(least, lowest), np.minimum(most, highest)
+    widths = np.maximum(most - least + 1, 0)
+    ends = np.cumsum(widths)
+    total = int(ends[-1])
+    if total > MOST_PAIRS:
+        raise ValueError(
+            f"{key.documents} documents leave {total} pairs of a and x to try, and {MOST_PAIRS} are the most"
+        )
+    for first in range(0, total, _BLOCK):
+        place = np.arange(first, min(first + _BLOCK, total))
+        row = np.searchsorted(ends, place, side="right")
+        yield x[row], (least - ends + widths)[row] + place
+
+
+def _bounds(counts: Integers) -> Bounds:
+    return Bounds(int(counts.min()), int(counts.max()))

@@ -1,0 +1,165 @@
+"""The sums of one statistic in each exchange unit, as significance tests take them.
+
+`Ratios` are numerators and denominators as whole numbers, `Arithmetic` the counts of a measure that is no ratio. Both
+tell a system's value, its values unit by unit, and the difference of two systems, each rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from warehouse.measures import Statistic
+from warehouse.measures.expression import Expression, evaluate, exact
+from warehouse.query.observe import Booleans, Floats, Integers, Observations
+
+_FINE = 2**40
+"""Values that are not whole numbers over a common denominator are multiplied by this and rounded."""
+
+_COMMON = 2**20
+"""The largest common denominator that the values of documents are put over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """Numerator and denominator of a statistic, of shape (systems, exchange units).
+
+    A system's value is `factor` · ΣN / ΣD. Numerator sums that differ by no more than `slack` are ties.
+    """
+
+    numerators: Integers
+    denominators: Integers
+    factor: Fraction
+    slack: int
+    known: Booleans
+
+    def exact_value(self, system: int) -> Fraction | None:
+        """The value of a system, None where it is undefined or a count is unknown."""
+        under = int(self.denominators[system].sum())
+        if not under or not self.known[system]:
+            return None
+        return self.factor * Fraction(int(self.numerators[system].sum()), under)
+
+    def unit_values(self, system: int) -> Floats:
+        """A system's value on each exchange unit, but for the factor; NaN where it has none."""
+        over, under = self.numerators[system], self.denominators[system]
+        without = np.full(over.shape, np.nan)
+        return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
+
+    def differing(self, a: int, b: int) -> int:
+        """In how many exchange units two systems differ."""
+        unlike = (self.numerators[a] != self.numerators[b]) | (self.denominators[a] != self.denominators[b])
+        return int(np.count_nonzero(unlike))
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """The counts that an expression is computed from, of shape (systems, columns, exchange units)."""
+
+    expression: Expression
+    columns: tuple[str, ...]
+    counts: Integers
+    known: Booleans
+
+    def exact_value(self, system: int) -> Fraction | None:
+        """The value of a system, None where it is undefined or a count is unknown."""
+        if not self.known[system]:
+            return None
+        return self.exactly(tuple(int(total) for total in self.counts[system].sum(axis=1)))
+
+    def exactly(self, sums: tuple[int, ...]) -> Fraction | None:
+        """The value for sums of the columns."""
+        return exact(self.expression, dict(zip(self.columns, sums, strict=True)))
+
+    def values(self, sums: Floats) -> Floats:
+        """The values for sums of shape (columns, any), in floating point; NaN where undefined."""
+        return evaluate(self.expression, dict(zip(self.columns, sums, strict=True)))
+
+    def unit_values(self, system: int) -> Floats:
+        """A system's value on each exchange unit; NaN where it has none."""
+        return self.values(self.counts[system].astype(np.float64))
+
+    def differing(self, a: int, b: int) -> int:
+        """In how many exchange units two systems differ."""
+        return int(np.count_nonzero((self.counts[a] != self.counts[b]).any(axis=0)))
+
+
+Sums = Ratios | Arithmetic
+
+
+def sums(seen: Observations, statistic: Statistic) -> Sums:
+    """The sums of a statistic over each exchange unit. Raises ValueError for a statistic that is no arithmetic of
+    sums.
+    """
+    if seen.values is not None:
+        over, scale = _fixed(seen.values)
+        slack = 0 if scale < _FINE else seen.values.shape[1]
+        known = np.ones(len(over), dtype=np.bool_)
+        return _ratios(seen, over, np.ones_like(over), Fraction(1, scale), slack, known)
+    known = np.ones(len(seen.contenders), dtype=np.bool_)
+    for column in statistic.columns:
+        known &= seen.known[column].all(axis=1)
+    if statistic.averaged:
+        return _averaged(seen, statistic, known)
+    if statistic.ratio is not None:
+        over, under = statistic.ratio.read(seen.counts)
+        return _ratios(seen, over, under, statistic.ratio.factor, 0, known)
+    if statistic.expression is None:
+        raise ValueError(f"{statistic.label} is no arithmetic of sums")
+    counts = np.stack([_clustered(seen, seen.counts[column]) for column in statistic.columns], axis=1)
+    return Arithmetic(statistic.expression, statistic.columns, counts, known)
+
+
+def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> Ratios:
+    """The mean over documents as a ratio: the values of the documents in fixed point over how many have one."""
+    factor = Fraction(1)
+    if statistic.ratio is not None:
+        factor = statistic.ratio.factor
+        over, under = statistic.ratio.read(seen.counts)
+        defined = under != 0
+        common = lcm(*(int(each) for each in np.unique(under) if each)) if defined.any() else 1
+        if common <= _COMMON:
+            whole = np.where(defined, over * (common // np.where(defined, under, 1)), 0)
+            return _ratios(seen, whole, defined.astype(np.int64), factor / common, 0, known)
+        values = np.divide(over, under, out=np.zeros(over.shape), where=defined)
+    else:
+        columns = _floats(seen.counts, statistic.columns)
+        found = evaluate(statistic.expression, columns) if statistic.expression else np.zeros(known.shape)
+        defined = ~np.isnan(found)
+        values = np.where(defined, found, 0.0)
+    alike = bool((defined == defined[0]).all())
+    slack = values.shape[1] if alike else 0
+    fine = np.rint(values * _FINE).astype(np.int64)
+    return _ratios(seen, fine, defined.astype(np.int64), factor / _FINE, slack, known)
+
+
+def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:
+    return {column: counts[column].astype(np.float64) for column in columns}
+
+
+def _ratios(
+    seen: Observations, over: Integers, under: Integers, factor: Fraction, slack: int, known: Booleans
+) -> Ratios:
+    return Ratios(_clustered(seen, over), _clustered(seen, under), factor, slack, known)
+
+
+def _clustered(seen: Observations, counts: Integers) -> Integers:
+    """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
+    if seen.units == seen.cluster.size:
+        return counts[:, np.argsort(seen.cluster)]
+    order = np.argsort(seen.cluster, kind="stable")
+    edges = np.flatnonzero(np.diff(seen.cluster[order], prepend=-1))
+    return np.asarray(np.add.reduceat(counts[:, order], edges, axis=1), dtype=np.int64)
+
+
+def _fixed(values: Floats) -> tuple[Integers, int]:
+    """Values as whole numbers, and what they were multiplied by: a power of ten that keeps them exactly, else 2⁴⁰."""
+    for digits in range(10):
+        scaled = values * 10**digits
+        if np.abs(scaled).max(initial=0) < 2**50 and (np.rint(scaled) / 10**digits == values).all():
+            return np.rint(scaled).astype(np.int64), int(10**digits)
+    return np.rint(values * _FINE).astype(np.int64), _FINE

@@ -130,8 +130,18 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 def _query_words(parser: argparse.ArgumentParser) -> None:
     statements = "statements separated by semicolons; - reads standard input"
     parser.add_argument("statements", metavar="STATEMENTS", help=statements)
-    param = 'give a variable its value: finalists="GE, SRI"'
+    _script_words(parser)
+
+
+def _run_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", type=Path, metavar="STUDY", help="a file of statements; - reads standard input")
+    _script_words(parser)
+
+
+def _script_words(parser: argparse.ArgumentParser) -> None:
+    param = 'give a variable its value, whatever a let says: finalists="GE, SRI"'
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=param)
+    parser.add_argument("--force", action="store_true", help="let export write over files")
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:
@@ -150,6 +160,11 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="check everything, store nothing")
 
 
+def _fmt_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="scripts to lay out")
+    parser.add_argument("--check", action="store_true", help="change nothing; status 1 if a file would change")
+
+
 def _init_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a file that is not there yet")
     parser.add_argument("--sample", action="store_true", help="with the sample data in it")
@@ -163,20 +178,31 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _query(asked: argparse.Namespace) -> int:
+    text = sys.stdin.read() if asked.statements == "-" else asked.statements
+    return _statements(asked, text)
+
+
+def _study(asked: argparse.Namespace) -> int:
+    text = sys.stdin.read() if str(asked.study) == "-" else _read(asked.study)
+    return _statements(asked, text, None if str(asked.study) == "-" else str(asked.study))
+
+
+def _statements(asked: argparse.Namespace, text: str, source: str | None = None) -> int:
+    """Runs statements on the warehouse that is meant, with the variables given from outside."""
     from grammar.errors import QueryError
 
-    text = sys.stdin.read() if asked.statements == "-" else asked.statements
     with _session(asked) as session:
+        session.force = asked.force
         for name, value in _pairs(asked.param, "--param NAME=VALUE").items():
             try:
                 session.set(name.removeprefix("$"), value)
             except QueryError:
                 _say(f"error: --param {name}={value}: a value is a list of names, a number or a text in quotes")
                 return MISUSED
-        return _run(asked, session, text)
+        return _run(asked, session, text, source)
 
 
-def _run(asked: argparse.Namespace, session: Session, text: str) -> int:
+def _run(asked: argparse.Namespace, session: Session, text: str, source: str | None = None) -> int:
     """Runs statements and prints each result as it comes; what was printed before an error stays."""
     from grammar.errors import QueryError
 
@@ -187,9 +213,50 @@ def _run(asked: argparse.Namespace, session: Session, text: str) -> int:
         from warehouse.render.diagnostics import query_error
 
         sys.stdout.flush()
-        _say(query_error(error, text))
+        _say(query_error(error, text, source))
         return WRONG
     return DONE
+
+
+def _read(file: Path) -> str:
+    """The text of a script. Raises DataError if it cannot be read."""
+    from warehouse.errors import DataError, Fault
+
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError((Fault(str(file), None, (error.strerror or "cannot be read").lower()),)) from None
+    except UnicodeDecodeError:
+        raise DataError((Fault(str(file), None, "is not UTF-8"),)) from None
+
+
+def _fmt(asked: argparse.Namespace) -> int:
+    """Lays scripts out; a script that cannot be parsed is left as it is."""
+    from grammar.errors import QueryError
+    from grammar.layout import layout
+
+    status = DONE
+    for file in asked.files:
+        text = _read(file)
+        try:
+            laid_out = layout(text)
+        except QueryError as error:
+            from warehouse.render.diagnostics import query_error
+
+            _say(query_error(error, text, str(file)))
+            status = WRONG
+            continue
+        if laid_out == text:
+            continue
+        if asked.check:
+            _say(f"{file} would change")
+            status = WRONG
+        else:
+            new = file.with_name(file.name + ".new")
+            new.write_text(laid_out, encoding="utf-8")
+            os.replace(new, file)
+            _note(asked, f"{file} is laid out anew")
+    return status
 
 
 def _load(asked: argparse.Namespace) -> int:
@@ -300,6 +367,7 @@ COMMANDS = (
         _query_words,
         _query,
     ),
+    Command("run", "run a script of statements", "evalhouse run study.eval --param finalists=GE", _run_words, _study),
     Command(
         "load",
         "load files into a warehouse",
@@ -307,6 +375,7 @@ COMMANDS = (
         _load_words,
         _load,
     ),
+    Command("fmt", "lay scripts out in the canonical way", "evalhouse fmt study.eval --check", _fmt_words, _fmt),
     Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, _init),
     Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, _info),
     Command("demo", "the main job on the sample data, from start to finish", "evalhouse demo", _no_words, _demo),

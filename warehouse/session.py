@@ -5,6 +5,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -19,12 +20,14 @@ from warehouse.database import Database, open_database, replacing
 from warehouse.definitions import keep
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.ingest import Loaded, forget, load
-from warehouse.query.definitions import check
+from warehouse.query.definitions import check, settled
 from warehouse.query.execute import execute
 from warehouse.query.hints import hints
 from warehouse.query.names import Item, Scope
+from warehouse.query.plan import ExportPlan
 from warehouse.query.resolve import resolve
 from warehouse.readers import READERS
+from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.results import Column, Result, Table
 from warehouse.sample import sample
@@ -33,13 +36,15 @@ from warehouse.sample import sample
 class Session:
     """Questions asked of one warehouse, one after another.
 
-    `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change.
+    `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. With
+    `force` an export writes over a file that is there.
     """
 
     def __init__(self, database: Database, path: Path | None = None) -> None:
         self.path = path
         self.variables: dict[str, tuple[Item, ...]] = {}
         self.fixed: set[str] = set()
+        self.force = False
         self._use(database)
 
     def _use(self, database: Database) -> None:
@@ -98,9 +103,31 @@ class Session:
             case n.Forget(number):
                 return self._forget(statement, scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0)
         try:
-            return execute(resolve(statement, scope), self._engine, self.catalog, self.variables)
+            plan = resolve(statement, scope)
+            if isinstance(plan, ExportPlan):
+                return self._export(plan)
+            return execute(plan, self._engine, self.catalog, self.variables)
         except QueryError as error:
             raise QueryError(error.message, _place(error, statement), error.hints) from None
+
+    def _export(self, plan: ExportPlan) -> Result:
+        """Writes the rows of a question to a file in the format of its ending; what is there is kept unless forced."""
+        path = Path(plan.to)
+        format = next((each for each in FORMATS if each.suffix and each.suffix == path.suffix.casefold()), None)
+        if format is None:
+            endings = [each.suffix for each in FORMATS if each.suffix]
+            raise QueryError(
+                f"{path.name} has no ending that names a format", hints=(f"endings: {', '.join(endings)}",)
+            )
+        if path.exists() and not self.force:
+            raise QueryError(f"{path} is there already", hints=("--force writes over it",))
+        result = execute(plan.question, self._engine, self.catalog, self.variables)
+        try:
+            path.write_text(render(result, format.name, Style()), encoding="utf-8")
+        except OSError as error:
+            raise QueryError(f"{path} cannot be written: {error.strerror}") from None
+        columns = (Column("file", "name"), Column("rows", "count"))
+        return Result(plan.text, "exported", result.signature, Table(columns, ((plan.to, len(result.table.rows)),)))
 
     # --- what changes the session or the warehouse ------------------------------------------------------------------
 
@@ -111,6 +138,10 @@ class Session:
             self.variables[name] = tuple(item for item, _ in scope.spread(statement.values))
 
     def _define(self, statement: n.Define) -> None:
+        scope = Scope(self.catalog, self.variables)
+        statement = settled(
+            statement, lambda variable: n.Number(scope.number(variable, Decimal(0)), span=variable.span)
+        )
         text = to_text(statement)
         check(statement, self.catalog.definitions, text)
         if self.path is None:

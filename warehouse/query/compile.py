@@ -146,6 +146,27 @@ def published(field: p.Field) -> Sql:
     )
 
 
+def key_totals(test_set: p.TestSet) -> Sql:
+    """How many documents of a test set the key calls relevant, optional and nonrelevant."""
+    counts = join(", ", [f"count(*) filter (label = '{label}')" for label in ("relevant", "optional", "nonrelevant")])
+    return "select " + counts + " from key_label where annotator_id = 0 and test_set_id = " + value(test_set.id)
+
+
+def key_labels(test_set: p.TestSet, where: p.Filter | None) -> Sql:
+    """Annotator (null for the key itself), document id and label of all labels of a test set."""
+    field = p.Field(test_set, "filtering", (), ())
+    facts = _Facts(field, where, _dimensions(where), source="key_label", annotators=True)
+    return "select nullif(n.name, ''), f.document_id, f.label::varchar" + facts.tail()
+
+
+def printed_filtering(field: p.Field) -> Sql:
+    """System id, measure, value and resolution of the printed figures of filtering on a test set."""
+    return (
+        "select system_id, measure, any_value(value), any_value(resolution) from published "
+        "where task = 'filtering' and test_set_id = " + value(field.test_set.id) + " group by all"
+    )
+
+
 def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     """The sums of some columns, a row a system and document (and unit, where units are exchanged), with the exchange
     unit.
@@ -200,13 +221,19 @@ class _Facts:
     """The rows of a field: where they come from, the joins their dimensions need, and the conditions on them."""
 
     def __init__(
-        self, field: p.Field, where: p.Filter | None, dimensions: Sequence[p.Dimension], source: str | None = None
+        self,
+        field: p.Field,
+        where: p.Filter | None,
+        dimensions: Sequence[p.Dimension],
+        source: str | None = None,
+        annotators: bool = False,
     ) -> None:
+        self._annotators = annotators
         self._field = field
         self._where = where
         self._source = source or _SOURCE[field.task]
         self._attributes = list(dict.fromkeys(dimension for dimension in dimensions if dimension.attribute))
-        self._joins: list[Sql] = []
+        self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
         for dimension in dict.fromkeys(dimensions):
             if dimension.attribute:
                 self._joins.append(self._attribute(dimension))
@@ -238,7 +265,8 @@ class _Facts:
         """From, joins and conditions."""
         conditions = ["f.test_set_id = " + value(self._field.test_set.id)]
         if self._source == "key_label":
-            conditions.append(Sql("f.annotator_id = 0"))
+            if not self._annotators:
+                conditions.append(Sql("f.annotator_id = 0"))
         else:
             conditions.append(
                 "f.system_id in " + values(c.id for c in self._field.contenders if isinstance(c, p.System))

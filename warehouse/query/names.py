@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeVar, cast
+from unicodedata import normalize
 
 from grammar import nodes as n
 from grammar.errors import QueryError
@@ -442,7 +443,7 @@ def _like(text: str, pattern: str) -> bool:
 
 def _text(item: Any, place: n.Node, what: str) -> str:
     if isinstance(item, n.Name | n.Text):
-        return item.text
+        return normalize("NFC", item.text)
     raise QueryError(f"{what} is needed here", place.span)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.filtering.generality import KeyCounts
+from warehouse.filtering.guessing import expected, expected_cells
 from warehouse.measures import Statistic
 from warehouse.measures.expression import columns, exact
 from warehouse.measures.filtering import auc
@@ -67,6 +68,17 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
 
 def _kind(statistic: Statistic, plan: p.ScorePlan) -> Any:
     return "number" if any(field.task == "values" for field in plan.fields) else "proportion"
+
+
+def values_on(field: p.Field, where: p.Filter | None, engine: DuckDBEngine) -> dict[tuple[str, str], float | None]:
+    """The value of each contender and statistic of one test set, by name and label."""
+    plan = p.ScorePlan("", (field,), (), where, "system", False, None)
+    lines = [*_stored(plan, field, engine), *_expected(plan, field, engine)]
+    return {
+        (line.contender.name, statistic.label): value
+        for line in lines
+        for statistic, value in zip(field.statistics, line.values, strict=True)
+    }
 
 
 # --- from rows by document --------------------------------------------------------------------------------------------
@@ -162,24 +174,13 @@ def _expected(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_
 
 
 def _expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
-    yes = Fraction(share)
-    relevant, optional, nonrelevant = (labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant"))
-    cells = {
-        "a": yes * relevant,
-        "c": (1 - yes) * relevant,
-        "x": yes * optional,
-        "y": (1 - yes) * optional,
-        "b": yes * nonrelevant,
-        "d": (1 - yes) * nonrelevant,
-    }
+    key = KeyCounts(*(labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
     if statistic.expression is not None:
-        found = exact(statistic.expression, cells)
+        found = exact(statistic.expression, expected_cells(key, share))
         return None if found is None else float(found)
     if statistic.ratio is None:
         return 0.5
-    numerator = sum(coefficient * cells[cell] for cell, coefficient in statistic.ratio.numerator)
-    denominator = sum(coefficient * cells[cell] for cell, coefficient in statistic.ratio.denominator)
-    return float(statistic.ratio.factor * numerator / denominator) if denominator else None
+    return expected(statistic.ratio, key, share)
 
 
 # --- order and notes --------------------------------------------------------------------------------------------------

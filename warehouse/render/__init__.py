@@ -21,6 +21,8 @@ class Format:
     name: str
     meaning: str
     draw: Callable[[Result, Style], str]
+    suffix: str = ""
+    """The ending of files that are written in this format; empty where none is."""
 
 
 def _table(result: Result, style: Style) -> str:
@@ -45,9 +47,9 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "json", "one object a statement: statement, caption, signature, columns, rows, summary, notes", _text("json")
     ),
-    Format("ndjson", "one object a row", _text("ndjson")),
-    Format("csv", "the rows, comma-separated with a header line", _text("csv")),
-    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", _text("tsv")),
+    Format("ndjson", "one object a row", _text("ndjson"), ".ndjson"),
+    Format("csv", "the rows, comma-separated with a header line", _text("csv"), ".csv"),
+    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", _text("tsv"), ".tsv"),
 )
 
 

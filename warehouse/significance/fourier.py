@@ -36,6 +36,9 @@ TILE = (16, 512)
 LEAST_TILE = 512
 """Points of the smallest tile into which one is cut that is mostly negligible."""
 
+ROWS = 256
+"""Rows of the null distribution held at once."""
+
 BATCH = 16
 """Distinct steps multiplied in before a tile is looked at again."""
 
@@ -62,7 +65,7 @@ def operations(lattice: Lattice, standard_errors: float) -> tuple[float, int]:
     factors = min(int(np.searchsorted(np.cumsum(counts), 64)) + 1 + BATCH, counts.size)
     complex_times = 3 if standard_errors > TILTED_FROM else 1
     points = float(rows) * float(columns)
-    return points / 2 * (factors * complex_times + 30), int(min(points * (24 if complex_times == 1 else 32), 2**62))
+    return points / 2 * (factors * complex_times + 30), int(min(12 * points, 2**62))
 
 
 def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int], None] | None = None) -> float:
@@ -76,10 +79,28 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int],
     rows = _window(lattice.y, lattice.count, tilt * score)
     columns = _window(lattice.x, lattice.count, tilt * score)
     transformed = _characteristic(lattice, bias if tilt else None, rows, columns, tick)
-    null: Floats = np.fft.irfft2(transformed, s=(rows.size, columns.size))
-    del transformed
+    np.fft.ifft(transformed, axis=0, out=transformed)
     log_scale = float(lattice.count @ _log_cosh(tilt * score))
-    return _region(lattice, extreme, strict, null, rows, columns, tilt, log_scale)
+    slope = extreme.numerators / extreme.denominators
+    total = 0.0
+    for start in range(0, rows.size, ROWS):
+        # The second half of the transform a few rows at a time, as the whole plane would need as much memory again.
+        null = np.fft.irfft(transformed[start : start + ROWS], n=columns.size, axis=1)
+        for row, probabilities in enumerate(null, start):
+            y = rows.top - 2 * (rows.first + row)
+            least = lattice.least_x(y, extreme, strict)
+            if least is None:
+                continue
+            stop = min((columns.top - least) // 2 - columns.first + 1, columns.size)
+            if stop <= 0:
+                continue
+            if not tilt:
+                total += float(probabilities[:stop].sum())
+                continue
+            x = columns.top - 2.0 * (columns.first + np.arange(stop))
+            reached = lattice.across * x + (lattice.slant - lattice.down * slope) * y
+            total += float(probabilities[:stop] @ np.exp(log_scale - tilt * reached))
+    return total
 
 
 def standard_errors(lattice: Lattice, extreme: Extreme) -> float:
@@ -210,7 +231,8 @@ def _characteristic(
         live = still
         if tick is not None:
             tick(points)
-    transformed: NDArray[np.complex128] = product * _phase(rows, rows.size)[:, None]
+    transformed: NDArray[np.complex128] = product.astype(np.complex128, copy=False)
+    transformed *= _phase(rows, rows.size)[:, None]
     np.multiply(transformed, _phase(columns, half), out=transformed)
     return transformed
 
@@ -275,37 +297,6 @@ def _phase(window: Window, places: int) -> NDArray[np.complex128]:
     angles = np.arange(places) * ((window.top - 2 * window.first) % (2 * window.size)) % (2 * window.size)
     phase: NDArray[np.complex128] = np.exp(-1j * np.pi / window.size * angles)
     return phase
-
-
-def _region(
-    lattice: Lattice,
-    extreme: Extreme,
-    strict: bool,
-    null: Floats,
-    rows: Window,
-    columns: Window,
-    tilt: float,
-    log_scale: float,
-) -> float:
-    """Adds up the null distribution over what is extreme, and takes the tilt back."""
-    slope = extreme.numerators / extreme.denominators
-    total = 0.0
-    for row in range(rows.size):
-        y = rows.top - 2 * (rows.first + row)
-        least = lattice.least_x(y, extreme, strict)
-        if least is None:
-            continue
-        stop = min((columns.top - least) // 2 - columns.first + 1, columns.size)
-        if stop <= 0:
-            continue
-        if not tilt:
-            total += float(null[row, :stop].sum())
-            continue
-        x = columns.top - 2.0 * (columns.first + np.arange(stop))
-        v = lattice.down * y
-        score = lattice.across * x + (lattice.slant * y - v * slope)
-        total += float(null[row, :stop] @ np.exp(log_scale - tilt * score))
-    return total
 
 
 def _log_cosh(values: Floats) -> Floats:

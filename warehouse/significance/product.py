@@ -108,15 +108,15 @@ class Shuffler:
             product = np.zeros((table.shape[0], used), dtype=dtype)
             for first, block in coins.blocks(units, seed, stream, chunk, used):
                 for row in range(0, block.shape[0], height):
-                    here = np.flatnonzero(
-                        differing[8 * (first + row) : 8 * min(first + row + height, first + len(block))]
-                    )
+                    some = block[row : row + height]
+                    start = 8 * (first + row)
+                    here = np.flatnonzero(differing[start : start + 8 * some.shape[0]])
                     if not here.size:
                         continue
-                    counts = table[:, 8 * (first + row) + here]
+                    counts = table[:, start + here]
                     for left in range(0, used, width):
                         right = left + width
-                        spread = np.unpackbits(block[row : row + height, left:right], axis=0, bitorder="little")
+                        spread = np.unpackbits(some[:, left:right], axis=0, bitorder="little")
                         if here.size < spread.shape[0]:
                             spread = spread[here]
                         product[:, left:right] += counts @ spread.astype(dtype)

@@ -1,0 +1,93 @@
+"""Runs a ProjectPlan: precision and F expected at other generalities, if recall and fallout stay as measured."""
+
+from __future__ import annotations
+
+from grammar.errors import QueryError
+from warehouse.catalog import Catalog
+from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.filtering.generality import KeyCounts, generalities
+from warehouse.filtering.projection import project_f, project_precision
+from warehouse.measures import Statistic, measure_named, settle
+from warehouse.measures.values import printed
+from warehouse.query import compile as sql
+from warehouse.query import plan as p
+from warehouse.query.labels import signature, some, title
+from warehouse.query.scoring import values_on
+from warehouse.results import Cell, Column, Result, Table
+
+
+def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+    """A row a measure, system and generality. Raises QueryError where the test set has no key or no recall and
+    fallout.
+    """
+    field = plan.field
+    recall, fallout = _needed(field, "recall"), _needed(field, "fallout")
+    asked = p.Field(field.test_set, field.task, (*field.statistics, recall, fallout), field.contenders)
+    values = values_on(asked, plan.where, engine)
+    counts = engine.rows(sql.key_totals(field.test_set))[0]
+    start = generalities(KeyCounts(*(int(count) for count in counts))).generality
+    if not start:
+        raise QueryError(f"{field.test_set.name} has no key labels, so its generality is not known")
+    assumption = "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
+    rows: list[tuple[Cell, ...]] = []
+    without: list[str] = []
+    for statistic in field.statistics:
+        for contender in field.contenders:
+            r, f = values.get((contender.name, recall.label)), values.get((contender.name, fallout.label))
+            if r is None or f is None:
+                without.append(contender.name)
+            for generality in plan.generalities:
+                value = None
+                if r is not None and f is not None:
+                    value = _projected(statistic, r, f, start, float(generality), float(plan.exponent))
+                measured = values.get((contender.name, statistic.label))
+                head = (field.test_set.name, statistic.label, contender.name, start, float(generality), assumption)
+                rows.append((*head, measured, value))
+    notes = [f"recall or fallout is not known for {some(sorted(set(without)))}"] if without else []
+    several = len(field.statistics) > 1
+    columns = (
+        Column("test_set", "name", on_screen=False),
+        Column("measure", "name", on_screen=several),
+        Column("system", "name"),
+        Column("generality_from", "number", on_screen=False),
+        Column("generality_to", "number", "generality"),
+        Column("assumption", "text", on_screen=False),
+        Column("value_from", "proportion", "measured"),
+        Column("value", "proportion", "projected"),
+    )
+    labels = ", ".join(statistic.label for statistic in field.statistics)
+    caption = f"{labels} from {field.test_set.name}, of generality {start:.4f}, at others under {assumption}"
+    return Result(
+        statement=plan.text,
+        caption=title(caption, [field], catalog),
+        signature=signature(plan.text, [field], catalog),
+        table=Table(columns, tuple(rows)),
+        notes=tuple(notes),
+    )
+
+
+def _needed(field: p.Field, name: str) -> Statistic:
+    """Recall or fallout, counted as the measures asked for count optional documents."""
+    if field.task == "published":
+        return settle(printed(name), {})
+    measure = measure_named(name, "filtering")
+    if measure is None:
+        raise ValueError(f"filtering has no {name}")
+    policy = field.statistics[0].settings.get("optional", "credit")
+    return settle(measure, {"optional": policy})
+
+
+def _projected(
+    statistic: Statistic, recall: float, fallout: float, start: float, generality: float, exponent: float
+) -> float | None:
+    if statistic.measure.name.partition("(")[0] == "precision":
+        return project_precision(recall, fallout, start, generality, exponent)
+    return project_f(recall, fallout, start, generality, exponent, _beta(statistic))
+
+
+def _beta(statistic: Statistic) -> float:
+    """The β of an F, from its settings or from the name of a printed figure."""
+    if "beta" in statistic.settings:
+        return float(statistic.settings["beta"])
+    written = statistic.label.partition("beta=")[2].rstrip(")")
+    return float(written) if written else 1.0

@@ -104,6 +104,22 @@ def by_scipy(paired: Paired, shuffles: int, batch: int) -> float:
     )
 
 
+def by_scipy_signs(paired: Paired, shuffles: int) -> float:
+    """The same for equal denominators by signs of differences, which is the fastest way it has."""
+    return float(
+        permutation_test(
+            (paired.numerator_a - paired.numerator_b,),
+            lambda x, axis: np.abs(x.mean(axis)),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=shuffles,
+            batch=20,
+            alternative="greater",
+            rng=np.random.default_rng(0),
+        ).pvalue
+    )
+
+
 def by_loop(paired: Paired, shuffles: int) -> float:
     """What one writes without a library: a loop over shuffles."""
     source = np.random.default_rng(0)
@@ -158,9 +174,9 @@ def workloads(quick: bool) -> list[Workload]:
         Workload(
             "W4: a pair, 1,000,000 items of 0 and 1, 9,999 shuffles",
             lambda: randomization.pair(right, 9999),
-            lambda: by_scipy(right, 10, 5),
+            lambda: by_scipy_signs(right, 40),
             lambda: by_loop(right, 20),
-            scipy_share=10 / 9999,
+            scipy_share=40 / 9999,
             loop_share=20 / 9999,
         ),
         Workload(

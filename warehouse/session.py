@@ -17,20 +17,15 @@ from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
 from warehouse.catalog import Catalog
 from warehouse.database import Database, open_database, replacing
-from warehouse.definitions import keep
 from warehouse.engines.duckdb import DuckDBEngine
-from warehouse.ingest import Loaded, forget, load
-from warehouse.query.definitions import check, settled
 from warehouse.query.execute import execute
 from warehouse.query.hints import hints
 from warehouse.query.names import Item, Scope
 from warehouse.query.plan import ExportPlan
 from warehouse.query.resolve import resolve
-from warehouse.readers import READERS
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.results import Column, Result, Table
-from warehouse.sample import sample
 
 
 class Session:
@@ -55,7 +50,11 @@ class Session:
     @classmethod
     def open(cls, path: str | PathLike[str] | None = None) -> Session:
         """A session on the warehouse at `path`, or on the sample data. Raises WarehouseError."""
-        return cls(sample()) if path is None else cls(open_database(Path(path)), Path(path))
+        if path is None:
+            from warehouse.sample import sample
+
+            return cls(sample())
+        return cls(open_database(Path(path)), Path(path))
 
     def set(self, name: str, text: str) -> None:
         """Gives a variable its value from outside, as it would stand after `let $name =`. Raises QueryError."""
@@ -138,6 +137,9 @@ class Session:
             self.variables[name] = tuple(item for item, _ in scope.spread(statement.values))
 
     def _define(self, statement: n.Define) -> None:
+        from warehouse.definitions import keep
+        from warehouse.query.definitions import check, settled
+
         scope = Scope(self.catalog, self.variables)
         statement = settled(
             statement, lambda variable: n.Number(scope.number(variable, Decimal(0)), span=variable.span)
@@ -151,6 +153,9 @@ class Session:
             self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
 
     def _load(self, statement: n.Load, scope: Scope) -> Result:
+        from warehouse.ingest import Loaded, load
+        from warehouse.readers import READERS
+
         file, reader = Path(scope.single(statement.path).text), statement.reader.text.casefold()
         if reader not in READERS:
             raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, READERS, "readers"))
@@ -165,6 +170,8 @@ class Session:
         return Result(to_text(statement), "loaded", to_text(statement), Table(columns, (row,)), notes=done[0].notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
+        from warehouse.ingest import forget
+
         removed: list[int] = []
 
         def change(database: Database) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 
 from grammar.errors import QueryError
@@ -15,12 +17,12 @@ from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.labels import some
-from warehouse.query.observe import Observations, observe
+from warehouse.query.observe import Floats, Observations, observe
 from warehouse.query.sums import Ratios, Sums, sums
 from warehouse.significance.paired import Many, Paired
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arena:
     """One statistic on one test set: the observations, their sums, and the pairs of contenders to compare, by place."""
 
@@ -58,13 +60,23 @@ class Arena:
 
     def value(self, place: int) -> float | None:
         """The value of a contender, rounded once."""
-        found = self.sums.exact_value(place)
+        found = self.exact_values[place]
         return None if found is None else float(found)
 
     def difference(self, a: int, b: int) -> float | None:
         """The value of one contender less that of another, rounded once."""
-        first, second = self.sums.exact_value(a), self.sums.exact_value(b)
+        first, second = self.exact_values[a], self.exact_values[b]
         return None if first is None or second is None else float(first - second)
+
+    @cached_property
+    def exact_values(self) -> list[Fraction | None]:
+        """The value of each contender."""
+        return [self.sums.exact_value(place) for place in range(len(self.field.contenders))]
+
+    @cached_property
+    def unit_values(self) -> list[Floats]:
+        """The values of each contender on each exchange unit, but for a factor; NaN where there is none."""
+        return [self.sums.unit_values(place) for place in range(len(self.field.contenders))]
 
 
 def arenas(
@@ -101,7 +113,7 @@ def _pairs(against: p.Contender | None, contenders: Sequence[p.Contender]) -> tu
 
 def _check_defined(arena: Arena) -> None:
     contenders = arena.field.contenders
-    without = [c.name for place, c in enumerate(contenders) if arena.sums.exact_value(place) is None]
+    without = [c.name for place, c in enumerate(contenders) if arena.exact_values[place] is None]
     if without:
         raise QueryError(
             f"{arena.statistic.label} is undefined on {arena.field.test_set.name} for {some(without)}",

@@ -22,7 +22,7 @@ BETAS = {"F(beta=0.5)": Decimal("0.5"), "F(beta=1)": Decimal(1), "F(beta=2)": De
 Figure = Mapping[str, Printed]
 
 
-def check(plan: p.AuditPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+def audited(plan: p.AuditPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     """A row a test set and system with printed recall, precision or fallout of filtering."""
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
@@ -30,7 +30,7 @@ def check(plan: p.AuditPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         key = KeyCounts(*(int(count) for count in engine.rows(sql.key_totals(field.test_set))[0]))
         names = {c.id: c.name for c in field.contenders if isinstance(c, p.System)}
         for number, figures in _printed(field, engine):
-            row = _audited(key, figures)
+            row = _row(key, figures)
             if row is None:
                 notes.append(f"{names[number]} on {field.test_set.name} has no printed recall, precision or fallout")
             else:
@@ -72,7 +72,7 @@ def _printed(field: p.Field, engine: DuckDBEngine) -> Iterator[tuple[int, Figure
             yield contender.id, found[contender.id]
 
 
-def _audited(key: KeyCounts, figures: Figure) -> tuple[Cell, ...] | None:
+def _row(key: KeyCounts, figures: Figure) -> tuple[Cell, ...] | None:
     """The row of one system after its names, None where there is nothing to audit."""
     recall, precision, fallout = (figures.get(name) for name in ("recall", "precision", "fallout"))
     if recall is None and precision is None and fallout is None:

@@ -14,7 +14,7 @@ from warehouse.query import plan as p
 from warehouse.query.arena import Arena, arenas
 from warehouse.query.labels import on, title
 from warehouse.query.procedures import intervals, outcomes
-from warehouse.query.verdicts import Decided, arena_notes, decide, testing_signature, testing_title
+from warehouse.query.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.confidence import shuffles_to_decide
 from warehouse.significance.correlation import correlation, inflation
@@ -75,7 +75,7 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
         caption=_caption(plan, table, catalog),
         signature=testing_signature(plan.text, plan.how, plan.fields, table.column("shuffles"), catalog),
         table=table,
-        notes=tuple(dict.fromkeys([*notes, *_notes(plan, table)])),
+        notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes, *_notes(plan, table)])),
         triangle=replace(TRIANGLE, cell="p" if plan.how.adjust == "none" else "p_adjusted") if many else None,
     )
 
@@ -97,7 +97,7 @@ TRIANGLE = Triangle(
 
 def _row(arena: Arena, pair: tuple[int, int], decided: Decided, interval: tuple[float, float]) -> tuple[Cell, ...]:
     how, (a, b), outcome = arena.how, pair, decided.outcome
-    r = correlation(arena.sums.unit_values(a), arena.sums.unit_values(b))
+    r = correlation(arena.unit_values[a], arena.unit_values[b])
     row: dict[str, Cell] = {
         "test_set": arena.field.test_set.name,
         "task": arena.field.task,

@@ -1,50 +1,67 @@
-"""Plan -> Result: which executor runs which plan."""
+"""Plan -> Result: which executor runs which plan. An executor is imported when its first plan comes, so that a query
+loads no more of the program than it needs.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from grammar.errors import QueryError
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
-from warehouse.query.agreeing import agree
-from warehouse.query.asking import ask
-from warehouse.query.auditing import check as audit
-from warehouse.query.changing import change
-from warehouse.query.comparing import compare
-from warehouse.query.counting import generality
-from warehouse.query.explaining import explain
-from warehouse.query.grouping import group
 from warehouse.query.names import Item
-from warehouse.query.projecting import project
-from warehouse.query.scoring import score
-from warehouse.query.showing import show
 from warehouse.results import Result
 
 
-def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: dict[str, tuple[Item, ...]]) -> Result:
+def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Mapping[str, tuple[Item, ...]]) -> Result:
     """Runs a plan on an engine. Raises QueryError for what only the data could show."""
     match plan:
         case p.ScorePlan():
+            from warehouse.query.scoring import score
+
             return score(plan, engine, catalog)
         case p.ComparePlan():
+            from warehouse.query.comparing import compare
+
             return compare(plan, engine, catalog)
         case p.GroupPlan():
+            from warehouse.query.grouping import group
+
             return group(plan, engine, catalog)
         case p.GeneralityPlan():
+            from warehouse.query.counting import generality
+
             return generality(plan, engine, catalog)
         case p.ChangePlan():
+            from warehouse.query.changing import change
+
             return change(plan, engine, catalog)
         case p.ProjectPlan():
+            from warehouse.query.projecting import project
+
             return project(plan, engine, catalog)
         case p.AuditPlan():
-            return audit(plan, engine, catalog)
+            from warehouse.query.auditing import audited
+
+            return audited(plan, engine, catalog)
         case p.AgreePlan():
+            from warehouse.query.agreeing import agree
+
             return agree(plan, engine, catalog)
         case p.ExplainPlan():
+            from warehouse.query.explaining import explain
+
             return explain(plan, engine)
         case p.ShowPlan():
+            from warehouse.query.showing import show
+
             return show(plan, engine, catalog, variables)
         case p.SqlPlan():
+            from warehouse.query.asking import ask
+
             return ask(plan, engine)
-    word = type(plan).__name__.removesuffix("Plan").lower()
-    raise QueryError(f"{word} is understood, but this version cannot run it yet")
+        case p.PlotPlan():
+            raise QueryError("plot is understood, but this version cannot draw yet")
+        case p.ExportPlan():
+            return execute(plan.question, engine, catalog, variables)

@@ -12,7 +12,7 @@ from warehouse.query import plan as p
 from warehouse.query.arena import Arena, arenas
 from warehouse.query.labels import on, title
 from warehouse.query.procedures import Pair, outcomes
-from warehouse.query.verdicts import Decided, arena_notes, decide, testing_signature, testing_title
+from warehouse.query.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
 from warehouse.results import Cell, Column, Kind, Result, Table
 from warehouse.significance.groups import letters
 
@@ -66,7 +66,7 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.fields, shuffles, catalog),
         table=Table(columns, tuple(rows)),
         summary_table=Table(summary_columns, tuple(summary)),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes])),
     )
 
 

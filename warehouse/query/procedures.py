@@ -199,7 +199,7 @@ def _mcnemar(arena: Arena, pair: Pair) -> Outcome:
 
 
 def _two_sample_t(arena: Arena, pair: Pair) -> Outcome:
-    a, b = (arena.ratios.unit_values(place) for place in pair)
+    a, b = (arena.unit_values[place] for place in pair)
     return independent.two_sample_t(a[~np.isnan(a)], b[~np.isnan(b)], arena.how.sides)
 
 

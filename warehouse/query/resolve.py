@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from math import ceil
 from typing import cast
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.span import Span
 from warehouse.query import plan as p
 from warehouse.query.fields import Asked, field_on, fields_on
 from warehouse.query.hints import hints, listing
@@ -182,8 +180,8 @@ def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope:
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     level = scope.share(statement.level, "level", DEFAULT_LEVEL)
     confidence = scope.share(statement.confidence, "confidence", DEFAULT_CONFIDENCE)
-    if shuffles is not None and statement.shuffles is not None:
-        _check_shuffles(statement.shuffles.span, shuffles, statement.exact, level)
+    if statement.exact and statement.shuffles is not None:
+        raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
     exchange = p.Dimension("document")
     if statement.exchange:
         exchange = scope.dimension(statement.exchange, task)
@@ -203,17 +201,6 @@ def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope:
         adjust=_word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none"),
         missing=statement.missing or "error",
     )
-
-
-def _check_shuffles(place: Span, shuffles: int, exact: bool, level: Decimal) -> None:
-    if exact:
-        raise QueryError("exact needs no shuffles", place, ("leave one of the two out",))
-    if Decimal(1) / (shuffles + 1) > level:
-        raise QueryError(
-            f"{shuffles} shuffles can never reach the level {level}: the smallest p is 1/{shuffles + 1}",
-            place,
-            (f"at least {ceil(1 / level) - 1} shuffles are needed",),
-        )
 
 
 def _word(node: n.Name | n.Variable | None, scope: Scope, known: Iterable[str], what: str, default: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, log
 
 from warehouse.catalog import Catalog
 from warehouse.query import plan as p
@@ -79,6 +80,23 @@ def testing_signature(
         f"missing {how.missing}",
     ]
     return signature(text, fields, catalog, *deciding)
+
+
+def hopeless(how: p.Testing) -> Iterator[str]:
+    """Why so few shuffles could not find a difference, whatever the data."""
+    if how.shuffles is None:
+        return
+    level, wanted = float(how.level), float(how.confidence)
+    needed = ceil(1 / how.level) - 1
+    if how.shuffles < needed:
+        smallest = f"the smallest p is 1/{how.shuffles + 1:,}"
+        yield f"{how.shuffles:,} shuffles can never reach the level {how.level}: {smallest}; it takes {needed:,}"
+    elif confidence(0, how.shuffles, level) < wanted:
+        needed = ceil(log(1 - wanted) / log(1 - level)) - 1
+        yield (
+            f"{how.shuffles:,} shuffles can never be {how.confidence} sure of the level {how.level}, even if none is as "
+            f"extreme as what was observed; it takes {needed:,}"
+        )
 
 
 def arena_notes(arena: Arena) -> Iterator[str]:

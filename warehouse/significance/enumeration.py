@@ -1,8 +1,7 @@
 """The exact significance level by listing sums, for few units with large or fractional counts.
 
-Where all denominators are equal, half of the units are listed at a time and the two lists are put together (Pagano &
-Tritchler call the idea a convolution of two halves); otherwise every exchange is listed. Counts are integers
-throughout.
+Where all denominators are equal, each half of the units is listed alone, and the two lists of sums are put together;
+otherwise every exchange is listed. Exchanges are counted in integers.
 """
 
 from __future__ import annotations

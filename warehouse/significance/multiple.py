@@ -65,7 +65,7 @@ def westfall_young(
     sides: Sides = "two-sided",
     tick: Tick | None = None,
 ) -> Floats:
-    """Levels adjusted by the step-down maximum of statistics, of shape (pairs,) (Westfall & Young 1993, section 2.8).
+    """Levels adjusted by the step-down maximum of statistics, of shape (pairs,) (Westfall & Young 1993).
 
     The coins are those of `randomization`, so that the statistics keep their dependence. A pair's statistic is its
     difference divided by the standard deviation of its null distribution to first order, 2·√Σ(S_D·ΔN − S_N·ΔD)² / S_D²,
@@ -106,7 +106,7 @@ def tukey(
     sides: Sides = "two-sided",
     tick: Tick | None = None,
 ) -> Integers:
-    """Randomized Tukey HSD (Carterette 2012, section 4.2): nge of every pair, of shape (systems, systems).
+    """Randomized Tukey HSD (Carterette 2012): nge of every pair, of shape (systems, systems).
 
     In each unit the systems' tuples are permuted at random; nge counts the shuffles whose largest difference between
     two pseudo systems is at least that of the pair, and p = (nge + 1) / (shuffles + 1) holds for the whole family.

@@ -105,7 +105,14 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         fill(database)
     header = "test_set system document unit possible actual correct partial"
     rows = write_csv(folder / "worked.csv", header, [*chinchor(), *yeh(), *odd_names()])
+    sources = [("abc", f"M{k:03}", "radio" if k % 2 else "press", 100 + k) for k in range(100) if k != 7]
+    attributes = write_csv(folder / "documents.csv", "test_set document source words", sources)
+    values = [
+        ("news", system, f"d{k}", "BLEU", v) for k in range(6) for system, v in (("base", 20 + k), ("tuned", 21.5 + k))
+    ]
     with create(paths["worked"]) as database:
         load(database, rows, "scores")
+        load(database, attributes, "documents")
+        load(database, write_csv(folder / "values.csv", "test_set system document measure value", values), "values")
     create(paths["empty"]).close()
     return paths

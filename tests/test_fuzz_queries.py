@@ -77,13 +77,63 @@ RIGHT = (
 WORDS = tuple(dict.fromkeys(word for query in RIGHT for word in re.findall(r'"[^"]*"|\$?[\w./*-]+|\S', query)))
 
 ODD = (
-    *("", " ", "\n", "\t", "\0", "\x1b[31m", "\u202e", "\ufeff", "\u2028", "é", "e\u0301", "İ", "ß", "½", "２", "日本", "🙂"),
+    *(
+        "",
+        " ",
+        "\n",
+        "\t",
+        "\0",
+        "\x1b[31m",
+        "\u202e",
+        "\ufeff",
+        "\u2028",
+        "é",
+        "e\u0301",
+        "İ",
+        "ß",
+        "½",
+        "２",
+        "日本",
+        "🙂",
+    ),
     *("\ud800", "--", ";;", '"', '""', '"""', "'", "`", "\\", "%", "_", "$", "$$", "[", "]", "{", "[red]", "<b>", "&"),
     *("0", "-1", "1e5", "0x10", "1.5", "00", "0.0000001", "9" * 28, "9" * 29, "2^63", "9^29", "2^-1", "1_000", "101%"),
-    *("9223372036854775807", "-9223372036854775808", "99999999999999999999", "0.1^2", "1.2.3", ".5", "5.", "NaN", "inf"),
+    *(
+        "9223372036854775807",
+        "-9223372036854775808",
+        "99999999999999999999",
+        "0.1^2",
+        "1.2.3",
+        ".5",
+        "5.",
+        "NaN",
+        "inf",
+    ),
     *("UMAS", "ge", "TST", "tst3", "*", "**", "*-*", "a.b.c", "@", "x" * 300, "()", "(((", ")))", "not not", "null"),
-    *('"D1"', '"José"', '"a""b"', '"%"', '"*"', '"\0"', "random(s=2)", "random(s=0)", "random", "allrel()", "mean(mean(F))"),
-    *("document.nothing", "unit", "label", "system", "confidence", "beta=0", "beta=1e9", "partial=2", "optional=credit"),
+    *(
+        '"D1"',
+        '"José"',
+        '"a""b"',
+        '"%"',
+        '"*"',
+        '"\0"',
+        "random(s=2)",
+        "random(s=0)",
+        "random",
+        "allrel()",
+        "mean(mean(F))",
+    ),
+    *(
+        "document.nothing",
+        "unit",
+        "label",
+        "system",
+        "confidence",
+        "beta=0",
+        "beta=1e9",
+        "partial=2",
+        "optional=credit",
+    ),
 )
 
 KINDS = (
@@ -91,7 +141,16 @@ KINDS = (
     ("GE", "NMSU/Brandeis", "gpt-4.1-mini", "gpt*", "all", "*", "allrel", "random(s=0.7)", "random(s=0)", "$two"),
     ("TST3", "TST4", "MUC-4.TST3", "MUC*.TST4", "all", "TST*"),
     ("recall", "precision", "F", "F(beta=2)", "mean(F)", "mean(precision)", "error", "overgeneration", "fallout")
-    + ("accuracy", "auc", "BLEU", "recall(partial=1)", "recall(optional=excluded)", "substitution(partial=0)", "SER", "G"),
+    + (
+        "accuracy",
+        "auc",
+        "BLEU",
+        "recall(partial=1)",
+        "recall(optional=excluded)",
+        "substitution(partial=0)",
+        "SER",
+        "G",
+    ),
     ("extraction", "filtering", "values", "published"),
     ("randomization", "sign", "wilcoxon", "t", "mcnemar", "bootstrap", "tukey", "two-sample-t", "z", "chi-square"),
     ("none", "bonferroni", "holm", "bh", "maxt"),
@@ -107,8 +166,24 @@ CLAUSES = (
     *("where label = relevant", 'where document = "D1"', "where document.length > 10", 'where unit = "slot"'),
     *("where confidence < 0.5", 'where document.source = "nowhere"', "where system.kind is missing"),
     *("exact", "shuffles 9", "shuffles 99", "one-sided", "adjust maxt", "adjust holm", "missing drop", "missing zero"),
-    *("exchange by unit", "exchange by document.source", "exchange by document.length", "seed 0", "level 0.5", "level 0.9"),
-    *("confidence 0.5", "by document", "by unit", "by label", "by system", "by system.kind", "limit 1", "order by system"),
+    *(
+        "exchange by unit",
+        "exchange by document.source",
+        "exchange by document.length",
+        "seed 0",
+        "level 0.5",
+        "level 0.9",
+    ),
+    *(
+        "confidence 0.5",
+        "by document",
+        "by unit",
+        "by label",
+        "by system",
+        "by system.kind",
+        "limit 1",
+        "order by system",
+    ),
     *("test sign", "test t", "test mcnemar", "test bootstrap", "test tukey", "test z", "test two-sample-t", "trim 1"),
 )
 
@@ -267,7 +342,9 @@ def _cut(text: str, chance: random.Random) -> str:
 def _graft(text: str, chance: random.Random) -> str:
     """The beginning of one query and the end of another."""
     other = chance.choice(RIGHT)
-    return text[: chance.randrange(len(text) + 1)] + chance.choice(("", " ", ";")) + other[chance.randrange(len(other)) :]
+    return (
+        text[: chance.randrange(len(text) + 1)] + chance.choice(("", " ", ";")) + other[chance.randrange(len(other)) :]
+    )
 
 
 MISTAKES: tuple[Callable[[str, random.Random], str], ...] = (
@@ -353,7 +430,10 @@ MANY = 100_000
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("score F for all on TST3 where " + "(" * MANY + "label = relevant" + ")" * MANY, "the text is larger than 64 KB"),
+        (
+            "score F for all on TST3 where " + "(" * MANY + "label = relevant" + ")" * MANY,
+            "the text is larger than 64 KB",
+        ),
         ("score F for all on TST3 where " + "(" * 30_000 + "label = relevant", "nested more than 100 deep"),
         ("score F for all on TST3 where " + "not " * MANY + "label = relevant", "the text is larger than 64 KB"),
         ("score F for all on TST3 where " + "not " * 16_000 + "label = relevant", "nested more than 100 deep"),

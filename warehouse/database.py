@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from warehouse.duckdb_file import check_file, written_by
+from warehouse.duckdb_file import check_file, check_free, written_by
 from warehouse.errors import DataError, Fault, WarehouseError
 from warehouse.loading_lock import loading_lock
 from warehouse.records import FACT_TABLES, UnreadableError
@@ -184,6 +184,8 @@ def open_database(path: Path) -> Database:
     check_file(path)
     database = _attached(path, writable=False)
     try:
+        sizes = database.rows(Sql("select free_blocks from pragma_database_size() where database_name = 'warehouse'"))
+        check_free(path, int(sizes[0][0]))
         _check_schema(database, path)
         database._lock()
     except BaseException:

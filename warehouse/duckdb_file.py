@@ -36,13 +36,28 @@ def check_file(path: Path) -> None:
         raise WarehouseError(f"{path} is an SQLite database, not a warehouse")
     if head[_MAGIC] != b"DUCK":
         raise WarehouseError(f"{path} is not a warehouse", ("a warehouse is a DuckDB file made by evalhouse init",))
-    if size < (whole := _size_by_headers(head)):
-        raise WarehouseError(f"{path} is cut off: it has {size} bytes of {whole}", ("restore it from a backup",))
+    whole, block = _size_by_headers(head)
+    if size < whole and (size < _HEADERS or (whole - size) % block):
+        raise cut_off(path, size, whole)
     if path.with_name(path.name + ".wal").exists():
         raise WarehouseError(
             f"{path}.wal lies beside the warehouse: another program wrote to it and did not finish",
             ("open and close the warehouse with that program",),
         )
+
+
+def check_free(path: Path, free: int) -> None:
+    """Raises WarehouseError if a file lacks more blocks than its `free` ones, which DuckDB may leave out at the end."""
+    with path.open("rb") as file:
+        whole, block = _size_by_headers(file.read(_HEADERS))
+    size = path.stat().st_size
+    if whole - size > free * block:
+        raise cut_off(path, size, whole)
+
+
+def cut_off(path: Path, size: int, whole: int) -> WarehouseError:
+    """What is said of a file that is shorter than it must be."""
+    return WarehouseError(f"{path} is cut off: it has {size} bytes of {whole}", ("restore it from a backup",))
 
 
 def written_by(path: Path) -> str:
@@ -55,11 +70,14 @@ def written_by(path: Path) -> str:
     return head[_LIBRARY_VERSION].split(b"\0")[0].decode("ascii", "replace").removeprefix("v")
 
 
-def _size_by_headers(head: bytes) -> int:
-    """How long a DuckDB file must be, in bytes; DuckDB opens one that was cut off and fails later."""
+def _size_by_headers(head: bytes) -> tuple[int, int]:
+    """How long a DuckDB file is with all its blocks, and how long a block, in bytes.
+
+    DuckDB opens a file that was cut off and fails later.
+    """
     if len(head) < _HEADERS:
-        return _HEADERS
+        return _HEADERS, 1
     # Each of the two: checksum, iteration, two places of metadata, number of blocks, size of a block.
     _, blocks, size = max(struct.unpack_from("<8xQ16xQQ", head, place) for place in (_HEADER, 2 * _HEADER))
     # Other sizes of a block are not of the format that is known here, and DuckDB will say so.
-    return _HEADERS + int(blocks) * int(size) if size in _BLOCK_SIZES else _HEADERS
+    return (_HEADERS + int(blocks) * int(size), int(size)) if size in _BLOCK_SIZES else (_HEADERS, 1)

@@ -68,14 +68,15 @@ def load(
     columns: Mapping[str, str] | None = None,
     simulated: bool = False,
     dry_run: bool = False,
+    called: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
     """Loads one file, all or nothing.
 
-    `fields` gives fields one value for all rows, `columns` names the columns that fields are taken from; `progress` is
-    called with the share that is done, from 0 to 1. Facts that are stored already are not stored again. Raises
-    DataError, with up to 20 faults, if a row is wrong or contradicts another or a stored one, and WarehouseError if it
-    cannot be stored.
+    The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows,
+    `columns` names the columns that fields are taken from; `progress` is called with the share that is done, from 0 to
+    1. Facts that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is wrong or
+    contradicts another or a stored one, and WarehouseError if it cannot be stored.
     """
     if reader not in READERS:
         there_are = f"there is no reader {shown(reader)}; there are {', '.join(READERS)}"
@@ -100,13 +101,13 @@ def load(
             if dry_run:
                 raise _DryRunOverError
             if rows_new:
-                import_id = _record_import(staging, reader, rows_new, simulated)
+                import_id = _record_import(staging, reader, called or str(source), rows_new, simulated)
                 store_facts(staging, import_id)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
             database.run(_DROP_STAGING)
     tell(1.0)
-    return Loaded(str(source), reader, import_id, rows_read, rows_new, tuple(notes))
+    return Loaded(called or str(source), reader, import_id, rows_read, rows_new, tuple(notes))
 
 
 def forget(database: Database, import_id: int) -> int:
@@ -134,7 +135,7 @@ def _prune(database: Database) -> None:
         database.run("delete from " + name(table) + " where id <> 0 and id not in (" + used + ")")
 
 
-def _record_import(staging: Staging, reader: str, rows: int, simulated: bool) -> int:
+def _record_import(staging: Staging, reader: str, called: str, rows: int, simulated: bool) -> int:
     """Writes the row of provenance and returns its number."""
     options = {"columns": staging.columns, "fields": staging.fields}
     with staging.source.open("rb") as file:
@@ -142,7 +143,7 @@ def _record_import(staging: Staging, reader: str, rows: int, simulated: bool) ->
     [(number,)] = staging.database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
     row = (
         int(number),
-        str(staging.source),
+        called,
         digest,
         reader,
         json.dumps(options, sort_keys=True, ensure_ascii=False, separators=(",", ":")),

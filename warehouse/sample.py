@@ -30,7 +30,10 @@ def contents() -> list[tuple[Path, str, bool]]:
 
 def fill(database: Database) -> list[Loaded]:
     """Loads all sample data into a warehouse."""
-    return [load(database, file, reader, simulated=simulated) for file, reader, simulated in contents()]
+    return [
+        load(database, file, reader, simulated=simulated, called=file.relative_to(FOLDER.parent).as_posix())
+        for file, reader, simulated in contents()
+    ]
 
 
 def sample() -> Database:

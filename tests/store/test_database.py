@@ -141,6 +141,25 @@ class TestOpening:
         assert said.message == f"{path} is cut off: it has {len(whole) - 1} bytes of {len(whole)}"
         assert said.hints == ("restore it from a backup",)
 
+    def test_a_file_that_lacks_a_block_in_use_is_told(self, folder: Path) -> None:
+        path = folder / "cut.duckdb"
+        whole = (folder / "w.duckdb").read_bytes()
+        path.write_bytes(whole[: -(1 << 18)])
+        assert "is cut off" in refusal(path).message or "cannot be read" in refusal(path).message
+
+    def test_a_file_that_lacks_only_free_blocks_is_whole(self, folder: Path) -> None:
+        """DuckDB leaves free blocks out at the end of a file, and its header still counts them."""
+        path = folder / "w.duckdb"
+        lengths = set()
+        for number in range(12):
+            with replacing(path) as database:
+                text = f"define measure m{number} = recall"
+                database.run(Sql("insert into definition values (?, ?, now()::timestamp)", (f"m{number}", text)))
+            lengths.add(path.stat().st_size)
+            with open_database(path) as database:
+                assert len(database.rows(Sql("select * from definition"))) == number + 1
+        assert len(lengths) > 1
+
     def test_a_damaged_file_is_told(self, folder: Path) -> None:
         path = folder / "damaged.duckdb"
         whole = bytearray((folder / "w.duckdb").read_bytes())

@@ -99,8 +99,8 @@ def pair(
     """The bootstrap test: how often a resampled difference is as far from the observed one as that is from 0.
 
     The null distribution is that of the resampled differences, shifted so that its centre is no difference (Noreen
-    1989, section 3.3; Efron & Tibshirani 1993, section 16.4): nge counts |d* − d| ≥ |d|, one-sided d* − d ≥ d, and p =
-    (nge + 1) / (resamples + 1). Identical systems give p = 1.
+    1989; Efron & Tibshirani 1993, section 16.4). nge counts |d* − d| ≥ |d|, one-sided d* − d ≥ d, and
+    p = (nge + 1) / (resamples + 1). Identical systems give p = 1.
     """
     check_sides(sides)
     values = _values([_many(paired)], resamples, seed, stream, tick)[0]

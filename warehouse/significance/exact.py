@@ -21,13 +21,13 @@ from warehouse.significance.outcome import Outcome, Sides
 from warehouse.significance.paired import Paired
 
 AFFORDABLE_OPERATIONS = 2e8
-"""About half a second of work: up to here an exact test is done unasked."""
+"""Half a second to a second and a half of work: up to here an exact test is done unasked."""
 
 AFFORDABLE_BYTES = 300_000_000
 """And up to this much memory."""
 
 POSSIBLE_OPERATIONS = 1e10
-"""About half a minute: beyond, an exact test is refused."""
+"""Half a minute to a minute and a half: beyond, an exact test is refused."""
 
 POSSIBLE_BYTES = 2_000_000_000
 """And beyond this much memory."""
@@ -44,7 +44,7 @@ class Cost:
 
     `way` is identical (the systems do not differ, or not in their measure), binomial (all differences are of one size),
     table (dynamic programme), halves or listing (enumeration) or transform (characteristic function). An operation
-    takes about 2.5 nanoseconds.
+    takes 2.5 to 8 nanoseconds.
     """
 
     way: Way

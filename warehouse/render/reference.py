@@ -1,0 +1,129 @@
+"""The parts of the language reference that follow from tables: measures, tests, adjustments, readers, formats, grammar.
+
+Each is Markdown and stands in the page between `<!-- NAME -->` and `<!-- end -->`. Nothing here reads or writes a page,
+and nothing here knows a warehouse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from warehouse.measures.measure import Measure, Parameter, plain
+from warehouse.records import Field
+from warehouse.render import Format
+from warehouse.significance.tests import Adjustment, Test
+
+_BLOCK = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+_FIRST_TERMINALS = "\n// --- names, numbers, texts"
+
+_KINDS: Mapping[str, str] = {
+    "randomized": "any",
+    "matched": "equal denominators in every unit",
+    "independent": "shares and means",
+}
+"""Which measures each kind of test takes."""
+
+
+class Reader(Protocol):
+    """What the page says of a reader."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def reads(self) -> str: ...
+    @property
+    def fields(self) -> tuple[Field, ...]: ...
+
+
+def filled(page: str, blocks: Mapping[str, str]) -> str:
+    """The page with what stands between the markers replaced. Raises KeyError for a marker that no block has."""
+    return _BLOCK.sub(lambda found: f"<!-- {found[1]} -->\n{blocks[found[1]]}\n<!-- end -->", page)
+
+
+def measures(known: Iterable[Measure]) -> str:
+    """A row a measure, with its parameters and their defaults."""
+    return _table(
+        ("measure", "of", "parameters", "what it is", "source"),
+        (
+            (
+                _code(measure.name),
+                measure.task,
+                ", ".join(_code(_parameter(each)) for each in measure.parameters),
+                measure.meaning,
+                measure.source,
+            )
+            for measure in known
+        ),
+    )
+
+
+def parameters(known: Iterable[Measure]) -> str:
+    """A row a parameter that any measure has."""
+    distinct = dict.fromkeys(parameter for measure in known for parameter in measure.parameters)
+    return _table(
+        ("parameter", "is", "what it says"), ((_code(each.name), _range(each), each.meaning) for each in distinct)
+    )
+
+
+def tests(known: Iterable[Test]) -> str:
+    """A row a significance test, with the measures it takes."""
+    return _table(
+        ("`test`", "measures", "what it asks", "source"),
+        ((_code(test.name), _KINDS[test.kind], test.meaning, test.source) for test in known),
+    )
+
+
+def adjustments(known: Iterable[Adjustment]) -> str:
+    """A row an adjustment."""
+    return _table(
+        ("`adjust`", "what it does", "source"), ((_code(each.name), each.meaning, each.source) for each in known)
+    )
+
+
+def readers(known: Iterable[Reader]) -> str:
+    """A row a reader; columns that may be left out stand in brackets."""
+    return _table(
+        ("reader", "reads", "columns"),
+        (
+            (
+                _code(reader.name),
+                reader.reads,
+                " ".join(_code(field.name) if field.required else f"[{_code(field.name)}]" for field in reader.fields),
+            )
+            for reader in known
+        ),
+    )
+
+
+def formats(known: Iterable[Format]) -> str:
+    """A row a format."""
+    return _table(("format", "what it prints"), ((_code(each.name), each.meaning) for each in known))
+
+
+def grammar(language: str) -> str:
+    """The rules of language.lark without its terminals, as a block of code."""
+    rules = language.partition(_FIRST_TERMINALS)[0]
+    return "```lark\n" + rules[rules.index("\nstart:") :].strip() + "\n```"
+
+
+def _parameter(parameter: Parameter) -> str:
+    return parameter.name if parameter.default is None else f"{parameter.name}={plain(parameter.default)}"
+
+
+def _range(parameter: Parameter) -> str:
+    if parameter.choices:
+        return ", ".join(_code(choice) for choice in parameter.choices)
+    if parameter.lowest is not None and parameter.highest is not None:
+        return f"a number from {parameter.lowest} to {parameter.highest}"
+    return "a number" if parameter.above is None else f"a number above {parameter.above}"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

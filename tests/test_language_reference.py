@@ -41,6 +41,7 @@ BLOCKS = {
 EXAMPLE = re.compile(r"^```evalhouse\n(.*?)\n```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 SECTION = re.compile(r"^### (\w+)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 STATEMENT_SECTIONS = dict(SECTION.findall(TEXT.partition("\n## Statements\n")[2].partition("\n## Clauses\n")[0]))
+CLAUSES_SECTION = TEXT.partition("\n## Clauses\n")[2].partition("\n## ")[0]
 NOT_YET = "does not run it yet"
 QUESTION = "score F for GE on TST3"
 
@@ -80,7 +81,7 @@ def test_every_table_has_its_place_on_the_page() -> None:
 
 
 def test_a_clause_is_said_to_belong_to_the_statements_that_take_it() -> None:
-    rows = re.findall(r"^\| `([^`]+)` \| ([a-z, ]+) \|", TEXT.partition("## Clauses")[2], re.MULTILINE)
+    rows = re.findall(r"^\| `([^`]+)` \| ([a-z, ]+) \|", CLAUSES_SECTION, re.MULTILINE)
     said = {tuple(re.findall(r"^[a-z-]+(?: [a-z]+)*", head)[0].split()): belongs for head, belongs in rows}
     assert said == {tuple(clause.words.split()): ", ".join(clause.statements) for clause in CLAUSES}
 

@@ -18,6 +18,7 @@ from grammar.span import NOWHERE, Span
 from warehouse.catalog import Catalog
 from warehouse.database import Database, open_database, replacing
 from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.errors import DataError
 from warehouse.query.execute import execute
 from warehouse.query.hints import hints
 from warehouse.query.names import Item, Scope
@@ -177,7 +178,10 @@ class Session:
         def change(database: Database) -> None:
             removed.append(forget(database, number))
 
-        self._replace(change, statement.span)
+        try:
+            self._replace(change, statement.span)
+        except DataError as error:
+            raise QueryError(error.faults[0].message, statement.number.span) from None
         columns = _counts((), ("import", "rows_removed"))
         text = to_text(statement)
         return Result(text, "forgotten", text, Table(columns, ((number, removed[0]),)))

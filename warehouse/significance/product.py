@@ -8,7 +8,10 @@ and exactly within.
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +24,9 @@ from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Integers, Many
 
 Reals = NDArray[np.floating[Any]]
+
+THREADS = min(4, os.cpu_count() or 1)
+"""How many slices are counted at once; numpy lets go of the interpreter while it works."""
 
 SLICE = 1 << 16
 """Pairs × shuffles worked on at once, so that they stay in the processor's cache."""
@@ -146,11 +152,17 @@ def count(
         _count_by_pairs(measures, shuffles, seed, stream, sides, nge, tick)
     else:
         questions = [_Question(shuffler, index, sides) for index in range(len(measures))]
-        done = 0
-        for part in shuffler.slices(shuffles, seed, stream):
+
+        def counted(part: Slice) -> tuple[Integers, int]:
+            found = np.zeros_like(nge)
             for index, question in enumerate(questions):
-                question.count(part, nge[index])
-            done += part.shuffles
+                question.count(part, found[index])
+            return found, part.shuffles
+
+        done = 0
+        for found, used in _in_threads(counted, shuffler.slices(shuffles, seed, stream)):
+            nge += found
+            done += used
             if tick is not None:
                 tick(done)
     if sides == "two-sided":
@@ -290,6 +302,20 @@ class _Question:
             nge[a, b] += int(np.count_nonzero(self.extreme(a, b).contains(exact_u, exact_v)))
             if not self.two_sided:
                 nge[b, a] += int(np.count_nonzero(self.extreme(b, a).contains(-exact_u, -exact_v)))
+
+
+def _in_threads(
+    work: Callable[[Slice], tuple[Integers, int]], parts: Iterator[Slice]
+) -> Iterator[tuple[Integers, int]]:
+    """The work on each part, in order, a few parts at a time; counts do not depend on who counted them."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        waiting: deque[Future[tuple[Integers, int]]] = deque()
+        for part in parts:
+            waiting.append(pool.submit(work, part))
+            if len(waiting) > 2 * THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _ones(answers: NDArray[np.bool_]) -> Integers:

@@ -140,17 +140,17 @@ KINDS = (
     ("1", "2", "7", "99", "0.05", "0.10", "0.45", "0.99", "5%", "2^6", "0", "0.5", "100"),
     ("GE", "NMSU/Brandeis", "gpt-4.1-mini", "gpt*", "all", "*", "allrel", "random(s=0.7)", "random(s=0)", "$two"),
     ("TST3", "TST4", "MUC-4.TST3", "MUC*.TST4", "all", "TST*"),
-    ("recall", "precision", "F", "F(beta=2)", "mean(F)", "mean(precision)", "error", "overgeneration", "fallout")
-    + (
-        "accuracy",
-        "auc",
-        "BLEU",
+    (
+        "recall",
+        "precision",
+        "F",
+        "F(beta=2)",
+        "mean(F)",
+        "mean(precision)",
         "recall(partial=1)",
-        "recall(optional=excluded)",
         "substitution(partial=0)",
-        "SER",
-        "G",
     ),
+    ("error", "overgeneration", "fallout", "accuracy", "auc", "BLEU", "recall(optional=excluded)", "SER", "G"),
     ("extraction", "filtering", "values", "published"),
     ("randomization", "sign", "wilcoxon", "t", "mcnemar", "bootstrap", "tukey", "two-sample-t", "z", "chi-square"),
     ("none", "bonferroni", "holm", "bh", "maxt"),
@@ -361,22 +361,23 @@ MISTAKES: tuple[Callable[[str, random.Random], str], ...] = (
 
 
 def answer(session: Session, text: str) -> str:
-    """Asks, and draws what comes back: `results`, or the kind of error. Any other exception goes through."""
-    style = Style(width=80)
+    """Asks, and draws what comes back: `results`, or `error`. Any exception but those of errors goes through."""
+    caught: QueryError | None = None
     try:
         for result in session.results(text):
             for format in FORMATS:
-                assert render(result, format.name, style).endswith("\n") or not result.rows
+                assert render(result, format.name, Style(width=80)).endswith("\n") or not result.rows
         return "results"
     except QueryError as error:
-        assert error.message
-        assert not error.message.endswith(".")
-        assert 0 <= error.span.start <= error.span.end <= len(text)
-        drawn = query_error(error, text)
+        caught, drawn = error, query_error(error, text)
     except DataError as error:
         drawn = data_error(error)
     except WarehouseError as error:
         drawn = warehouse_error(error)
+    if caught is not None:
+        assert caught.message
+        assert not caught.message.endswith(".")
+        assert 0 <= caught.span.start <= caught.span.end <= len(text)
     assert drawn.startswith("error: ")
     assert all(line.isprintable() for line in drawn.split("\n"))
     return "error"
@@ -384,11 +385,13 @@ def answer(session: Session, text: str) -> str:
 
 @pytest.mark.parametrize("text", RIGHT)
 def test_the_queries_that_are_mutated_are_understood(small: Database, text: str) -> None:
+    refusal = ""
     try:
         assert list(Session(small).results(text))
     except QueryError as error:
-        reasons = ("cannot be changed", "cannot run it yet", "is not there for every system")
-        assert any(reason in error.message for reason in reasons), error.message
+        refusal = error.message
+    known = ("", "cannot be changed", "cannot draw yet", "is not there for every system")
+    assert any(reason in refusal if reason else not refusal for reason in known), refusal
 
 
 def test_a_mutated_query_gives_results_or_an_error_with_its_place(
@@ -439,10 +442,9 @@ MANY = 100_000
         ("score F for all on TST3 where " + "not " * 16_000 + "label = relevant", "nested more than 100 deep"),
         ("score F for all on TST3" + " " * 1_000_000, "the text is larger than 64 KB"),
         ("score F for " + ", ".join(["GE"] * 250_000) + " on TST3", "the text is larger than 64 KB"),
-        ("score F for " + "x" * 60_000 + " on TST3", "unknown system"),
         ("define measure big = " + "1+" * 30_000 + "1", "nested or in a row"),
     ],
-    ids=["parentheses", "parentheses in 64 KB", "nots", "nots in 64 KB", "spaces", "systems", "a name", "a sum"],
+    ids=["parentheses", "parentheses in 64 KB", "nots", "nots in 64 KB", "spaces", "systems", "a sum"],
 )
 def test_a_query_too_large_or_too_deep_gets_a_clear_error(small: Database, text: str, message: str) -> None:
     with pytest.raises(QueryError) as caught:

@@ -28,7 +28,7 @@ PAGE = ROOT / "docs" / "language.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 PAGES = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted(PAGE.parent.glob("*.md"))))
 
-BLOCKS = {
+BLOCKS: dict[str, str] = {
     "measures": reference.measures(MEASURES),
     "parameters": reference.parameters(MEASURES),
     "tests": reference.tests(TESTS),
@@ -136,7 +136,7 @@ def test_the_columns_of_a_statement_are_those_that_come_back(session: Session, w
 
 # --- nothing is left out ----------------------------------------------------------------------------------------------
 
-TYPED = {
+TYPED: dict[str, list[str]] = {
     "measure": [measure.name for measure in MEASURES],
     "parameter": sorted({parameter.name for measure in MEASURES for parameter in measure.parameters}),
     "kind": list(TASKS),

@@ -13,6 +13,7 @@ from grammar.span import Span
 from warehouse.catalog import KnownTestSet
 from warehouse.measures import Task
 from warehouse.query import plan as p
+from warehouse.query.contenders import contenders
 from warehouse.query.hints import listing
 from warehouse.query.names import ROWS, Scope
 
@@ -62,7 +63,7 @@ def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, 
         test_set=scope.planned(test_set),
         task=task,
         statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
-        contenders=scope.contenders(asked.systems, task, test_set, elsewhere),
+        contenders=contenders(scope, asked.systems, task, test_set, elsewhere),
     )
 
 
@@ -80,7 +81,7 @@ def _task(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, els
     empty = None
     for task in stored:
         try:
-            if scope.contenders(asked.systems, task, test_set, elsewhere):
+            if contenders(scope, asked.systems, task, test_set, elsewhere):
                 return task
             empty = empty or task
         except QueryError as error:

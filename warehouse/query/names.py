@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar
 from unicodedata import normalize
 
 from grammar import nodes as n
@@ -118,7 +118,7 @@ class Scope:
         if isinstance(item, n.All):
             return list(self.catalog.test_sets)
         if isinstance(item, n.Pattern):
-            matching = [t for t in self.catalog.test_sets if _like(t.name, item.text) or _like(t.full_name, item.text)]
+            matching = [t for t in self.catalog.test_sets if like(t.name, item.text) or like(t.full_name, item.text)]
             if not matching:
                 raise QueryError(f"no test set matches {item.text}", place.span, self._known_test_sets())
             return matching
@@ -126,11 +126,11 @@ class Scope:
 
     def test_set(self, item: Any, place: n.Node) -> KnownTestSet:
         """The one test set of a name, which may have its evaluation before a dot."""
-        text = _text(item, place, "the name of a test set")
+        text = text_of(item, place, "the name of a test set")
         short = [(t.name, t) for t in self.catalog.test_sets]
         full = [(t.full_name, t) for t in self.catalog.test_sets]
         for named in (short, full):
-            found = _matching(text, named)
+            found = matching(text, named)
             if len(found) > 1:
                 names = " or ".join(sorted(t.full_name for t in found))
                 raise QueryError(f"test set '{text}' is in {len(found)} evaluations", place.span, (f"say {names}",))
@@ -177,7 +177,7 @@ class Scope:
     def _has(self, measure: n.Measure, task: Task, test_set: KnownTestSet) -> bool:
         if task in ("values", "published"):
             names = [(name, name) for name in self.catalog.measures_of(task, test_set.id)]
-            return bool(_matching(_figure(measure, task), names))
+            return bool(matching(_figure(measure, task), names))
         return self._measure(measure.name, task) is not None
 
     def _measure(self, name: str, task: Task) -> Measure | None:
@@ -196,7 +196,7 @@ class Scope:
         if task in ("values", "published"):
             label = _figure(measure_node, task)
             names = [(name, name) for name in self.catalog.measures_of(task, test_set.id)]
-            stored = next(iter(_matching(label, names)), None)
+            stored = next(iter(matching(label, names)), None)
             if stored is None:
                 what = "value" if task == "values" else "published figure"
                 raise QueryError(
@@ -238,198 +238,8 @@ class Scope:
                 raise QueryError(f"{measure.name} needs {parameter.name}", measure_node.span)
         return settle(measure, settings, isinstance(node, n.Mean))
 
-    # --- systems ------------------------------------------------------------------------------------------------------
 
-    def contenders(
-        self, node: n.Systems | None, task: Task, test_set: KnownTestSet, elsewhere: bool = False
-    ) -> tuple[p.Contender, ...]:
-        """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
-
-        With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
-        """
-        name_of = self.catalog.system_names
-        present = {name_of[number]: number for number in self.catalog.systems_with(task, test_set.id)}
-        items: Iterable[Any] = node.items if node else (n.All(),)
-        excepted: set[str] = set()
-        for item, place in self.spread(node.excepted if node else ()):
-            excepted.update(c.name for c in self._contenders(item, place, task, test_set, present))
-        found: dict[str, p.Contender] = {}
-        for item, place in self.spread(items):
-            if elsewhere and self._only_elsewhere(item, present):
-                continue
-            for contender in self._contenders(item, place, task, test_set, present):
-                if contender.name not in excepted:
-                    found.setdefault(contender.name, contender)
-        return tuple(found.values())
-
-    def _only_elsewhere(self, item: Any, present: Mapping[str, int]) -> bool:
-        """Whether an item names systems of the warehouse none of which is among those present."""
-        if isinstance(item, n.Pattern):
-            return any(_like(name, item.text) for name in self.catalog.systems) and not any(
-                _like(name, item.text) for name in present
-            )
-        named = [(name, name) for name in self.catalog.systems]
-        return (
-            isinstance(item, n.Name | n.Text)
-            and not _matching(item.text, [(name, name) for name in present])
-            and bool(_matching(item.text, named))
-        )
-
-    def _contenders(
-        self, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
-    ) -> list[p.Contender]:
-        on = self.catalog.short_name(test_set)
-        if isinstance(item, n.All):
-            return [p.System(present[name], name) for name in sorted(present)]
-        if isinstance(item, n.Pattern):
-            matching = [name for name in sorted(present) if _like(name, item.text)]
-            if not matching:
-                raise QueryError(
-                    f"no system matches {item.text} on {on}", place.span, listing(list(present), "systems")
-                )
-            return [p.System(present[name], name) for name in matching]
-        if isinstance(item, n.Baseline):
-            return [self.baseline(item, task)]
-        return [self.contender(item, place, task, test_set, present)]
-
-    def contender(
-        self, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
-    ) -> p.Contender:
-        """The one system of a name that has rows for a task on a test set."""
-        text = _text(item, place, "the name of a system")
-        on = self.catalog.short_name(test_set)
-        found = _matching(text, [(name, p.System(number, name)) for name, number in present.items()])
-        if len(found) == 1:
-            return found[0]
-        if len(found) > 1:
-            names = " or ".join(sorted(system.name for system in found))
-            raise QueryError(f"'{text}' may be {names}", place.span, ("write it in the same case",))
-        if text.casefold() == "allrel":
-            return self.baseline(n.Baseline("allrel", span=place.span), task)
-        if text.casefold() == "random":
-            raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
-        elsewhere = _matching(text, [(name, name) for name in self.catalog.systems])
-        if elsewhere:
-            where = self.catalog.test_sets_of(self.catalog.systems[elsewhere[0]], task)
-            hint = f"it has {ROWS[task]} on {', '.join(where)}" if where else f"it has {ROWS[task]} on no test set"
-            raise QueryError(f"{elsewhere[0]} has no {ROWS[task]} on {on}", place.span, (hint,))
-        raise QueryError(f"unknown system '{text}' on {on}", place.span, hints(text, list(present), "systems"))
-
-    def baseline(self, node: n.Baseline, task: Task) -> p.Baseline:
-        """allrel or random(s=…), which stand among systems of filtering."""
-        name = node.name.casefold()
-        if name not in ("allrel", "random"):
-            raise QueryError(
-                f"unknown baseline '{node.name}'", node.span, hints(name, ("allrel", "random(s=0.5)"), "baselines")
-            )
-        if task != "filtering":
-            raise QueryError(f"{name} judges relevance, so it is no system of {task}", node.span, ("say of filtering",))
-        if name == "allrel":
-            if node.parameters:
-                raise QueryError("allrel has no parameters", node.parameters[0].span)
-            return p.Baseline("allrel", Decimal(1))
-        share = None
-        for parameter in node.parameters:
-            if parameter.name.casefold() != "s":
-                raise QueryError(f"random has no parameter '{parameter.name}'", parameter.span, ("its parameter is s",))
-            value = self.single(parameter.value)
-            if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
-                shown = written(value.value) if isinstance(value, n.Number) else value.text
-                raise QueryError(f"s is a number from 0 to 1, not {shown}", parameter.value.span)
-            share = value.value
-        if share is None:
-            raise QueryError("random needs a share", node.span, ("write random(s=0.7)",))
-        return p.Baseline(f"random(s={written(share)})", share)
-
-    # --- attributes and conditions ------------------------------------------------------------------------------------
-
-    def dimension(self, node: n.Attribute, task: Task) -> p.Dimension:
-        """What `by`, `where` and `exchange by` split or choose rows by."""
-        of = node.of.casefold()
-        allowed = _DIMENSIONS[task]
-        if of not in allowed:
-            everywhere = {each for some in _DIMENSIONS.values() for each in some}
-            if of in everywhere:
-                raise QueryError(f"{task} has no {of}", node.span, listing(allowed, "attributes"))
-            raise QueryError(f"unknown attribute '{node.of}'", node.span, hints(of, allowed, "attributes"))
-        if node.name:
-            if of not in ("document", "system"):
-                raise QueryError(f"{of} has no attributes", node.span)
-            known = self.catalog.attributes[of]
-            found = _matching(node.name, [(name, name) for name in known])
-            if not found:
-                shown = [f"{of}.{name}" for name in known]
-                raise QueryError(
-                    f"unknown attribute '{of}.{node.name}'", node.span, hints(f"{of}.{node.name}", shown, "attributes")
-                )
-            return p.Dimension(cast(Any, of), found[0])
-        return p.Dimension(cast(Any, of))
-
-    def condition(self, node: n.Condition | None, task: Task) -> p.Filter | None:
-        """A condition with its attributes looked up and its values checked against them."""
-        match node:
-            case None:
-                return None
-            case n.And(conditions) | n.Or(conditions):
-                word: Literal["and", "or"] = "and" if isinstance(node, n.And) else "or"
-                return p.Joined(word, tuple(cast(p.Filter, self.condition(each, task)) for each in conditions))
-            case n.Not(condition):
-                return p.Negated(cast(p.Filter, self.condition(condition, task)))
-            case n.IsMissing(attribute):
-                return p.Missing(self.dimension(attribute, task))
-            case n.Like(attribute, pattern):
-                dimension = self.dimension(attribute, task)
-                if self._numeric(dimension):
-                    raise QueryError(f"{dimension.name} is a number, and like compares texts", node.span)
-                found = self.single(pattern)
-                return p.Matches(dimension, _text(found, pattern, "a text"))
-            case n.In(attribute, nodes):
-                dimension = self.dimension(attribute, task)
-                pairs = self.spread(nodes)
-                return p.OneOf(dimension, tuple(self._value(dimension, item, place) for item, place in pairs))
-            case n.Comparison(attribute, operator, value):
-                dimension = self.dimension(attribute, task)
-                return p.Compared(dimension, operator, self._value(dimension, self.single(value), value))
-
-    def _numeric(self, dimension: p.Dimension) -> bool:
-        if dimension.attribute:
-            return (dimension.of, dimension.attribute) in self.catalog.numeric_attributes
-        return dimension.of == "confidence"
-
-    def _value(self, dimension: p.Dimension, item: Any, place: n.Node) -> p.Scalar:
-        numeric = self._numeric(dimension)
-        if isinstance(item, n.Number):
-            if not numeric:
-                raise QueryError(
-                    f"{dimension.name} is a text, not a number", place.span, (f'write "{written(item.value)}"',)
-                )
-            return item.value
-        if numeric:
-            raise QueryError(f"{dimension.name} is a number, not a text", place.span)
-        if dimension.of == "label":
-            label = cast(str, item.text).casefold()
-            if label not in ("relevant", "optional", "nonrelevant"):
-                raise QueryError(
-                    f"unknown label '{item.text}'",
-                    place.span,
-                    hints(label, ("relevant", "optional", "nonrelevant"), "labels"),
-                )
-            return label
-        if isinstance(item, n.Name) and item is place:
-            raise QueryError("a text stands in quotes", place.span, (f'write "{item.text}"',))
-        return cast(str, item.text)
-
-
-_DIMENSIONS: Mapping[Task, tuple[str, ...]] = {
-    "extraction": ("document", "unit", "label", "system"),
-    "filtering": ("document", "label", "confidence", "system"),
-    "values": ("document", "label", "system"),
-    "published": ("system",),
-}
-"""What the rows of each task can be split and chosen by."""
-
-
-def _matching(text: str, named: Iterable[tuple[str, _It]]) -> list[_It]:
+def matching(text: str, named: Iterable[tuple[str, _It]]) -> list[_It]:
     """Those of exactly this name, else those of this name in another case."""
     named = list(named)
     exact = [it for name, it in named if name == text]
@@ -437,11 +247,11 @@ def _matching(text: str, named: Iterable[tuple[str, _It]]) -> list[_It]:
     return exact or [it for name, it in named if name.casefold() == folded]
 
 
-def _like(text: str, pattern: str) -> bool:
+def like(text: str, pattern: str) -> bool:
     return fnmatchcase(text.casefold(), pattern.casefold().replace("[", "[[]"))
 
 
-def _text(item: Any, place: n.Node, what: str) -> str:
+def text_of(item: Any, place: n.Node, what: str) -> str:
     if isinstance(item, n.Name | n.Text):
         return normalize("NFC", item.text)
     raise QueryError(f"{what} is needed here", place.span)

@@ -13,6 +13,8 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from warehouse.query import plan as p
+from warehouse.query.conditions import condition_of, dimension_of
+from warehouse.query.contenders import baseline, contender_named, contenders
 from warehouse.query.fields import Asked, field_on, fields_on
 from warehouse.query.hints import hints, listing
 from warehouse.query.names import Scope
@@ -64,7 +66,7 @@ def _question(statement: n.Question, scope: Scope) -> p.Question:
             return _audit(statement, scope)
         case n.Agree():
             test_sets = _test_sets(statement.test_sets, scope)
-            return p.AgreePlan(to_text(statement), test_sets, scope.condition(statement.where, "filtering"))
+            return p.AgreePlan(to_text(statement), test_sets, condition_of(scope, statement.where, "filtering"))
 
 
 # --- score ------------------------------------------------------------------------------------------------------------
@@ -76,8 +78,8 @@ def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
     by: tuple[p.Dimension, ...] = ()
     where = None
     for task in dict.fromkeys(field.task for field in fields):
-        by = tuple(scope.dimension(attribute, task) for attribute in statement.by)
-        where = scope.condition(statement.where, task)
+        by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
+        where = condition_of(scope, statement.where, task)
     order, descending = fields[0].statistics[0].label, True
     if statement.order:
         order, descending = _order(statement.order, fields[0], scope)
@@ -168,11 +170,11 @@ def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | 
 def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scope) -> p.Contender:
     item = scope.single(node)
     if isinstance(item, n.Baseline):
-        return scope.baseline(item, field.task)
+        return baseline(scope, item, field.task)
     name_of = scope.catalog.system_names
     present = {name_of[number]: number for number in scope.catalog.systems_with(field.task, field.test_set.id)}
     test_set = next(t for t in scope.catalog.test_sets if t.id == field.test_set.id)
-    return scope.contender(item, node, field.task, test_set, present)
+    return contender_named(scope, item, node, field.task, test_set, present)
 
 
 def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
@@ -184,12 +186,12 @@ def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
     exchange = p.Dimension("document")
     if statement.exchange:
-        exchange = scope.dimension(statement.exchange, task)
+        exchange = dimension_of(scope, statement.exchange, task)
         if exchange.of not in ("document", "unit"):
             what = ("say document, unit or document.attribute",)
             raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
     return p.Testing(
-        where=scope.condition(statement.where, task),
+        where=condition_of(scope, statement.where, task),
         exchange=exchange,
         test=_word(statement.test, scope, [test.name for test in TESTS], "test", "randomization"),
         shuffles=shuffles,
@@ -218,11 +220,11 @@ def _word(node: n.Name | n.Variable | None, scope: Scope, known: Iterable[str], 
 
 def _generality(statement: n.Generality, scope: Scope) -> p.GeneralityPlan:
     test_sets = _test_sets(statement.test_sets, scope)
-    by = tuple(scope.dimension(attribute, "filtering") for attribute in statement.by)
+    by = tuple(dimension_of(scope, attribute, "filtering") for attribute in statement.by)
     for dimension, node in zip(by, statement.by, strict=True):
         if dimension.of != "document":
             raise QueryError(f"generality is no matter of {dimension.of}", node.span, ("say by document.attribute",))
-    return p.GeneralityPlan(to_text(statement), test_sets, by, scope.condition(statement.where, "filtering"))
+    return p.GeneralityPlan(to_text(statement), test_sets, by, condition_of(scope, statement.where, "filtering"))
 
 
 def _test_sets(node: n.TestSets | None, scope: Scope) -> tuple[p.TestSet, ...]:
@@ -255,7 +257,7 @@ def _change(statement: n.Change, scope: Scope) -> p.ChangePlan:
         to_text(statement),
         p.Field(source.test_set, source.task, source.statistics, common),
         p.Field(target.test_set, target.task, target.statistics, common),
-        scope.condition(statement.where, source.task),
+        condition_of(scope, statement.where, source.task),
         trim,
     )
 
@@ -276,7 +278,7 @@ def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
     )
     exponent = scope.number(statement.exponent, Decimal(0))
     return p.ProjectPlan(
-        to_text(statement), field, generalities, exponent, scope.condition(statement.where, field.task)
+        to_text(statement), field, generalities, exponent, condition_of(scope, statement.where, field.task)
     )
 
 
@@ -291,6 +293,6 @@ def _audit(statement: n.Audit, scope: Scope) -> p.AuditPlan:
             raise QueryError(f"{short} has no key labels, which an audit counts", place.span)
         measures = tuple(n.Measure(name) for name in printed)
         statistics = tuple(scope.statistic(measure, "published", test_set) for measure in measures)
-        contenders = scope.contenders(statement.systems, "published", test_set, elsewhere=True)
-        fields.append(p.Field(scope.planned(test_set), "published", statistics, contenders))
+        named = contenders(scope, statement.systems, "published", test_set, elsewhere=True)
+        fields.append(p.Field(scope.planned(test_set), "published", statistics, named))
     return p.AuditPlan(to_text(statement), tuple(fields))

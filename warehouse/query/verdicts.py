@@ -94,8 +94,8 @@ def hopeless(how: p.Testing) -> Iterator[str]:
     elif confidence(0, how.shuffles, level) < wanted:
         needed = ceil(log(1 - wanted) / log(1 - level)) - 1
         yield (
-            f"{how.shuffles:,} shuffles can never be {how.confidence} sure of the level {how.level}, even if none is as "
-            f"extreme as what was observed; it takes {needed:,}"
+            f"{how.shuffles:,} shuffles can never be {how.confidence} sure of the level {how.level}, "
+            f"even if none is as extreme as what was observed; it takes {needed:,}"
         )
 
 

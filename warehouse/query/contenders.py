@@ -1,0 +1,121 @@
+"""Which systems a question means: those named, patterns, all, and the baselines that may stand among systems of
+filtering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from warehouse.catalog import KnownTestSet
+from warehouse.measures import Task
+from warehouse.query import plan as p
+from warehouse.query.hints import hints, listing, written
+from warehouse.query.names import ROWS, Scope, like, matching, text_of
+
+
+def contenders(
+    scope: Scope, node: n.Systems | None, task: Task, test_set: KnownTestSet, elsewhere: bool = False
+) -> tuple[p.Contender, ...]:
+    """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
+
+    With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
+    """
+    name_of = scope.catalog.system_names
+    present = {name_of[number]: number for number in scope.catalog.systems_with(task, test_set.id)}
+    items: Iterable[Any] = node.items if node else (n.All(),)
+    excepted: set[str] = set()
+    for item, place in scope.spread(node.excepted if node else ()):
+        excepted.update(c.name for c in _contenders(scope, item, place, task, test_set, present))
+    found: dict[str, p.Contender] = {}
+    for item, place in scope.spread(items):
+        if elsewhere and _only_elsewhere(scope, item, present):
+            continue
+        for contender in _contenders(scope, item, place, task, test_set, present):
+            if contender.name not in excepted:
+                found.setdefault(contender.name, contender)
+    return tuple(found.values())
+
+
+def _only_elsewhere(scope: Scope, item: Any, present: Mapping[str, int]) -> bool:
+    """Whether an item names systems of the warehouse none of which is among those present."""
+    if isinstance(item, n.Pattern):
+        return any(like(name, item.text) for name in scope.catalog.systems) and not any(
+            like(name, item.text) for name in present
+        )
+    named = [(name, name) for name in scope.catalog.systems]
+    return (
+        isinstance(item, n.Name | n.Text)
+        and not matching(item.text, [(name, name) for name in present])
+        and bool(matching(item.text, named))
+    )
+
+
+def _contenders(
+    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+) -> list[p.Contender]:
+    on = scope.catalog.short_name(test_set)
+    if isinstance(item, n.All):
+        return [p.System(present[name], name) for name in sorted(present)]
+    if isinstance(item, n.Pattern):
+        matching = [name for name in sorted(present) if like(name, item.text)]
+        if not matching:
+            raise QueryError(f"no system matches {item.text} on {on}", place.span, listing(list(present), "systems"))
+        return [p.System(present[name], name) for name in matching]
+    if isinstance(item, n.Baseline):
+        return [baseline(scope, item, task)]
+    return [contender_named(scope, item, place, task, test_set, present)]
+
+
+def contender_named(
+    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+) -> p.Contender:
+    """The one system of a name that has rows for a task on a test set."""
+    text = text_of(item, place, "the name of a system")
+    on = scope.catalog.short_name(test_set)
+    found = matching(text, [(name, p.System(number, name)) for name, number in present.items()])
+    if len(found) == 1:
+        return found[0]
+    if len(found) > 1:
+        names = " or ".join(sorted(system.name for system in found))
+        raise QueryError(f"'{text}' may be {names}", place.span, ("write it in the same case",))
+    if text.casefold() == "allrel":
+        return baseline(scope, n.Baseline("allrel", span=place.span), task)
+    if text.casefold() == "random":
+        raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
+    elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
+    if elsewhere:
+        where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task)
+        hint = f"it has {ROWS[task]} on {', '.join(where)}" if where else f"it has {ROWS[task]} on no test set"
+        raise QueryError(f"{elsewhere[0]} has no {ROWS[task]} on {on}", place.span, (hint,))
+    raise QueryError(f"unknown system '{text}' on {on}", place.span, hints(text, list(present), "systems"))
+
+
+def baseline(scope: Scope, node: n.Baseline, task: Task) -> p.Baseline:
+    """allrel or random(s=…), which stand among systems of filtering."""
+    name = node.name.casefold()
+    if name not in ("allrel", "random"):
+        raise QueryError(
+            f"unknown baseline '{node.name}'", node.span, hints(name, ("allrel", "random(s=0.5)"), "baselines")
+        )
+    if task != "filtering":
+        raise QueryError(f"{name} judges relevance, so it is no system of {task}", node.span, ("say of filtering",))
+    if name == "allrel":
+        if node.parameters:
+            raise QueryError("allrel has no parameters", node.parameters[0].span)
+        return p.Baseline("allrel", Decimal(1))
+    share = None
+    for parameter in node.parameters:
+        if parameter.name.casefold() != "s":
+            raise QueryError(f"random has no parameter '{parameter.name}'", parameter.span, ("its parameter is s",))
+        value = scope.single(parameter.value)
+        if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
+            shown = written(value.value) if isinstance(value, n.Number) else value.text
+            raise QueryError(f"s is a number from 0 to 1, not {shown}", parameter.value.span)
+        share = value.value
+    if share is None:
+        raise QueryError("random needs a share", node.span, ("write random(s=0.7)",))
+    return p.Baseline(f"random(s={written(share)})", share)

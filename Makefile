@@ -21,7 +21,8 @@ check: .venv/installed-dev
 	@$(MAKE) --no-print-directory test
 
 bench: .venv/installed-test
-	$(BIN)/python -m benchmarks.significance
+	$(BIN)/python benchmarks/command_line.py
+	$(BIN)/python benchmarks/significance.py
 
 clean:
 	rm -rf .venv

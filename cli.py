@@ -312,24 +312,29 @@ def _info(asked: argparse.Namespace) -> int:
 
 
 _DEMO = (
-    ("What each system scored on the official test set of MUC-4", "score recall, precision, F for all on TST3"),
+    ("What each system scored on the official test set of MUC-4", "score F, recall, precision for all on TST3"),
     (
         "Is the difference between the first and the third more than chance",
         "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999",
     ),
     (
-        "How well the systems told relevant messages from others",
-        "score recall, precision, fallout, F of filtering for all, allrel on TST3",
+        "Which systems cannot be told apart: those that share a letter",
+        "group F(beta=1) for all on TST3 shuffles 9999 level 0.10 confidence 0.99",
     ),
     (
-        "What filtering was on both test sets, as printed in 1992",
-        "score precision, fallout of published for all on TST3, TST4",
+        "How well the systems told relevant messages from others",
+        "score F, recall, precision, fallout of filtering for all, allrel on TST3",
+    ),
+    (
+        "What became of precision and fallout on another test set, as printed in 1992",
+        "change precision, fallout of published for all except allrel from TST3 to TST4 trim 1",
     ),
 )
 """What the demonstration asks, and why."""
 
 
 def _demo(asked: argparse.Namespace) -> int:
+    asked.format = asked.format or "table"
     from warehouse.database import in_memory
     from warehouse.sample import fill
     from warehouse.session import Session

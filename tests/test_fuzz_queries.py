@@ -314,7 +314,7 @@ def _letter(text: str, chance: random.Random) -> str:
 
 
 def _case(text: str, chance: random.Random) -> str:
-    return chance.choice((str.upper, str.swapcase, str.title))(text)
+    return chance.choice((text.upper(), text.swapcase(), text.title()))
 
 
 def _kind(text: str, chance: random.Random) -> str:

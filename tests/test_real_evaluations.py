@@ -1,4 +1,6 @@
-"""What the program answers on the real MUC-4 evaluation, against what was published. Skipped where the data are absent."""
+"""What the program answers on the real MUC-4 evaluation, against what was published. Skipped where the data are
+absent.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def test_every_decision_falls_into_one_cell(muc4: Session) -> None:
 
 
 def test_the_groups_of_the_first_systems_are_chinchors(muc4: Session) -> None:
-    """GE differs from GE-CMU at 0.10, is not told from UMASS with confidence 0.99, and GE-CMU and UMASS do not differ."""
+    """GE differs from GE-CMU at 0.10, is not told from UMASS with confidence 0.99, and GE-CMU and UMASS do not
+    differ.
+    """
     rows = muc4.run("group F for GE, GE-CMU, UMASS on TST3 shuffles 9999 level 0.10 confidence 0.99").rows
     letters = {row["system"]: set(str(row["letters"]).split()) for row in rows}
     assert not letters["GE"] & letters["GE-CMU"]

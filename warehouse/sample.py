@@ -12,11 +12,14 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warehouse.database import LIBRARY, Database, create, in_memory, open_database
 from warehouse.errors import WarehouseError
-from warehouse.ingest import Loaded, load
 from warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from warehouse.ingest import Loaded
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
 """Beside the package, in a checkout as in an installation."""
@@ -30,6 +33,8 @@ def contents() -> list[tuple[Path, str, bool]]:
 
 def fill(database: Database) -> list[Loaded]:
     """Loads all sample data into a warehouse."""
+    from warehouse.ingest import load
+
     return [
         load(database, file, reader, simulated=simulated, called=file.relative_to(FOLDER.parent).as_posix())
         for file, reader, simulated in contents()

@@ -303,7 +303,8 @@ def _replace(words: list[str], chance: random.Random) -> None:
 
 
 def _word(chance: random.Random) -> str:
-    return chance.choice(WORDS if chance.random() < 0.6 else ODD)
+    words: tuple[str, ...] = WORDS if chance.random() < 0.6 else ODD
+    return chance.choice(words)
 
 
 def _letter(text: str, chance: random.Random) -> str:
@@ -384,7 +385,10 @@ def answer(session: Session, text: str) -> str:
 
 
 @pytest.mark.parametrize("text", RIGHT)
-def test_the_queries_that_are_mutated_are_understood(small: Database, text: str) -> None:
+def test_the_queries_that_are_mutated_are_understood(
+    small: Database, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     refusal = ""
     try:
         assert list(Session(small).results(text))

@@ -229,9 +229,14 @@ class _Facts:
         annotators: bool = False,
     ) -> None:
         self._annotators = annotators
+        thresholds, where = _thresholds(where) if field.task == "filtering" and source is None else (None, where)
+        dimensions = [each for each in dimensions if each.of != "confidence"] if thresholds else dimensions
         self._field = field
         self._where = where
-        self._source = source or _SOURCE[field.task]
+        self._source = Sql(source or _SOURCE[field.task])
+        if thresholds is not None:
+            self._source = _thresholded(self._condition(thresholds))
+        self._key = source == "key_label"
         self._attributes = list(dict.fromkeys(dimension for dimension in dimensions if dimension.attribute))
         self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
         for dimension in dict.fromkeys(dimensions):
@@ -264,7 +269,7 @@ class _Facts:
     def tail(self) -> Sql:
         """From, joins and conditions."""
         conditions = ["f.test_set_id = " + value(self._field.test_set.id)]
-        if self._source == "key_label":
+        if self._key:
             if not self._annotators:
                 conditions.append(Sql("f.annotator_id = 0"))
         else:
@@ -276,7 +281,7 @@ class _Facts:
             conditions.append("f.measure in " + values(measures))
         if self._where is not None:
             conditions.append(self._condition(self._where))
-        return join(" ", [f" from {self._source} f", *self._joins, "where", join(" and ", conditions)])
+        return join(" ", [" from " + self._source + " f", *self._joins, "where", join(" and ", conditions)])
 
     def _condition(self, where: p.Filter) -> Sql:
         match where:
@@ -298,6 +303,31 @@ class _Facts:
     def _comparable(self, dimension: p.Dimension, wanted: p.Scalar) -> Sql:
         expression = self.expression(dimension)
         return expression + "::double" if isinstance(wanted, Decimal) and dimension.attribute else expression
+
+
+def _thresholds(where: p.Filter | None) -> tuple[p.Filter | None, p.Filter | None]:
+    """A condition parted into what it says of confidence and the rest; `conditions` sees to it that this can be
+    done.
+    """
+    match where:
+        case p.Joined("and", conditions):
+            on = tuple(each for each in conditions if _of_confidence(each))
+            rest = tuple(each for each in conditions if not _of_confidence(each))
+            return p.Joined("and", on) if on else None, p.Joined("and", rest) if rest else None
+    return (where, None) if _of_confidence(where) else (None, where)
+
+
+def _of_confidence(where: p.Filter | None) -> bool:
+    return any(dimension.of == "confidence" for dimension in _dimensions(where))
+
+
+def _thresholded(condition: Sql) -> Sql:
+    """The cells where a decision that does not meet a condition on its confidence counts as no."""
+    kept = "(select *, " + condition + "::integer as kept from cells f)"
+    return (
+        "(select test_set_id, system_id, document_id, label, confidence, a * kept as a, b * kept as b, "
+        "c + a * (1 - kept) as c, d + b * (1 - kept) as d, x * kept as x, y + x * (1 - kept) as y from " + kept + ")"
+    )
 
 
 def _scalar(wanted: p.Scalar) -> str | float:

@@ -46,6 +46,34 @@ def dimension_of(scope: Scope, node: n.Attribute, task: Task) -> p.Dimension:
     return p.Dimension(cast(Any, of))
 
 
+def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | None:
+    """A whole condition. What it says of confidence is a threshold, so it stands alone or is joined to the rest by
+    and.
+    """
+    found = condition_of(scope, node, task)
+    parts = node.conditions if isinstance(node, n.And) else () if node is None else (node,)
+    for part in parts:
+        mixed = set(_attributes(part))
+        if "confidence" in mixed and (len(mixed) > 1 or isinstance(part, n.Or | n.Not)):
+            raise QueryError(
+                "a condition on confidence stands alone or is joined by and",
+                part.span,
+                ("it is a threshold: a decision that does not meet it counts as no",),
+            )
+    return found
+
+
+def _attributes(node: n.Condition) -> list[str]:
+    """What the comparisons of a condition speak of."""
+    match node:
+        case n.And(conditions) | n.Or(conditions):
+            return [of for each in conditions for of in _attributes(each)]
+        case n.Not(condition):
+            return _attributes(condition)
+        case n.Comparison(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute):
+            return [attribute.of.casefold()]
+
+
 def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | None:
     """A condition with its attributes looked up and its values checked against them."""
     match node:

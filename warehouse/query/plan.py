@@ -12,6 +12,10 @@ from typing import Literal
 
 from warehouse.measures import Statistic, Task
 
+DEFAULT_SEED = 1992
+DEFAULT_LEVEL = Decimal("0.05")
+DEFAULT_CONFIDENCE = Decimal("0.99")
+
 # --- who and where ----------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +153,23 @@ class Testing:
     confidence: Decimal
     adjust: str
     missing: Literal["error", "drop", "zero"]
+
+    @classmethod
+    def plain(cls, where: Filter | None) -> Testing:
+        """What holds where nothing is said: randomization of documents, two-sided, at the level 0.05."""
+        return cls(
+            where=where,
+            exchange=Dimension("document"),
+            test="randomization",
+            shuffles=None,
+            exact=False,
+            sides="two-sided",
+            seed=DEFAULT_SEED,
+            level=DEFAULT_LEVEL,
+            confidence=DEFAULT_CONFIDENCE,
+            adjust="none",
+            missing="error",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
+from decimal import Decimal
+
+import numpy as np
+
 from grammar.errors import QueryError
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
@@ -12,8 +17,13 @@ from warehouse.measures.values import printed
 from warehouse.query import compile as sql
 from warehouse.query import plan as p
 from warehouse.query.labels import signature, some, title
+from warehouse.query.observe import Floats, observe
 from warehouse.query.scoring import values_on
+from warehouse.query.sums import sums
 from warehouse.results import Cell, Column, Result, Table
+from warehouse.significance import bootstrap
+
+RESAMPLES = 2000
 
 
 def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
@@ -29,6 +39,7 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     if not start:
         raise QueryError(f"{field.test_set.name} has no key labels, so its generality is not known")
     assumption = "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
+    resampled = {} if field.task == "published" else _resampled(plan, recall, fallout, engine)
     rows: list[tuple[Cell, ...]] = []
     without: list[str] = []
     for statistic in field.statistics:
@@ -40,9 +51,12 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
                 value = None
                 if r is not None and f is not None:
                     value = _projected(statistic, r, f, start, float(generality), float(plan.exponent))
+                limits: tuple[float | None, float | None] = (None, None)
+                if value is not None and contender.name in resampled:
+                    limits = _interval(statistic, resampled[contender.name], start, generality, plan.exponent)
                 measured = values.get((contender.name, statistic.label))
                 head = (field.test_set.name, statistic.label, contender.name, start, float(generality), assumption)
-                rows.append((*head, measured, value))
+                rows.append((*head, measured, value, *limits))
     notes = [f"recall or fallout is not known for {some(sorted(set(without)))}"] if without else []
     several = len(field.statistics) > 1
     columns = (
@@ -54,6 +68,8 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
         Column("assumption", "text", on_screen=False),
         Column("value_from", "proportion", "measured"),
         Column("value", "proportion", "projected"),
+        Column("ci_low", "proportion", "95% from", on_screen=bool(resampled)),
+        Column("ci_high", "proportion", "to", on_screen=bool(resampled)),
     )
     labels = ", ".join(statistic.label for statistic in field.statistics)
     caption = f"{labels} from {field.test_set.name}, of generality {start:.4f}, at others under {assumption}"
@@ -64,6 +80,41 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
         table=Table(columns, tuple(rows)),
         notes=tuple(notes),
     )
+
+
+Draws = tuple[Floats, Floats]
+"""Recall and fallout in each resample of the documents; NaN where undefined."""
+
+
+def _resampled(plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine) -> dict[str, Draws]:
+    """Recall and fallout of each system with documents of its own, over the same resamples of them."""
+    field = plan.field
+    systems = tuple(contender for contender in field.contenders if isinstance(contender, p.System))
+    if not systems:
+        return {}
+    how = p.Testing.plain(plan.where)
+    seen = observe(how, p.Field(field.test_set, field.task, (recall, fallout), systems), engine)
+    both = [sums(seen, statistic) for statistic in (recall, fallout)]
+    stream = zlib.crc32(field.test_set.own_name.encode())
+    drawn: dict[str, list[Floats]] = {}
+    for counts in bootstrap.resampled(seen.units, None, RESAMPLES, how.seed, stream):
+        for place, system in enumerate(systems):
+            values = [each.resample(place, counts) for each in both]
+            drawn.setdefault(system.name, []).append(np.stack(values))
+    return {name: tuple(np.concatenate(parts, axis=1)) for name, parts in drawn.items()}
+
+
+def _interval(
+    statistic: Statistic, draws: Draws, start: float, generality: Decimal, exponent: Decimal
+) -> tuple[float | None, float | None]:
+    """The 95% percentile interval of a projected value; nothing where no resample has one."""
+    pairs = [(r, f) for r, f in zip(*(each.tolist() for each in draws), strict=True) if r == r and f == f]
+    found = [_projected(statistic, r, f, start, float(generality), float(exponent)) for r, f in pairs]
+    known = [value for value in found if value is not None]
+    if not known:
+        return None, None
+    low, high = np.quantile(known, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def _needed(field: p.Field, name: str) -> Statistic:

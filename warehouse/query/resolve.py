@@ -13,16 +13,13 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from warehouse.query import plan as p
-from warehouse.query.conditions import condition_of, dimension_of
+from warehouse.query.conditions import dimension_of, filter_of
 from warehouse.query.contenders import baseline, contender_named, contenders
 from warehouse.query.fields import Asked, field_on, fields_on
 from warehouse.query.hints import hints, listing
 from warehouse.query.names import Scope
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 
-DEFAULT_SEED = 1992
-DEFAULT_LEVEL = Decimal("0.05")
-DEFAULT_CONFIDENCE = Decimal("0.99")
 MOST_SHUFFLES = 10**9
 
 
@@ -66,7 +63,7 @@ def _question(statement: n.Question, scope: Scope) -> p.Question:
             return _audit(statement, scope)
         case n.Agree():
             test_sets = _test_sets(statement.test_sets, scope)
-            return p.AgreePlan(to_text(statement), test_sets, condition_of(scope, statement.where, "filtering"))
+            return p.AgreePlan(to_text(statement), test_sets, filter_of(scope, statement.where, "filtering"))
 
 
 # --- score ------------------------------------------------------------------------------------------------------------
@@ -79,7 +76,7 @@ def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
     where = None
     for task in dict.fromkeys(field.task for field in fields):
         by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
-        where = condition_of(scope, statement.where, task)
+        where = filter_of(scope, statement.where, task)
     order, descending = fields[0].statistics[0].label, True
     if statement.order:
         order, descending = _order(statement.order, fields[0], scope)
@@ -180,8 +177,8 @@ def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scop
 def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
     task = fields[0].task
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
-    level = scope.share(statement.level, "level", DEFAULT_LEVEL)
-    confidence = scope.share(statement.confidence, "confidence", DEFAULT_CONFIDENCE)
+    level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
+    confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
     if statement.exact and statement.shuffles is not None:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
     exchange = p.Dimension("document")
@@ -191,13 +188,13 @@ def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope:
             what = ("say document, unit or document.attribute",)
             raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
     return p.Testing(
-        where=condition_of(scope, statement.where, task),
+        where=filter_of(scope, statement.where, task),
         exchange=exchange,
         test=_word(statement.test, scope, [test.name for test in TESTS], "test", "randomization"),
         shuffles=shuffles,
         exact=statement.exact,
         sides=statement.sides or "two-sided",
-        seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else DEFAULT_SEED,
+        seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else p.DEFAULT_SEED,
         level=level,
         confidence=confidence,
         adjust=_word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none"),
@@ -224,7 +221,7 @@ def _generality(statement: n.Generality, scope: Scope) -> p.GeneralityPlan:
     for dimension, node in zip(by, statement.by, strict=True):
         if dimension.of != "document":
             raise QueryError(f"generality is no matter of {dimension.of}", node.span, ("say by document.attribute",))
-    return p.GeneralityPlan(to_text(statement), test_sets, by, condition_of(scope, statement.where, "filtering"))
+    return p.GeneralityPlan(to_text(statement), test_sets, by, filter_of(scope, statement.where, "filtering"))
 
 
 def _test_sets(node: n.TestSets | None, scope: Scope) -> tuple[p.TestSet, ...]:
@@ -257,7 +254,7 @@ def _change(statement: n.Change, scope: Scope) -> p.ChangePlan:
         to_text(statement),
         p.Field(source.test_set, source.task, source.statistics, common),
         p.Field(target.test_set, target.task, target.statistics, common),
-        condition_of(scope, statement.where, source.task),
+        filter_of(scope, statement.where, source.task),
         trim,
     )
 
@@ -278,7 +275,7 @@ def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
     )
     exponent = scope.number(statement.exponent, Decimal(0))
     return p.ProjectPlan(
-        to_text(statement), field, generalities, exponent, condition_of(scope, statement.where, field.task)
+        to_text(statement), field, generalities, exponent, filter_of(scope, statement.where, field.task)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from warehouse.measures.filtering import auc
 from warehouse.query import compile as sql
 from warehouse.query import plan as p
 from warehouse.query.labels import on, signature, some, title
-from warehouse.results import Cell, Column, Result, SideBySide, Table
+from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
 
 By = tuple[Cell, ...]
 
@@ -46,6 +47,14 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
             head = (field.test_set.name, field.task, line.contender.name, *line.by, line.documents)
             rows.append((*head, *line.values, line.source))
     labels = [statistic.label for statistic in plan.fields[0].statistics]
+    kinds = [_kind(statistic, plan) for statistic in plan.fields[0].statistics]
+    summary = _summary(plan, rows) if any(dimension.of == "system" for dimension in plan.by) else []
+    summary_columns = (
+        Column("test_set", "name", on_screen=len(plan.fields) > 1),
+        *(Column(dimension.name, "name") for dimension in plan.by),
+        Column("systems", "count"),
+        *(Column(label, kind, f"mean {label}") for label, kind in zip(labels, kinds, strict=True)),
+    )
     columns = (
         Column("test_set", "name", on_screen=len(plan.fields) > 1),
         Column("task", "text", on_screen=False),
@@ -61,9 +70,26 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         caption=title(f"{', '.join(labels)} on {on(plan.fields)}", plan.fields, catalog),
         signature=signature(plan.text, plan.fields, catalog),
         table=Table(columns, tuple(rows)),
+        summary_table=Table(summary_columns, tuple(summary)) if summary else EMPTY,
         notes=tuple(notes),
         side_by_side=SideBySide(key, "test_set", tuple(labels)) if len(plan.fields) > 1 else None,
     )
+
+
+def _summary(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    """The mean of each measure over the systems that share the `by` values: a row a test set and values."""
+    width = 3 + len(plan.by)
+    groups: dict[tuple[Cell, ...], list[tuple[Cell, ...]]] = {}
+    for row in rows:
+        groups.setdefault((row[0], *row[3:width]), []).append(row)
+    summary = []
+    for key, members in sorted(groups.items(), key=lambda item: [(cell is None, str(cell)) for cell in item[0]]):
+        means = []
+        for place in range(width + 1, width + 1 + len(plan.fields[0].statistics)):
+            known = [float(row[place]) for row in members if row[place] is not None]  # type: ignore[arg-type]
+            means.append(fsum(known) / len(known) if known else None)
+        summary.append((*key, len({row[2] for row in members}), *means))
+    return summary
 
 
 def _kind(statistic: Statistic, plan: p.ScorePlan) -> Any:

@@ -50,6 +50,12 @@ class Ratios:
         without = np.full(over.shape, np.nan)
         return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 
+    def resample(self, system: int, counts: Floats) -> Floats:
+        """A system's value when each exchange unit counts so often, for counts of shape (any, exchange units)."""
+        over, under = counts @ self.numerators[system], counts @ self.denominators[system]
+        without = np.full(over.shape, np.nan)
+        return float(self.factor) * np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
+
     def differing(self, a: int, b: int) -> int:
         """In how many exchange units two systems differ."""
         unlike = (self.numerators[a] != self.numerators[b]) | (self.denominators[a] != self.denominators[b])
@@ -78,6 +84,10 @@ class Arithmetic:
     def values(self, sums: Floats) -> Floats:
         """The values for sums of shape (columns, any), in floating point; NaN where undefined."""
         return evaluate(self.expression, dict(zip(self.columns, sums, strict=True)))
+
+    def resample(self, system: int, counts: Floats) -> Floats:
+        """A system's value when each exchange unit counts so often, for counts of shape (any, exchange units)."""
+        return self.values(self.counts[system].astype(np.float64) @ counts.T)
 
     def unit_values(self, system: int) -> Floats:
         """A system's value on each exchange unit; NaN where it has none."""

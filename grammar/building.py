@@ -117,7 +117,7 @@ class Builder(Transformer[Token, Any]):
         clauses = tuple(piece for piece in pieces if isinstance(piece, WrittenClause))
         return Draft(word, measures, clauses, _whole(pieces), span_of(pieces[0]))
 
-    score = compare = group = generality = change = project = audit = agree = _question
+    score = compare = group = generality = change = replicate = project = audit = agree = _question
 
     def _before_question(self, pieces: list[Piece]) -> Preceded:
         return Preceded(str(pieces[0]).lower(), pieces[1], _whole(pieces), span_of(pieces[0]))

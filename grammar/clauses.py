@@ -15,6 +15,7 @@ QUESTIONS: dict[str, type[nodes.Question]] = {
     "group": nodes.Group,
     "generality": nodes.Generality,
     "change": nodes.Change,
+    "replicate": nodes.Replicate,
     "project": nodes.Project,
     "audit": nodes.Audit,
     "agree": nodes.Agree,

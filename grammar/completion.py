@@ -71,7 +71,9 @@ def _ends_in_to(place: Place) -> list[str]:
     found = []
     if place.question == "project" and "to" not in place.clauses:
         found.append("to generality")
-    if place.statement in DRAWN and (place.clauses.count("to") == 0 or place.question in {"change", "project"}):
+    if place.statement in DRAWN and (
+        place.clauses.count("to") == 0 or place.question in {"change", "replicate", "project"}
+    ):
         found.append("to")
     return found
 

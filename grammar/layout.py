@@ -142,7 +142,7 @@ def _clause_starts(pieces: Sequence[_Piece]) -> set[int]:
     starts: set[int] = set()
     if words[0][1].text not in _WITH_CLAUSES:
         return starts
-    is_change = any(piece.is_keyword("change") for _, piece in words[:2])
+    is_change = any(piece.is_keyword("change") or piece.is_keyword("replicate") for _, piece in words[:2])
     before, clause = "", ""
     for at, piece in words[1:]:
         word = piece.text if piece.kind == "keyword" else ""

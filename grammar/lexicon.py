@@ -19,8 +19,8 @@ shuffles to two-sided where
 
 _SOFT_WORDS = """
 agree as asc attributes audit change compare confidence define desc drop error evaluations explain exponent export
-fallout forget generality group import imports let level load measure measures missing plot project published score seed
-sets show sql systems test tests trim variables zero
+fallout forget generality group import imports let level load measure measures missing plot project published
+replicate score seed sets show sql systems test tests trim variables zero
 """
 
 RESERVED = frozenset(_RESERVED_WORDS.split())

@@ -226,7 +226,6 @@ class _Tested(Node):
     measures: tuple[Measure | Mean, ...]
     task: Name | None = None
     systems: Systems | None = None
-    test_sets: TestSets | None = None
     where: Condition | None = None
     test: Name | Variable | None = None
     shuffles: Number | Variable | None = None
@@ -242,12 +241,13 @@ class _Tested(Node):
 
 @dataclass(frozen=True, slots=True)
 class Compare(_Tested):
+    test_sets: TestSets | None = None
     against: Name | Baseline | Variable | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Group(_Tested):
-    pass
+    test_sets: TestSets | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +266,14 @@ class Change(Node):
     systems: Systems | None = None
     where: Condition | None = None
     trim: Number | Variable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replicate(_Tested):
+    """`replicate F for all from TST3 to TST4`: which differences on one test set carry over to the other."""
+
+    source: Name | Variable = field(kw_only=True)
+    target: Name | Variable = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +301,7 @@ class Agree(Node):
     where: Condition | None = None
 
 
-Question = Score | Compare | Group | Generality | Change | Project | Audit | Agree
+Question = Score | Compare | Group | Generality | Change | Replicate | Project | Audit | Agree
 """What can be plotted, explained and exported."""
 
 

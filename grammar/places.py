@@ -17,6 +17,7 @@ KIND_AFTER = {
     "COMPARE": "measure",
     "GROUP": "measure",
     "CHANGE": "measure",
+    "REPLICATE": "measure",
     "PROJECT": "measure",
     "ORDER": "measure",
     "MEAN": "measure",

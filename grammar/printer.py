@@ -89,7 +89,7 @@ def _text(node: nodes.Node) -> str:
 
 def _statement(node: nodes.Node) -> str:
     match node:
-        case nodes.Score() | nodes.Compare() | nodes.Group() | nodes.Change() | nodes.Project():
+        case nodes.Score() | nodes.Compare() | nodes.Group() | nodes.Change() | nodes.Replicate() | nodes.Project():
             return _joined(type(node).__name__.lower(), _list(node.measures), *_clauses(node))
         case nodes.Generality() | nodes.Agree():
             return _joined(type(node).__name__.lower(), *_clauses(node))
@@ -126,7 +126,7 @@ def _clauses(node: nodes.Question) -> list[str]:
             written.extend([clause.words] if value == clause.words else [])
         elif clause.field == "exact":
             written.append(clause.words)
-        elif clause.field == "source" and isinstance(node, nodes.Change):
+        elif clause.field == "source" and isinstance(node, nodes.Change | nodes.Replicate):
             written.append(f"from {_text(node.source)} to {_text(node.target)}")
         elif isinstance(value, str):
             written.append(f"{clause.words} {value}")

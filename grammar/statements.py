@@ -67,9 +67,9 @@ def _fields(draft: Draft, text: str) -> dict[str, Any]:
 
 
 def _question(draft: Draft, fields: dict[str, Any]) -> nodes.Question:
-    if draft.word == "change":
+    if draft.word in ("change", "replicate"):
         if "source" not in fields:
-            raise UnfinishedError("change needs two test sets", _after(draft.span), ("from TST3 to TST4",))
+            raise UnfinishedError(f"{draft.word} needs two test sets", _after(draft.span), ("from TST3 to TST4",))
         fields["source"], fields["target"] = fields["source"]
     if draft.word == "project":
         if "source" not in fields:

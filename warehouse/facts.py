@@ -20,6 +20,11 @@ def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:
     return tuple(field for field in staging.form.fields if field.name in staged.columns or field.name in staging.fields)
 
 
+def attribute_columns(staged: Staged) -> tuple[str, ...]:
+    """The columns that attributes are staged in."""
+    return tuple(f"attribute_{number}" for number in range(len(staged.attributes)))
+
+
 def key_columns(form: Form) -> tuple[str, ...]:
     """The columns of the table of a form that tell one fact from another."""
     if form.attributes:
@@ -38,7 +43,7 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
     Raises DataError where the name of a test set could mean two.
     """
     database, fields = staging.database, given(staging, staged)
-    rows = _rows_with_facts(staged)
+    rows = _rows_with_facts(staging, staged)
     notes = _place_test_sets(staging, rows, EVALUATION in fields) if TEST_SET in fields else ()
     for field in (SYSTEM, UNIT, ANNOTATOR):
         if field in fields:
@@ -64,11 +69,11 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
 def make_facts(staging: Staging, staged: Staged) -> None:
     """The rows as their table wants them, with numbers for names, in the temporary table `fact`.
 
-    The column `place` is the row of `staged`. Where columns are attributes, each that is not empty is one fact.
+    The column `place` is the row that was staged. Where columns are attributes, each that is not empty is one fact.
     """
     form, fields = staging.form, given(staging, staged)
     columns = [Sql("staged.rowid as place")]
-    tables = Sql(" from staged")
+    tables = " from " + name(staging.table) + " as staged"
     if TEST_SET in fields:
         tables += _joined_test_set(EVALUATION in fields)
         if not form.attributes:
@@ -116,12 +121,12 @@ def _one_row_an_attribute(staged: Staged, columns: list[Sql], tables: Sql) -> Sq
     return "select * exclude (pair), pair.name, pair.value from (" + rows + ") where pair.value is not null"
 
 
-def _rows_with_facts(staged: Staged) -> str:
-    """The rows of `staged`, without those that give no attribute a value where columns are attributes."""
+def _rows_with_facts(staging: Staging, staged: Staged) -> str:
+    """The staged rows, without those that give no attribute a value where columns are attributes."""
     if not staged.attributes:
-        return "staged"
+        return f"{staging.table} as staged"
     attributes = ", ".join(f"attribute_{number}" for number in range(len(staged.attributes)))
-    return f"(select * from staged where coalesce({attributes}) is not null) as staged"
+    return f"(select * from {staging.table} where coalesce({attributes}) is not null) as staged"
 
 
 def _evaluation(is_given: bool) -> str:

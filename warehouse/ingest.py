@@ -11,22 +11,20 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.database import Database
 from warehouse.errors import DataError, Fault, WarehouseError
-from warehouse.facts import make_facts, number_names, store_facts
+from warehouse.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.judging import check_cells, leave_only_new
-from warehouse.readers import READERS
+from warehouse.readers import READERS, Reader
 from warehouse.readers.kinds import shown
-from warehouse.readers.staging import Staging
-from warehouse.records import FACT_TABLES
+from warehouse.readers.staging import Staged, Staging
+from warehouse.records import FACT_TABLES, Form
 from warehouse.sql import Sql, join, name, values
 from warehouse.version import __version__
-
-_DROP_STAGING = Sql("; ".join(f"drop table if exists temp.{table}" for table in ("staged", "placed", "fact")))
 
 _POINTERS = {
     "document": ("score", "decision", "key_label", "value", "document_attribute"),
@@ -53,6 +51,18 @@ class Loaded:
     rows_read: int
     rows_new: int
     notes: tuple[str, ...]
+    kinds: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a load did with facts of one kind: how many it read, how many were new, and the first rows as texts."""
+
+    form: Form
+    rows_read: int
+    rows_new: int
+    columns: tuple[str, ...]
+    first: tuple[tuple[str | None, ...], ...]
 
 
 class _DryRunOverError(Exception):
@@ -66,6 +76,7 @@ def load(
     *,
     fields: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
     simulated: bool = False,
     dry_run: bool = False,
     called: str | None = None,
@@ -74,7 +85,7 @@ def load(
     """Loads one file, all or nothing.
 
     The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows,
-    `columns` names the columns that fields are taken from; `progress` is called with the share that is done, from 0 to
+    `columns` names the columns that fields are taken from, `options` are those of the reader; `progress` is called with the share that is done, from 0 to
     1. Facts that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is wrong or
     contradicts another or a stored one, and WarehouseError if it cannot be stored.
     """
@@ -82,32 +93,70 @@ def load(
         there_are = f"there is no reader {shown(reader)}; there are {', '.join(READERS)}"
         raise DataError((Fault(str(source), None, there_are),))
     tell = progress or (lambda share: None)
-    staging = Staging(database, source, READERS[reader].form, dict(fields or {}), dict(columns or {}))
+    staging = _staging(database, source, READERS[reader], dict(fields or {}), dict(columns or {}), dict(options or {}))
     tell(0.0)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
-        staged = READERS[reader].stage(staging)
+        parts = [(staging.of(staged.form), staged) for staged in READERS[reader].stage(staging)]
         tell(0.5)
-        notes = [*staged.notes, *check_cells(staging, staged)]
+        notes = [note for part, staged in parts for note in (*staged.notes, *check_cells(part, staged))]
         tell(0.6)
         import_id = None
+        kinds: list[Kind] = []
         with contextlib.suppress(_DryRunOverError), database.transaction():
-            notes += number_names(staging, staged)
-            make_facts(staging, staged)
-            tell(0.7)
-            rows_read, rows_new, more_notes = leave_only_new(staging, staged)
-            tell(0.8)
-            notes += more_notes
+            [(number,)] = database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
+            for part, staged in parts:
+                kind, more_notes = _store(part, staged, int(number))
+                kinds.append(kind)
+                notes += more_notes if len(parts) == 1 else (f"{kind.form.name}: {note}" for note in more_notes)
+            rows_new = sum(kind.rows_new for kind in kinds)
+            tell(0.9)
             if dry_run:
                 raise _DryRunOverError
             if rows_new:
-                import_id = _record_import(staging, reader, called or str(source), rows_new, simulated)
-                store_facts(staging, import_id)
+                import_id = int(number)
+                _record_import(staging, reader, import_id, called or str(source), rows_new, simulated)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
-            database.run(_DROP_STAGING)
+            tables = ("placed", "fact", *(staging.of(form).table for form in READERS[reader].forms))
+            database.run(Sql("; ".join(f"drop table if exists temp.{table}" for table in tables)))
     tell(1.0)
-    return Loaded(called or str(source), reader, import_id, rows_read, rows_new, tuple(notes))
+    rows_read = sum(kind.rows_read for kind in kinds)
+    return Loaded(called or str(source), reader, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
+
+
+def _staging(
+    database: Database,
+    source: Path,
+    reader: Reader,
+    fields: Mapping[str, str],
+    columns: Mapping[str, str],
+    options: Mapping[str, str],
+) -> Staging:
+    """What a reader is given. Raises DataError for an option that the reader does not have, or a choice it has not."""
+    known = {option.name: option for option in reader.options}
+    staging = Staging(database, source, reader.forms[0], fields, columns)
+    for given, text in options.items():
+        if given not in known:
+            there_are = f"; there are {', '.join(known)}" if known else ""
+            raise staging.refusal(f"the reader {reader.name} has no option {shown(given)}{there_are}")
+        if known[given].choices and text not in known[given].choices:
+            raise staging.refusal(f"--{given} is {shown(text)}, not {' or '.join(known[given].choices)}")
+    return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
+
+
+def _store(staging: Staging, staged: Staged, import_id: int) -> tuple[Kind, tuple[str, ...]]:
+    """Stores the new facts of one form; returns what there was to do, and notes."""
+    notes = number_names(staging, staged)
+    make_facts(staging, staged)
+    read, new, more_notes = leave_only_new(staging, staged)
+    columns = (*(field.name for field in given(staging, staged)), *staged.attributes)
+    shown_columns = (*columns[: len(columns) - len(staged.attributes)], *attribute_columns(staged))
+    first = staging.database.rows(
+        "select " + join(", ", map(name, shown_columns)) + " from " + name(staging.table) + " order by rowid limit 5"
+    )
+    store_facts(staging, import_id)
+    return Kind(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
 
 
 def forget(database: Database, import_id: int) -> int:
@@ -135,14 +184,15 @@ def _prune(database: Database) -> None:
         database.run("delete from " + name(table) + " where id <> 0 and id not in (" + used + ")")
 
 
-def _record_import(staging: Staging, reader: str, called: str, rows: int, simulated: bool) -> int:
-    """Writes the row of provenance and returns its number."""
-    options = {"columns": staging.columns, "fields": staging.fields}
+def _record_import(staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool) -> None:
+    """Writes the row of provenance. Facts of every kind that a file brings belong to one import."""
+    options: dict[str, Mapping[str, str | None]] = {"columns": staging.columns, "fields": staging.fields}
+    if staging.options:
+        options["options"] = staging.options
     with staging.source.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    [(number,)] = staging.database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
     row = (
-        int(number),
+        number,
         called,
         digest,
         reader,
@@ -153,4 +203,3 @@ def _record_import(staging: Staging, reader: str, called: str, rows: int, simula
         simulated,
     )
     staging.database.run("insert into import values " + values(row))
-    return int(number)

@@ -47,7 +47,7 @@ def check_cells(staging: Staging, staged: Staged) -> tuple[str, ...]:
     good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
     filled = [f"count(attribute_{number})" for number in range(len(staged.attributes))]
     columns = "count(*), count_if(blanks), count_if(not (" + good + ")), " + (" + ".join(filled) or "null")
-    [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + " from staged")
+    [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + " from " + name(staging.table))
     if not rows:
         raise staging.refusal("there is a header and no rows")
     if wrong:
@@ -105,7 +105,7 @@ def _rows(count: int) -> str:
 
 
 def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
-    """By column of `staged`, a condition that holds where its cell is good."""
+    """By staged column, a condition that holds where its cell is good."""
     attributes = (Field(f"attribute_{number}", "name", required=False) for number in range(len(staged.attributes)))
     verdicts = {}
     for field in (*given(staging, staged), *attributes):
@@ -120,7 +120,9 @@ def _cell_error(staging: Staging, staged: Staged) -> DataError:
     verdicts = _verdicts(staging, staged)
     settings = {field: verdict for field, verdict in verdicts.items() if field.name in staging.fields}
     if settings:
-        [passed] = staging.database.rows("select " + join(", ", settings.values()) + " from staged limit 1")
+        [passed] = staging.database.rows(
+            "select " + join(", ", settings.values()) + " from " + name(staging.table) + " limit 1"
+        )
         wrong = tuple(
             staging.fault(complaint(field.kind, f"the value set for {field.name}", staging.fields[field.name] or None))
             for field, is_good in zip(settings, passed, strict=True)
@@ -131,8 +133,9 @@ def _cell_error(staging: Staging, staged: Staged) -> DataError:
     bad = join(" or ", ("not (" + verdict + ")" for verdict in verdicts.values()))
     total = join(" + ", ("count_if(not (" + verdict + "))" for verdict in verdicts.values()))
     cells = join(", ", (name(field.name) + ", (" + verdict + ")" for field, verdict in verdicts.items()))
-    [(faults,)] = staging.database.rows("select " + total + " from staged")
-    first_rows = "select rowid, " + cells + " from staged where " + bad + " order by rowid limit " + value(MOST_FAULTS)
+    [(faults,)] = staging.database.rows("select " + total + " from " + name(staging.table))
+    rows = "select rowid, " + cells + " from " + name(staging.table)
+    first_rows = rows + " where " + bad + " order by rowid limit " + value(MOST_FAULTS)
     called = {f"attribute_{number}": column for number, column in enumerate(staged.attributes)} | dict(staged.columns)
     complaints = [
         (row, complaint(field.kind, called.get(field.name, field.name), cell))
@@ -230,7 +233,9 @@ def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tu
 def _subjects(staging: Staging, staged: Staged, places: list[int]) -> dict[int, str]:
     """What rows are about: their key, as it stands in the file."""
     keys = join(", ", (name(field.name) for field in given(staging, staged) if field in staging.form.key))
-    found = staging.database.rows("select rowid, " + keys + " from staged where rowid in " + values(places))
+    found = staging.database.rows(
+        "select rowid, " + keys + " from " + name(staging.table) + " where rowid in " + values(places)
+    )
     return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in found}
 
 

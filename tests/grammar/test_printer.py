@@ -141,6 +141,13 @@ question_kinds = (
     st.builds(nodes.Compare, measures, against=perhaps(names | baselines | variables), **tested),
     st.builds(nodes.Group, measures, **tested),
     st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions)),
+    st.builds(
+        nodes.Replicate,
+        measures,
+        source=names | variables,
+        target=names | variables,
+        **{key: value for key, value in tested.items() if key != "test_sets"},
+    ),
     st.builds(nodes.Change, measures, names | variables, names | variables, trim=perhaps(amounts), **asked, **filtered),
     st.builds(
         nodes.Project, measures, names | variables, some(amounts), exponent=perhaps(amounts), **asked, **filtered

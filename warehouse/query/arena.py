@@ -68,6 +68,10 @@ class Arena:
         first, second = self.exact_values[a], self.exact_values[b]
         return None if first is None or second is None else float(first - second)
 
+    def exact_difference(self, a: int, b: int) -> Fraction:
+        """The value of one contender less that of another; both are defined."""
+        return (self.exact_values[a] or Fraction(0)) - (self.exact_values[b] or Fraction(0))
+
     @cached_property
     def exact_values(self) -> list[Fraction | None]:
         """The value of each contender."""

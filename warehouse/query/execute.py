@@ -37,6 +37,10 @@ def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Map
             from warehouse.query.changing import change
 
             return change(plan, engine, catalog)
+        case p.ReplicatePlan():
+            from warehouse.query.replicating import replicate
+
+            return replicate(plan, engine, catalog)
         case p.ProjectPlan():
             from warehouse.query.projecting import project
 

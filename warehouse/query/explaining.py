@@ -52,6 +52,8 @@ def _of_question(question: p.Question, engine: DuckDBEngine) -> Iterator[Line]:
             for field in (source, target):
                 yield from _field(field)
                 yield from _sql(sql.published(field) if field.task == "published" else sql.score_sums(field, (), where))
+        case p.ReplicatePlan(_, source, target, how):
+            yield from _tested((source, target), None, how, engine)
         case p.ProjectPlan(_, field, _, _, where):
             yield from _field(field)
             yield from _sql(sql.published(field) if field.task == "published" else sql.score_sums(field, (), where))

@@ -207,6 +207,16 @@ class ChangePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicatePlan:
+    """`source` and `target` have the same contenders, in the same order: those of both test sets."""
+
+    text: str
+    source: Field
+    target: Field
+    how: Testing
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectPlan:
     text: str
     field: Field
@@ -228,7 +238,17 @@ class AgreePlan:
     where: Filter | None
 
 
-Question = ScorePlan | ComparePlan | GroupPlan | GeneralityPlan | ChangePlan | ProjectPlan | AuditPlan | AgreePlan
+Question = (
+    ScorePlan
+    | ComparePlan
+    | GroupPlan
+    | GeneralityPlan
+    | ChangePlan
+    | ReplicatePlan
+    | ProjectPlan
+    | AuditPlan
+    | AgreePlan
+)
 """What asks something of the rows."""
 
 

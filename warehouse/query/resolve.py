@@ -57,6 +57,8 @@ def _question(statement: n.Question, scope: Scope) -> p.Question:
             return _generality(statement, scope)
         case n.Change():
             return _change(statement, scope)
+        case n.Replicate():
+            return _replicate(statement, scope)
         case n.Project():
             return _project(statement, scope)
         case n.Audit():
@@ -127,37 +129,45 @@ def _group(statement: n.Group, scope: Scope) -> p.GroupPlan:
     return p.GroupPlan(to_text(statement), fields, _testing(statement, fields, scope))
 
 
+_DONE = {n.Compare: "compared", n.Group: "grouped", n.Replicate: "replicated"}
+
+
 def _tested_fields(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Field, ...]:
-    """The fields of a question that is answered by tests, which need rows by document and ratios of sums."""
+    """The fields of a question that is answered by tests."""
     asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
     fields = fields_on(statement.test_sets, asked, scope)
-    word = "compared" if isinstance(statement, n.Compare) else "grouped"
-    test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
-    kind = next(each.kind for each in TESTS if each.name == test)
     for field in fields:
-        if field.task == "published":
-            raise QueryError(
-                f"published figures have no documents, so they cannot be {word}",
-                statement.task.span if statement.task else statement.span,
-                ("score and change show them; a test needs rows by document",),
-            )
-        for statistic, node in zip(field.statistics, statement.measures, strict=False):
-            if statistic.ratio is None and statistic.expression is None:
-                raise QueryError(f"{statistic.label} does not follow from sums, so it cannot be {word}", node.span)
-            if kind == "matched" and not statistic.steady:
-                raise QueryError(
-                    f"{test} needs the same denominator for both systems in every unit, and {statistic.label} has not",
-                    node.span,
-                    ("test randomization fits every measure (Yeh 2000, section 3.2)",),
-                )
-        for contender in field.contenders:
-            if isinstance(contender, p.Baseline) and contender.share != 1:
-                place = statement.systems.span if statement.systems else statement.span
-                raise QueryError(f"{contender.name} has expected values only, no decisions to test", place)
+        _check_tested(statement, field, scope)
     return fields
 
 
-def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | n.Group) -> None:
+def _check_tested(statement: n.Compare | n.Group | n.Replicate, field: p.Field, scope: Scope) -> None:
+    """Tests need rows by document, values that follow from sums, and for matched pairs steady denominators."""
+    word = _DONE[type(statement)]
+    test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
+    kind = next(each.kind for each in TESTS if each.name == test)
+    if field.task == "published":
+        raise QueryError(
+            f"published figures have no documents, so they cannot be {word}",
+            statement.task.span if statement.task else statement.span,
+            ("score and change show them; a test needs rows by document",),
+        )
+    for statistic, node in zip(field.statistics, statement.measures, strict=False):
+        if statistic.ratio is None and statistic.expression is None:
+            raise QueryError(f"{statistic.label} does not follow from sums, so it cannot be {word}", node.span)
+        if kind == "matched" and not statistic.steady:
+            raise QueryError(
+                f"{test} needs the same denominator for both systems in every unit, and {statistic.label} has not",
+                node.span,
+                ("test randomization fits every measure (Yeh 2000, section 3.2)",),
+            )
+    for contender in field.contenders:
+        if isinstance(contender, p.Baseline) and contender.share != 1:
+            place = statement.systems.span if statement.systems else statement.span
+            raise QueryError(f"{contender.name} has expected values only, no decisions to test", place)
+
+
+def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | n.Group | n.Replicate) -> None:
     if len(names) < 2:
         place = statement.systems.span if statement.systems else statement.span
         have = f"only {names[0]}" if names else "none of them"
@@ -174,7 +184,7 @@ def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scop
     return contender_named(scope, item, node, field.task, test_set, present)
 
 
-def _testing(statement: n.Compare | n.Group, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
+def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
     task = fields[0].task
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
@@ -229,6 +239,25 @@ def _test_sets(node: n.TestSets | None, scope: Scope) -> tuple[p.TestSet, ...]:
 
 
 def _change(statement: n.Change, scope: Scope) -> p.ChangePlan:
+    source, target = _both(statement, scope)
+    trim = scope.whole(statement.trim, "trim", 0, 10**6) or 0
+    systems = len(source.contenders)
+    if 2 * trim >= systems:
+        place = statement.trim.span if statement.trim else statement.span
+        raise QueryError(f"trim {trim} leaves nothing of {systems} systems", place)
+    return p.ChangePlan(to_text(statement), source, target, filter_of(scope, statement.where, source.task), trim)
+
+
+def _replicate(statement: n.Replicate, scope: Scope) -> p.ReplicatePlan:
+    source, target = _both(statement, scope)
+    for field in (source, target):
+        _check_tested(statement, field, scope)
+        _enough("replicate", [contender.name for contender in field.contenders], field, statement)
+    return p.ReplicatePlan(to_text(statement), source, target, _testing(statement, (source, target), scope))
+
+
+def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Field, p.Field]:
+    """The two fields of a question from one test set to another, with the contenders that both have."""
     asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
     source, target = (
         field_on(asked, scope, scope.test_set(scope.single(node), node), node, elsewhere=True)
@@ -246,16 +275,9 @@ def _change(statement: n.Change, scope: Scope) -> p.ChangePlan:
             f"no system is on both {source.test_set.name} and {target.test_set.name}",
             statement.systems.span if statement.systems else statement.span,
         )
-    trim = scope.whole(statement.trim, "trim", 0, 10**6) or 0
-    if 2 * trim >= len(common):
-        place = statement.trim.span if statement.trim else statement.span
-        raise QueryError(f"trim {trim} leaves nothing of {len(common)} systems", place)
-    return p.ChangePlan(
-        to_text(statement),
+    return (
         p.Field(source.test_set, source.task, source.statistics, common),
         p.Field(target.test_set, target.task, target.statistics, common),
-        filter_of(scope, statement.where, source.task),
-        trim,
     )
 
 

@@ -16,65 +16,82 @@ from warehouse.records import Field, Form
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """Something that can be said about how a file is read: `--depth 10`. A default of None leaves it unsaid."""
+
+    name: str
+    meaning: str
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Reader:
     """How one format becomes facts.
 
-    `reads` says in one line what a file holds; `example` is a file of two rows; `stage` puts the rows of a file into a
-    temporary table of texts, one column a field, and raises DataError if the file cannot be read.
+    `reads` says in one line what a file holds; `example` is a small file; `stage` puts the records of a file into
+    temporary tables of texts, one a form and one column a field, and raises DataError if the file cannot be read.
+    A file of a reader with `columns` is a table whose columns are named like the fields of its only form.
     """
 
     name: str
     reads: str
-    form: Form
+    forms: tuple[Form, ...]
     example: str
-    stage: Callable[[Staging], Staged] = tabular.stage
+    stage: Callable[[Staging], tuple[Staged, ...]] = tabular.stage
+    options: tuple[Option, ...] = ()
+    columns: bool = False
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """What the columns of a file are matched with."""
-        return self.form.fields
+        """What the columns of a file are matched with; none where a file has no named columns."""
+        return self.forms[0].fields if self.columns else ()
+
+
+def _table(name: str, reads: str, form: Form, example: str) -> Reader:
+    return Reader(name, reads, (form,), example, columns=True)
 
 
 READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        Reader(
+        _table(
             "scores",
             "score tuples of extraction, one row a system, document and unit",
             records.SCORES,
             "test_set,system,document,possible,actual,correct,partial\nTST3,GE,D1,10,9,7,1\n",
         ),
-        Reader(
+        _table(
             "decisions",
             "relevance decisions, one row a system and document",
             records.DECISIONS,
             "test_set,system,document,decision\nTST3,GE,D1,yes\n",
         ),
-        Reader(
+        _table(
             "labels",
             "key labels (relevant, optional, nonrelevant), one row a document and annotator",
             records.LABELS,
             "test_set,document,label\nTST3,D1,relevant\n",
         ),
-        Reader(
+        _table(
             "values",
             "values of any measure, one row a system, document and measure",
             records.VALUES,
             "test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n",
         ),
-        Reader(
+        _table(
             "published",
             "figures as printed in a paper, one row a system, task and measure; 0.79 printed to 0.01",
             records.PUBLISHED,
             "test_set,system,task,measure,value,resolution\nTST3,GE,filtering,recall,0.91,0.01\n",
         ),
-        Reader(
+        _table(
             "systems",
             "attributes of systems, one row a system and one column an attribute",
             records.SYSTEMS,
             "system,pre_parse\nGE,yes\n",
         ),
-        Reader(
+        _table(
             "documents",
             "attributes of documents, one row a document and one column an attribute",
             records.DOCUMENTS,

@@ -1,15 +1,18 @@
-"""What goes into a reader and what comes out of it: a file and its form in, a temporary table of texts out.
+"""What goes into a reader and what comes out of it: a file and its forms in, temporary tables of texts out.
 
-The table is called `staged` and has one row a record, in the order of the file (row ids count from 0). Each field that
-the file or a setting gives is a text column named like the field: trimmed, names in Unicode NFC, null where a cell is
+There is a table a form, called `staged_scores` and so on, with one row a record, in the order of the file (row ids
+count from 0). Each field that the file or a setting gives is a text column named like the field: trimmed, names in Unicode NFC, null where a cell is
 empty. The column `blanks` says whether there were blanks around a name. Attributes stand in columns of their own,
 `attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -37,13 +40,54 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """One file to stage: `fields` gives a field one value for all rows, `columns` names the column it is taken from."""
+    """One file to stage, as records of one form (where a file yields several: of each in turn).
+
+    `fields` gives a field one value for all rows, `columns` names the column it is taken from; `options` are those of
+    the reader, each with its default where nothing else is asked for.
+    """
 
     database: Store
     source: Path
     form: Form
     fields: Mapping[str, str]
     columns: Mapping[str, str]
+    options: Mapping[str, str | None] = dataclass_field(default_factory=dict)
+
+    @property
+    def table(self) -> str:
+        """The temporary table that records of the form are staged in."""
+        return f"staged_{self.form.name}"
+
+    @property
+    def pattern(self) -> str:
+        """The path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
+        return re.sub(r"([*?\[])", r"[\1]", str(self.source.absolute()))
+
+    def of(self, form: Form) -> Staging:
+        """The same file, as records of another form."""
+        return replace(self, form=form)
+
+    def whole(self, option: str, least: int = 1) -> int | None:
+        """An option that is a whole number; None where it is not given. Raises DataError where it is no such number."""
+        given = self.options.get(option)
+        if given is None:
+            return None
+        if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
+            raise self.refusal(f"--{option} is {shown(given)}, not a whole number of at least {least}")
+        return int(given)
+
+    def number(self, option: str) -> float | None:
+        """An option that is a number; None where it is not given. Raises DataError where it is no number."""
+        given = self.options.get(option)
+        if given is None:
+            return None
+        try:
+            number = float(given)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise self.refusal(f"--{option} is {shown(given)}, not a number")
+        return number
 
     def fault(self, message: str, line: int | None = None) -> Fault:
         """A fault of this file."""
@@ -56,25 +100,31 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What a reader staged.
+    """What a reader staged of one form.
 
     `columns` says what the column of a field is called in the file, for the fields that have one; `attributes` are the
     names of the attribute columns; `lines` gives the line on which each of some rows begins, or is None where the
-    format has no lines.
+    format has no lines; `members` gives the members of an archive that rows come from, for those that come from one.
     """
 
+    form: Form
     columns: Mapping[str, str]
     attributes: tuple[str, ...]
     notes: tuple[str, ...]
     lines: Callable[[Iterable[int]], dict[int, int]] | None
+    members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {}
 
     def faults(self, source: Path, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
         """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
         listed = list(complaints)
         if self.lines is None:
             return tuple(Fault(str(source), None, f"row {row + 1}: {message}") for row, message in listed)
-        lines = self.lines({row for row, _ in listed})
-        return tuple(Fault(str(source), lines.get(row), message) for row, message in listed)
+        rows = {row for row, _ in listed}
+        lines, members = self.lines(rows), self.members(rows)
+        return tuple(
+            Fault(f"{source}/{members[row]}" if row in members else str(source), lines.get(row), message)
+            for row, message in listed
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +135,16 @@ class Matching:
     attributes: tuple[int, ...]
     notes: tuple[str, ...]
 
-    def staged(self, header: tuple[str, ...], lines: Callable[[Iterable[int]], dict[int, int]] | None) -> Staged:
+    def staged(
+        self,
+        form: Form,
+        header: tuple[str, ...],
+        lines: Callable[[Iterable[int]], dict[int, int]] | None,
+        members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {},
+    ) -> Staged:
         """What to hand on once the rows are staged."""
         columns = {field: header[place] for field, place in self.positions.items()}
-        return Staged(columns, tuple(header[place] for place in self.attributes), self.notes, lines)
+        return Staged(form, columns, tuple(header[place] for place in self.attributes), self.notes, lines, members)
 
 
 def match(staging: Staging, header: tuple[str, ...], header_line: int | None) -> Matching:
@@ -157,7 +213,7 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
 
 
 def staged_columns(staging: Staging, matching: Matching, cell: Callable[[int], Sql]) -> Sql:
-    """The select list of `staged`; `cell` gives the raw text of a column."""
+    """The select list of a staged table; `cell` gives the raw text of a column."""
     listed: list[Sql] = []
     blanks: list[Sql] = [Sql("false")]
     for field in staging.form.fields:

@@ -16,55 +16,40 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Literal
 
 from warehouse.errors import DataError, Fault
-from warehouse.readers.kinds import shown
 from warehouse.readers.staging import MOST_FAULTS, Staged, Staging, match, staged_columns
+from warehouse.readers.text import COMPRESSIONS, Compression, brief, open_bytes, start_of
 from warehouse.records import UnreadableError
 from warehouse.sql import Sql, name, value
 
 LONGEST_CELL = 1_000_000
 
-Compression = Literal["none", "gzip", "zstd"]
-COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_BY_LINE = {".jsonl": True, ".ndjson": True, ".json": False}
 LARGEST_JSON = 256 * 1024 * 1024
 """The largest JSON array that is read, in bytes."""
 
 
-def stage(staging: Staging) -> Staged:
+def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages a file by its ending. An unknown ending is taken for TSV if the first line has a tab in it, else for CSV.
 
     Raises DataError if the file is not there, is not what its ending says, or has other columns than are wanted.
     """
+    start_of(staging)
     source = staging.source
-    try:
-        if source.is_dir():
-            raise staging.refusal("this is a folder, not a file")
-        with source.open("rb") as file:
-            start = file.read(4)
-    except FileNotFoundError:
-        raise staging.refusal("there is no such file") from None
-    except OSError as error:
-        raise staging.refusal(f"the file cannot be read: {error.strerror}") from None
-    if not start:
-        raise staging.refusal("the file is empty")
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise staging.refusal("the file is UTF-16; it must be UTF-8")
     endings = [ending.lower() for ending in source.suffixes]
     compression = COMPRESSIONS.get(endings[-1], "none") if endings else "none"
     if compression != "none":
         endings.pop()
     ending = endings[-1] if endings else ""
     if ending == ".parquet":
-        return _stage_parquet(staging)
+        return (_stage_parquet(staging),)
     text = _Text(staging, compression)
     if ending in JSON_BY_LINE:
-        return _stage_json(text, by_line=JSON_BY_LINE[ending])
+        return (_stage_json(text, by_line=JSON_BY_LINE[ending]),)
     separator = SEPARATORS.get(ending) or ("\t" if "\t" in next(text.lines(), "") else ",")
-    return _stage_csv(text, separator)
+    return (_stage_csv(text, separator),)
 
 
 def _stage_csv(text: _Text, separator: str) -> Staged:
@@ -75,7 +60,8 @@ def _stage_csv(text: _Text, separator: str) -> Staged:
         Sql("select ")
         + staged_columns(staging, matching, lambda place: Sql(f"c{place}"))
         + Sql(
-            " from read_csv(?, header=true, auto_detect=false, strict_mode=true, null_padding=false, ", (text.pattern,)
+            " from read_csv(?, header=true, auto_detect=false, strict_mode=true, null_padding=false, ",
+            (text.staging.pattern,),
         )
         + f"encoding='utf-8', compression='{text.compression}', delim='{separator}', quote='\"', escape='\"', "
         + "columns={"
@@ -84,10 +70,10 @@ def _stage_csv(text: _Text, separator: str) -> Staged:
         + ("}) where c0 is not null" if len(header) == 1 else "})")
     )
     try:
-        staging.database.read("staged", select)
+        staging.database.read(staging.table, select)
     except UnreadableError as error:
         raise text.diagnosis(separator, len(header), str(error)) from None
-    return matching.staged(header, lambda rows: text.record_lines(separator, rows))
+    return matching.staged(staging.form, header, lambda rows: text.record_lines(separator, rows))
 
 
 def _stage_json(text: _Text, *, by_line: bool) -> Staged:
@@ -108,7 +94,7 @@ def _stage_json(text: _Text, *, by_line: bool) -> Staged:
         complaints = (
             (row, "a key stands twice in this object" if it_is else "this is no object") for row, it_is in wrong
         )
-        raise DataError(Staged({}, (), (), lines).faults(staging.source, complaints))
+        raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging.source, complaints))
     keys = staging.database.rows(
         Sql(
             "select key from (select rowid as record, unnest(json_keys(json)) as key from staged_json) "
@@ -123,25 +109,25 @@ def _stage_json(text: _Text, *, by_line: bool) -> Staged:
         staging, matching, lambda place: "json_extract_string(json, " + value(_json_path(header[place])) + ")"
     )
     rows = "select " + columns + " from staged_json order by rowid"
-    staging.database.run("create or replace temp table staged as " + rows)
+    staging.database.run("create or replace temp table " + name(staging.table) + " as " + rows)
     staging.database.run(Sql("drop table temp.staged_json"))
-    return matching.staged(header, lines)
+    return matching.staged(staging.form, header, lines)
 
 
 def _json_objects(text: _Text, *, by_line: bool) -> Sql:
     if by_line:
         reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
-        return Sql(reading, (text.pattern, text.compression))
+        return Sql(reading, (text.staging.pattern, text.compression))
     # An array is read as one value and taken apart here: DuckDB's own reading of arrays takes a cut-off one for whole.
     return Sql(
         "select unnest(case json_type(json) when 'ARRAY' then from_json(json, '[\"JSON\"]') else [json] end) as json "
         "from read_json_objects(?, format='unstructured', compression=?, maximum_object_size=?)",
-        (text.pattern, text.compression, LARGEST_JSON),
+        (text.staging.pattern, text.compression, LARGEST_JSON),
     )
 
 
 def _stage_parquet(staging: Staging) -> Staged:
-    table = Sql(" from read_parquet(?, hive_partitioning=false)", (_pattern(staging),))
+    table = Sql(" from read_parquet(?, hive_partitioning=false)", (staging.pattern,))
     try:
         staging.database.read("staged_header", "select *" + table + " limit 0")
         header = tuple(
@@ -149,11 +135,11 @@ def _stage_parquet(staging: Staging) -> Staged:
         )
         matching = match(staging, header, None)
         columns = staged_columns(staging, matching, lambda place: name(header[place]) + "::varchar")
-        staging.database.read("staged", "select " + columns + table)
+        staging.database.read(staging.table, "select " + columns + table)
         staging.database.run(Sql("drop table temp.staged_header"))
     except UnreadableError as error:
-        raise staging.refusal(f"this is not a sound Parquet file: {_brief(str(error))}") from None
-    return matching.staged(header, None)
+        raise staging.refusal(f"this is not a sound Parquet file: {brief(str(error))}") from None
+    return matching.staged(staging.form, header, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,44 +149,21 @@ class _Text:
     staging: Staging
     compression: Compression
 
-    @property
-    def pattern(self) -> str:
-        return _pattern(self.staging)
-
     def lines(self) -> Iterator[str]:
         """The physical lines with their ends. Raises DataError where one is not UTF-8 or the file is cut off."""
         try:
-            with self._bytes() as binary, io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text:
+            with (
+                open_bytes(self.staging, self.compression) as binary,
+                io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text,
+            ):
                 yield from text
         except UnicodeDecodeError:
             raise self.staging.refusal("this line is not UTF-8", self._first_undecodable()) from None
         except (EOFError, gzip.BadGzipFile, zlib.error):
             raise self.staging.refusal("the gzip data is cut off or damaged") from None
 
-    def _bytes(self) -> IO[bytes]:
-        if self.compression == "gzip":
-            return io.BufferedReader(gzip.open(self.staging.source, "rb"))
-        if self.compression == "zstd":
-            return io.BytesIO(self._unpacked())
-        return self.staging.source.open("rb")
-
-    def _unpacked(self) -> bytes:
-        # Python before 3.14 has no zstd, so DuckDB unpacks it: as a table of one column that only a line end ends.
-        lines = Sql(
-            "select line from read_csv(?, header=false, auto_detect=false, strict_mode=false, compression='zstd', "
-            "columns={'line': 'VARCHAR'}, delim='', quote='', escape='')",
-            (self.pattern,),
-        )
-        try:
-            self.staging.database.read("staged_lines", lines)
-        except UnreadableError as error:
-            raise self.staging.refusal(f"the zstd data cannot be read: {_brief(str(error))}") from None
-        read = self.staging.database.rows(Sql("select line from staged_lines order by rowid"))
-        self.staging.database.run(Sql("drop table temp.staged_lines"))
-        return "".join(f"{line or ''}\n" for (line,) in read).encode()
-
     def _first_undecodable(self) -> int | None:
-        with self._bytes() as binary:
+        with open_bytes(self.staging, self.compression) as binary:
             whole = binary.read()
         for number, line in enumerate(re.split(rb"\r\n|\r|\n", whole), start=1):
             try:
@@ -256,7 +219,7 @@ class _Text:
         other_end = self._mixed_line_end()
         if other_end is not None:
             return self.staging.refusal("this line ends in another way than the first one (CRLF, LF or CR)", other_end)
-        return self.staging.refusal(f"the table cannot be read: {_brief(said)}")
+        return self.staging.refusal(f"the table cannot be read: {brief(said)}")
 
     def _mixed_line_end(self) -> int | None:
         first = ""
@@ -291,7 +254,7 @@ class _Text:
         except DataError as error:
             return error
         if not faults:
-            return self.staging.refusal(f"the file cannot be read: {_brief(said)}")
+            return self.staging.refusal(f"the file cannot be read: {brief(said)}")
         return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
 
 
@@ -313,16 +276,5 @@ def _long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _pattern(staging: Staging) -> str:
-    """The path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
-    return re.sub(r"([*?\[])", r"[\1]", str(staging.source.absolute()))
-
-
 def _json_path(key: str) -> str:
     return '$."' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _brief(said: str) -> str:
-    """The first sentence of what DuckDB or Python said of an input."""
-    first = said.strip().split("\n")[0]
-    return shown(re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" ."), 160)[1:-1]

@@ -62,10 +62,8 @@ def cell(kind: Kind, value: Cell, digits: int | None = None) -> str:
 
 
 def _probability(value: float, digits: int) -> str:
-    """Fixed digits, but never a rounded 0 or 1 that is not one."""
+    """Fixed digits, but never a rounded 0 that is none."""
     text = f"{value:.{digits}f}"
     if value > 0 and float(text) == 0:
         return f"{value:.1e}"
-    if value < 1 and float(text) == 1:
-        return "<1"
     return text

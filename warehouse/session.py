@@ -5,7 +5,6 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -21,9 +20,10 @@ from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.errors import DataError
 from warehouse.query.execute import execute
 from warehouse.query.hints import hints
-from warehouse.query.names import Item, Scope
+from warehouse.query.names import Scope, text_of
 from warehouse.query.plan import ExportPlan
 from warehouse.query.resolve import resolve
+from warehouse.query.substitution import Item, expanded, substituted
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.results import Column, Result, Table
@@ -90,16 +90,17 @@ class Session:
                 yield result
 
     def _result(self, statement: n.Statement) -> Result | None:
-        scope = Scope(self.catalog, self.variables)
+        if isinstance(statement, n.Let):
+            self._let(statement)
+            return None
+        statement = substituted(statement, self.variables)
+        scope = Scope(self.catalog)
         match statement:
-            case n.Let():
-                self._let(statement)
-                return None
             case n.Define():
                 self._define(statement)
                 return None
             case n.Load():
-                return self._load(statement, scope)
+                return self._load(statement)
             case n.Forget(number):
                 return self._forget(statement, scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0)
         try:
@@ -134,17 +135,13 @@ class Session:
     def _let(self, statement: n.Let) -> None:
         name = statement.variable.name
         if name not in self.fixed:
-            scope = Scope(self.catalog, self.variables)
-            self.variables[name] = tuple(item for item, _ in scope.spread(statement.values))
+            items = (item for value in statement.values for item in expanded(value, self.variables))
+            self.variables[name] = tuple(items)
 
     def _define(self, statement: n.Define) -> None:
         from warehouse.definitions import keep
-        from warehouse.query.definitions import check, settled
+        from warehouse.query.definitions import check
 
-        scope = Scope(self.catalog, self.variables)
-        statement = settled(
-            statement, lambda variable: n.Number(scope.number(variable, Decimal(0)), span=variable.span)
-        )
         text = to_text(statement)
         check(statement, self.catalog.definitions, text)
         if self.path is None:
@@ -153,11 +150,12 @@ class Session:
         else:
             self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
 
-    def _load(self, statement: n.Load, scope: Scope) -> Result:
+    def _load(self, statement: n.Load) -> Result:
         from warehouse.ingest import Loaded, load
         from warehouse.readers import READERS
 
-        file, reader = Path(scope.single(statement.path).text), statement.reader.text.casefold()
+        file = Path(text_of(statement.path, statement.path, "the name of a file"))
+        reader = statement.reader.text.casefold()
         if reader not in READERS:
             raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, READERS, "readers"))
         done: list[Loaded] = []

@@ -90,15 +90,13 @@ def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter
             dimension = dimension_of(scope, attribute, task)
             if _numeric(scope, dimension):
                 raise QueryError(f"{dimension.name} is a number, and like compares texts", node.span)
-            found = scope.single(pattern)
-            return p.Matches(dimension, text_of(found, pattern, "a text"))
+            return p.Matches(dimension, text_of(pattern, pattern, "a text"))
         case n.In(attribute, nodes):
             dimension = dimension_of(scope, attribute, task)
-            pairs = scope.spread(nodes)
-            return p.OneOf(dimension, tuple(_value(scope, dimension, item, place) for item, place in pairs))
+            return p.OneOf(dimension, tuple(_value(scope, dimension, item, item) for item in nodes))
         case n.Comparison(attribute, operator, value):
             dimension = dimension_of(scope, attribute, task)
-            return p.Compared(dimension, operator, _value(scope, dimension, scope.single(value), value))
+            return p.Compared(dimension, operator, _value(scope, dimension, value, value))
 
 
 def _numeric(scope: Scope, dimension: p.Dimension) -> bool:

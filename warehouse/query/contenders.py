@@ -28,13 +28,13 @@ def contenders(
     present = {name_of[number]: number for number in scope.catalog.systems_with(task, test_set.id)}
     items: Iterable[Any] = node.items if node else (n.All(),)
     excepted: set[str] = set()
-    for item, place in scope.spread(node.excepted if node else ()):
-        excepted.update(c.name for c in _contenders(scope, item, place, task, test_set, present))
+    for item in node.excepted if node else ():
+        excepted.update(c.name for c in _contenders(scope, item, item, task, test_set, present))
     found: dict[str, p.Contender] = {}
-    for item, place in scope.spread(items):
+    for item in items:
         if elsewhere and _only_elsewhere(scope, item, present):
             continue
-        for contender in _contenders(scope, item, place, task, test_set, present):
+        for contender in _contenders(scope, item, item, task, test_set, present):
             if contender.name not in excepted:
                 found.setdefault(contender.name, contender)
     return tuple(found.values())
@@ -111,9 +111,9 @@ def baseline(scope: Scope, node: n.Baseline, task: Task) -> p.Baseline:
     for parameter in node.parameters:
         if parameter.name.casefold() != "s":
             raise QueryError(f"random has no parameter '{parameter.name}'", parameter.span, ("its parameter is s",))
-        value = scope.single(parameter.value)
+        value = parameter.value
         if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
-            shown = written(value.value) if isinstance(value, n.Number) else value.text
+            shown = written(value.value) if isinstance(value, n.Number) else text_of(value, value, "a number")
             raise QueryError(f"s is a number from 0 to 1, not {shown}", parameter.value.span)
         share = value.value
     if share is None:

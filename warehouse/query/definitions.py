@@ -4,8 +4,7 @@ with one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -56,28 +55,6 @@ def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
         shown=tuple(parameter.name for parameter in parameters),
         expression=expression,
     )
-
-
-def settled(node: n.Define, number: Callable[[n.Variable], n.Number]) -> n.Define:
-    """A definition with its variables replaced by the numbers they stand for, since it outlives them."""
-
-    def walk(part: n.Expression) -> n.Expression:
-        match part:
-            case n.Variable():
-                return number(part)
-            case n.Negative(operand):
-                return replace(part, operand=walk(operand))
-            case n.Arithmetic(left, _, right):
-                return replace(part, left=walk(left), right=walk(right))
-            case n.Measure(_, parameters):
-                settings = (
-                    replace(each, value=number(each.value)) if isinstance(each.value, n.Variable) else each
-                    for each in parameters
-                )
-                return replace(part, parameters=tuple(settings))
-        return part
-
-    return replace(node, expression=walk(node.expression))
 
 
 def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ...]:

@@ -4,17 +4,15 @@ loads no more of the program than it needs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from grammar.errors import QueryError
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
-from warehouse.query.names import Item
+from warehouse.query.substitution import Variables
 from warehouse.results import Result
 
 
-def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Mapping[str, tuple[Item, ...]]) -> Result:
+def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Variables) -> Result:
     """Runs a plan on an engine. Raises QueryError for what only the data could show."""
     match plan:
         case p.ScorePlan():

@@ -32,42 +32,14 @@ ROWS: Mapping[Task, str] = {
 }
 """What the rows of each task are called."""
 
-Item = n.Name | n.Pattern | n.Number | n.Text
 _It = TypeVar("_It")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where names are looked up: the catalog of the warehouse, and the variables that were let."""
+    """Where names are looked up: the catalog of the warehouse. Variables have been replaced before."""
 
     catalog: Catalog
-    variables: Mapping[str, tuple[Item, ...]]
-
-    # --- variables ----------------------------------------------------------------------------------------------------
-
-    def variable(self, node: n.Variable) -> tuple[Item, ...]:
-        """What a variable stands for."""
-        if node.name not in self.variables:
-            known = [f"${name}" for name in sorted(self.variables)]
-            raise QueryError(f"unknown variable '${node.name}'", node.span, hints(f"${node.name}", known, "variables"))
-        return self.variables[node.name]
-
-    def single(self, node: _It) -> Any:
-        """A node, or the one value its variable stands for, at the place of the variable."""
-        if not isinstance(node, n.Variable):
-            return node
-        items = self.variable(node)
-        if len(items) != 1:
-            raise QueryError(f"${node.name} is a list of {len(items)}, and one value is needed here", node.span)
-        return items[0]
-
-    def spread(self, nodes: Iterable[Any]) -> list[tuple[Any, n.Node]]:
-        """Nodes with variables replaced by what they stand for, each with the node that was written."""
-        return [
-            (item, written)
-            for written in nodes
-            for item in (self.variable(written) if isinstance(written, n.Variable) else (written,))
-        ]
 
     # --- numbers ------------------------------------------------------------------------------------------------------
 
@@ -75,10 +47,9 @@ class Scope:
         """The value of a number, the default where none was written."""
         if node is None:
             return default
-        found = self.single(node)
-        if not isinstance(found, n.Number):
+        if not isinstance(node, n.Number):
             raise QueryError("a number is needed here", node.span)
-        return found.value
+        return node.value
 
     def whole(self, node: n.Number | n.Variable | None, what: str, lowest: int, highest: int) -> int | None:
         """A whole number within bounds, None where none was written."""
@@ -105,9 +76,9 @@ class Scope:
         if not self.catalog.test_sets:
             raise QueryError("the warehouse holds no test set", node.span if node else NOWHERE)
         items: Iterable[Any] = node.items if node else (n.All(),)
-        for item, place in self.spread(items):
-            for test_set in self._test_sets(item, place):
-                found.setdefault(test_set.id, (test_set, place))
+        for item in items:
+            for test_set in self._test_sets(item, item):
+                found.setdefault(test_set.id, (test_set, item))
         return list(found.values())
 
     def planned(self, test_set: KnownTestSet) -> p.TestSet:
@@ -227,8 +198,8 @@ class Scope:
                 )
             if parameter.name in settings:
                 raise QueryError(f"{parameter.name} is given twice", written_parameter.span)
-            value = self.single(written_parameter.value)
-            setting = value.value if isinstance(value, n.Number) else value.text.casefold()
+            value = written_parameter.value
+            setting = value.value if isinstance(value, n.Number) else text_of(value, value, "a word").casefold()
             fault = parameter.fault(setting)
             if fault:
                 raise QueryError(fault, written_parameter.value.span)

@@ -17,7 +17,7 @@ from warehouse.query.conditions import dimension_of, filter_of
 from warehouse.query.contenders import baseline, contender_named, contenders
 from warehouse.query.fields import Asked, field_on, fields_on
 from warehouse.query.hints import hints, listing
-from warehouse.query.names import Scope
+from warehouse.query.names import Scope, text_of
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 
 MOST_SHUFFLES = 10**9
@@ -36,10 +36,10 @@ def resolve(statement: n.Statement, scope: Scope) -> p.Plan:
         case n.Explain(question):
             return p.ExplainPlan(to_text(statement), _question(question, scope))
         case n.Plot(question, to):
-            path = None if to is None else scope.single(to).text
+            path = None if to is None else text_of(to, to, "the name of a file")
             return p.PlotPlan(to_text(statement), _question(question, scope), path)
         case n.Export(question, to):
-            return p.ExportPlan(to_text(statement), _question(question, scope), scope.single(to).text)
+            return p.ExportPlan(to_text(statement), _question(question, scope), text_of(to, to, "the name of a file"))
         case n.Let() | n.Define() | n.Load() | n.Forget():
             raise TypeError(f"{type(statement).__name__} has no plan")
     return _question(statement, scope)
@@ -175,13 +175,12 @@ def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | 
 
 
 def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scope) -> p.Contender:
-    item = scope.single(node)
-    if isinstance(item, n.Baseline):
-        return baseline(scope, item, field.task)
+    if isinstance(node, n.Baseline):
+        return baseline(scope, node, field.task)
     name_of = scope.catalog.system_names
     present = {name_of[number]: number for number in scope.catalog.systems_with(field.task, field.test_set.id)}
     test_set = next(t for t in scope.catalog.test_sets if t.id == field.test_set.id)
-    return contender_named(scope, item, node, field.task, test_set, present)
+    return contender_named(scope, node, node, field.task, test_set, present)
 
 
 def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
@@ -216,7 +215,7 @@ def _word(node: n.Name | n.Variable | None, scope: Scope, known: Iterable[str], 
     if node is None:
         return default
     known = list(known)
-    text: str = scope.single(node).text.casefold()
+    text = text_of(node, node, f"the name of a {what}").casefold()
     if text not in known:
         raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s"))
     return text
@@ -260,7 +259,7 @@ def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Field, p.F
     """The two fields of a question from one test set to another, with the contenders that both have."""
     asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
     source, target = (
-        field_on(asked, scope, scope.test_set(scope.single(node), node), node, elsewhere=True)
+        field_on(asked, scope, scope.test_set(node, node), node, elsewhere=True)
         for node in (statement.source, statement.target)
     )
     if source.test_set == target.test_set:
@@ -283,7 +282,7 @@ def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Field, p.F
 
 def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
     asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
-    field = field_on(asked, scope, scope.test_set(scope.single(statement.source), statement.source), statement.source)
+    field = field_on(asked, scope, scope.test_set(statement.source, statement.source), statement.source)
     for statistic, node in zip(field.statistics, statement.measures, strict=False):
         name = statistic.measure.name.partition("(")[0]
         if field.task not in ("filtering", "published") or name not in ("precision", "F"):
@@ -292,9 +291,7 @@ def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
                 node.span,
                 ("precision and F of filtering can: they follow from recall, fallout and generality",),
             )
-    generalities = tuple(
-        scope.share(cast(n.Number, item), "generality", Decimal(0)) for item, _ in scope.spread(statement.generalities)
-    )
+    generalities = tuple(scope.share(item, "generality", Decimal(0)) for item in statement.generalities)
     exponent = scope.number(statement.exponent, Decimal(0))
     return p.ProjectPlan(
         to_text(statement), field, generalities, exponent, filter_of(scope, statement.where, field.task)

@@ -12,14 +12,14 @@ from warehouse.measures import MEASURES
 from warehouse.measures.measure import plain
 from warehouse.query import compile as sql
 from warehouse.query import plan as p
-from warehouse.query.names import Item
+from warehouse.query.substitution import Variables
 from warehouse.results import Cell, Column, Result, Table
 from warehouse.significance.tests import TESTS
 
 Rows = list[tuple[Cell, ...]]
 
 
-def show(plan: p.ShowPlan, engine: DuckDBEngine, catalog: Catalog, variables: Mapping[str, tuple[Item, ...]]) -> Result:
+def show(plan: p.ShowPlan, engine: DuckDBEngine, catalog: Catalog, variables: Variables) -> Result:
     """The things of one kind, a row each."""
     columns, rows = _SHOWN[plan.what](engine, catalog, variables)
     return Result(plan.text, plan.what, plan.text, Table(columns, tuple(rows)))
@@ -74,7 +74,7 @@ def _tests(engine: DuckDBEngine, catalog: Catalog, variables: Any) -> Shown:
     ]
 
 
-def _variables(engine: DuckDBEngine, catalog: Catalog, variables: Mapping[str, tuple[Item, ...]]) -> Shown:
+def _variables(engine: DuckDBEngine, catalog: Catalog, variables: Variables) -> Shown:
     rows: Rows = [(f"${name}", ", ".join(to_text(item) for item in items)) for name, items in sorted(variables.items())]
     return (Column("variable", "name"), Column("value", "text")), rows
 

@@ -44,12 +44,16 @@ def sheets(result: Result, style: Style, gap: int = 3) -> list[Sheet]:
     `gap` is what stands between two columns. A summary is a rectangle of its own.
     """
     if result.triangle:
-        triangles = _triangles(result.table, result.triangle, style)
+        triangles = [_packed(each) for each in triangle_sheets(result.table, result.triangle, style)]
         if all(each.width <= style.width for each in triangles):
             return triangles
+    return [_sheet(table, style, gap) for table in tables(result)]
+
+
+def tables(result: Result) -> list[Table]:
+    """What is shown of a result: its columns on screen, test sets side by side; a summary is a table of its own."""
     first = _side_by_side(result) if result.side_by_side else _shown(result.table)
-    tables = [first, _shown(result.summary_table)] if result.summary_table.rows else [first]
-    return [_sheet(table, style, gap) for table in tables]
+    return [first, _shown(result.summary_table)] if result.summary_table.rows else [first]
 
 
 def _sheet(table: Table, style: Style, gap: int) -> Sheet:
@@ -96,13 +100,19 @@ MARKS = {"different": "*", "undecided": "?", "same": " "}
 """What stands behind a level in a triangle."""
 
 
-def _triangles(table: Table, how: Triangle, style: Style) -> list[Sheet]:
-    """A triangle for each value of the `within` columns, the systems ranked by their value."""
+def triangle_sheets(table: Table, how: Triangle, style: Style) -> list[Sheet]:
+    """A triangle for each value of the `within` columns, the systems ranked by their value: place, system, value, and
+    a column for each system but the last with the level of the two and its mark.
+    """
     groups: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
     for row in table.records():
         groups.setdefault(tuple(row[name] for name in how.within), []).append(row)
     kind = next(column.kind for column in table.columns if column.name == how.first_value)
     return [_triangle(key, rows, how, kind, style) for key, rows in groups.items()]
+
+
+LEVELS_FROM = 3
+"""The column of a triangle in which the levels begin."""
 
 
 def _triangle(key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: Kind, style: Style) -> Sheet:
@@ -113,21 +123,32 @@ def _triangle(key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle,
         level, mark = row[how.cell], MARKS.get(str(row[how.mark]), " ")
         cells[frozenset((row[how.first], row[how.second]))] = _short_level(level, style.digits) + mark
     ranked = sorted(values, key=lambda name: (-float(values[name] or 0), str(name)))
-    # The levels of a line are one column: a mark between two of them is room enough.
-    size = max(map(len, cells.values()))
     lines = [
         (
             str(place),
             cell("name", name),
             cell(kind, values[name], style.digits),
-            "".join(cells[frozenset((name, other))].rjust(size) for other in ranked[: place - 1]),
+            *(cells[frozenset((name, other))] if other in ranked[: place - 1] else "" for other in ranked[:-1]),
         )
         for place, name in enumerate(ranked, 1)
     ]
-    headings = ("", "system", "value", "".join(f"{place} ".rjust(size) for place in range(1, len(ranked))))
+    headings = ("", "system", "value", *(f"{place} " for place in range(1, len(ranked))))
     limits = tuple(max(width(text) for text in column) for column in zip(headings, *lines, strict=True))
+    numeric = (True, False, *(True for _ in ranked))
     title = ", ".join(str(part) for part in key)
-    return Sheet(headings, tuple(lines), (True, False, True, False), limits, gap=1, title=title)
+    return Sheet(headings, tuple(lines), numeric, limits, gap=1, title=title)
+
+
+def _packed(triangle: Sheet) -> Sheet:
+    """The same with the levels of a line as one column: a mark between two of them is room enough."""
+    size = max(len(text) for row in triangle.rows for text in row[LEVELS_FROM:])
+
+    def packed(row: tuple[str, ...]) -> tuple[str, ...]:
+        return (*row[:LEVELS_FROM], "".join(text.rjust(size) for text in row[LEVELS_FROM:] if text))
+
+    headings, rows = packed(triangle.headings), tuple(packed(row) for row in triangle.rows)
+    limits = tuple(max(width(text) for text in column) for column in zip(headings, *rows, strict=True))
+    return Sheet(headings, rows, (*triangle.numeric[:LEVELS_FROM], False), limits, triangle.gap, triangle.title)
 
 
 def _short_level(level: Cell, digits: int | None) -> str:

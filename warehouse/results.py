@@ -7,7 +7,6 @@ dashes are the business of rendering, which finds in each column's kind what it 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +14,9 @@ Kind = Literal["name", "text", "count", "proportion", "difference", "probability
 """What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
 (a seed).
 """
+
+TEXTS: tuple[Kind, ...] = ("name", "text", "letters")
+"""The kinds that are no numbers."""
 
 Cell = str | int | float | bool | None
 
@@ -125,22 +127,49 @@ class Result:
         """The whole answer as one JSON object."""
         return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
 
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it."""
+        # Rendering is a higher room; a notebook asks the result itself.
+        from warehouse.render.style import Style
+        from warehouse.render.web import fragment
+
+        return fragment(self, Style())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table, null where something is undefined. Raises ImportError where pyarrow is not installed."""
+        import pyarrow
+
+        arrays = {}
+        for column in self.table.columns:
+            cells = self.table.column(column.name)
+            if column.kind in TEXTS:
+                truths = all(cell is None or isinstance(cell, bool) for cell in cells) and any(cells)
+                kind = pyarrow.bool_() if truths else pyarrow.string()
+                cells = cells if truths else tuple(None if cell is None else str(cell) for cell in cells)
+            else:
+                kind = pyarrow.int64() if column.kind in ("count", "whole") else pyarrow.float64()
+            arrays[column.name] = pyarrow.array(cells, kind)
+        return pyarrow.table(arrays)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of the columns of `to_numpy`. Raises ImportError where pandas is not installed."""
+        import pandas
+
+        return pandas.DataFrame(self.to_numpy())
+
     def to_numpy(self) -> dict[str, Any]:
         """An array a column: text as objects, numbers as float64 with NaN for null, whole numbers without nulls as
         int64.
         """
         import numpy as np
 
-        convert: dict[str, Callable[[tuple[Cell, ...]], Any]] = {
-            "name": lambda cells: np.array(cells, dtype=object),
-            "text": lambda cells: np.array(cells, dtype=object),
-            "count": _whole,
-            "whole": _whole,
-        }
-        return {
-            column.name: convert.get(column.kind, _real)(self.table.column(column.name))
-            for column in self.table.columns
-        }
+        def converted(column: Column) -> Any:
+            cells = self.table.column(column.name)
+            if column.kind in TEXTS:
+                return np.array(cells, dtype=object)
+            return _whole(cells) if column.kind in ("count", "whole") else _real(cells)
+
+        return {column.name: converted(column) for column in self.table.columns}
 
 
 def _real(cells: tuple[Cell, ...]) -> Any:

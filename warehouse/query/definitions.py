@@ -66,7 +66,9 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
         raise QueryError(f"{taken[0]} is a measure of the language", node.name.span, ("give it another name",))
     counts = {column for columns in COUNTS.values() for column in columns}
     if node.name.text.casefold() in counts:
-        raise QueryError(f"{node.name.text.casefold()} is a count", node.name.span, ("give the measure another name",))
+        count = node.name.text.casefold()
+        task = next(task for task, columns in COUNTS.items() if count in columns)
+        raise QueryError(f"{count} is a count of {task}", node.name.span, ("give the measure another name",))
     seen: set[str] = set()
     for parameter in node.parameters:
         if parameter.name in counts:

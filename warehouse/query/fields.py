@@ -35,20 +35,23 @@ def fields_on(test_sets: n.TestSets | None, asked: Asked, scope: Scope) -> tuple
     set where it has no rows, if it has some on another.
     """
     chosen = scope.test_sets(test_sets)
-    items = test_sets.items if test_sets else (n.All(),)
-    named = not any(isinstance(item, n.All | n.Pattern) for item in items)
     fields = []
     for test_set, place in chosen:
         try:
             fields.append(field_on(asked, scope, test_set, place, elsewhere=len(chosen) > 1))
         except _NoRowsError as error:
-            if named or len(chosen) == 1:
+            if named(test_sets) or len(chosen) == 1:
                 raise QueryError(error.message, error.span, error.hints) from None
     if not fields:
         raise QueryError("no test set has rows for this", asked.span)
     if all(not field.contenders for field in fields):
         field_on(asked, scope, *chosen[0], elsewhere=False)
     return tuple(fields)
+
+
+def named(test_sets: n.TestSets | None) -> bool:
+    """Whether the test sets were called by their names, and not all or by a pattern."""
+    return test_sets is not None and not any(isinstance(item, n.All | n.Pattern) for item in test_sets.items)
 
 
 class _NoRowsError(QueryError):

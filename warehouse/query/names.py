@@ -35,6 +35,19 @@ ROWS: Mapping[Task, str] = {
 _It = TypeVar("_It")
 
 
+SPOKEN: Mapping[str, str] = {
+    "f1": "F(beta=1)",
+    "f2": "F(beta=2)",
+    "f0.5": "F(beta=0.5)",
+    "f-score": "F(beta=1)",
+    "f-measure": "F(beta=1)",
+    "p": "precision",
+    "r": "recall",
+    "acc": "accuracy",
+}
+"""What measures are called elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Where names are looked up: the catalog of the warehouse. Variables have been replaced before."""
@@ -64,7 +77,7 @@ class Scope:
         """A number between 0 and 1, both excluded."""
         found = self.number(node, default)
         if not 0 < found < 1:
-            hint = (f"{written(found)}% is written {written(found / 100)}",) if 1 <= found < 100 else ()
+            hint = (f"{written(found)}% is written {written(found / 100)}",) if 1 < found < 100 else ()
             raise QueryError(f"{what} is a number between 0 and 1, not {written(found)}", node.span, hint)  # type: ignore[union-attr]
         return found
 
@@ -131,10 +144,10 @@ class Scope:
             measure = node.measure if isinstance(node, n.Mean) else node
             having = [task for task in TASKS if self._has(measure, task, test_set)]
             if not having:
+                spoken = SPOKEN.get(measure.name.casefold())
+                near = hints(measure.name, self.known_measures(test_set), "measures")
                 raise QueryError(
-                    f"unknown measure '{measure.name}'",
-                    measure.span,
-                    hints(measure.name, self.known_measures(test_set), "measures"),
+                    f"unknown measure '{measure.name}'", measure.span, (f"say {spoken}",) if spoken else near
                 )
             possible = [task for task in possible if task in having]
             if not possible:

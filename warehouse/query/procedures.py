@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from grammar.errors import QueryError
 from warehouse.query.arena import Arena
@@ -173,16 +174,29 @@ def _bootstrap(arena: Arena, pair: Pair) -> Outcome:
     return bootstrap.pair(arena.paired(*pair), how.shuffles or SHUFFLES, how.seed, arena.stream, how.sides)
 
 
+def _differences(arena: Arena, pair: Pair) -> NDArray[np.int64]:
+    """What a matched-pair test looks at: the difference on each exchange unit.
+
+    For a mean over documents these are the documents on which both systems have a value.
+    """
+    paired = arena.paired(*pair)
+    if not arena.statistic.averaged:
+        return matched.differences(paired)
+    both = (paired.denominator_a == paired.denominator_b) & (paired.denominator_a > 0)
+    found: NDArray[np.int64] = (paired.numerator_a - paired.numerator_b)[both]
+    return found
+
+
 def _sign(arena: Arena, pair: Pair) -> Outcome:
-    return matched.sign(matched.differences(arena.paired(*pair)), arena.how.sides)
+    return matched.sign(_differences(arena, pair), arena.how.sides)
 
 
 def _wilcoxon(arena: Arena, pair: Pair) -> Outcome:
-    return matched.wilcoxon(matched.differences(arena.paired(*pair)), arena.how.sides)
+    return matched.wilcoxon(_differences(arena, pair), arena.how.sides)
 
 
 def _t(arena: Arena, pair: Pair) -> Outcome:
-    return matched.t(matched.differences(arena.paired(*pair)), arena.how.sides)
+    return matched.t(_differences(arena, pair), arena.how.sides)
 
 
 def _mcnemar(arena: Arena, pair: Pair) -> Outcome:

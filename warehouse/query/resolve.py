@@ -15,7 +15,7 @@ from grammar.printer import to_text
 from warehouse.query import plan as p
 from warehouse.query.conditions import dimension_of, filter_of
 from warehouse.query.contenders import baseline, contender_named, contenders
-from warehouse.query.fields import Asked, field_on, fields_on
+from warehouse.query.fields import Asked, field_on, fields_on, named
 from warehouse.query.hints import hints, listing
 from warehouse.query.names import Scope, text_of
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
@@ -136,6 +136,9 @@ def _tested_fields(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Fiel
     """The fields of a question that is answered by tests."""
     asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
     fields = fields_on(statement.test_sets, asked, scope)
+    if not named(statement.test_sets):
+        # Asked of all test sets, the question is meant for those that can answer it.
+        fields = tuple(field for field in fields if field.task != "published") or fields
     for field in fields:
         _check_tested(statement, field, scope)
     return fields

@@ -34,6 +34,8 @@ class _Line:
     documents: int | None
     values: tuple[float | None, ...]
     source: str
+    left_out: tuple[int, ...] = ()
+    """How many documents have no value, a statistic; 0 where it is no mean over documents."""
 
 
 def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
@@ -42,7 +44,7 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     notes: list[str] = []
     for field in plan.fields:
         lines = [*_stored(plan, field, engine), *_expected(plan, field, engine)]
-        notes += _undefined(field, lines, plan.by)
+        notes += [*_undefined(field, lines, plan.by), *_left_out(field, lines)]
         for line in _ordered(lines, plan, field)[: plan.limit]:
             head = (field.test_set.name, field.task, line.contender.name, *line.by, line.documents)
             rows.append((*head, *line.values, line.source))
@@ -121,13 +123,17 @@ def _stored(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_Li
         system, by, documents = systems[row[0]], row[1 : 1 + len(plan.by)], row[1 + len(plan.by)]
         sums = iter(row[2 + len(plan.by) :])
         values = []
+        left_out = []
         for statistic in field.statistics:
+            left_out.append(0)
             if statistic.ratio is None and statistic.expression is None:
                 values.append(_auc(statistic, field, system, plan, engine))
             else:
                 taken = [next(sums) for _ in range(_taken(statistic))]
                 values.append(_value(statistic, field, taken))
-        lines.append(_Line(system, tuple(by), documents, tuple(values), "documents"))
+                if statistic.averaged:
+                    left_out[-1] = documents - (taken[1] or 0)
+        lines.append(_Line(system, tuple(by), documents, tuple(values), "documents", tuple(left_out)))
     return lines
 
 
@@ -247,6 +253,20 @@ def _undefined(field: p.Field, lines: Sequence[_Line], by: Sequence[p.Dimension]
     missing = [c.name for c in field.contenders if c.name not in {line.contender.name for line in lines}]
     if missing:
         notes.append(f"no rows on {field.test_set.name} for {some(missing)}")
+    return notes
+
+
+def _left_out(field: p.Field, lines: Sequence[_Line]) -> list[str]:
+    """A note for each mean over documents that some documents have no part in."""
+    notes = []
+    for place, statistic in enumerate(field.statistics):
+        counts: dict[str, int] = {}
+        for line in lines:
+            if line.left_out and line.left_out[place]:
+                counts[line.contender.name] = counts.get(line.contender.name, 0) + line.left_out[place]
+        if counts:
+            listed = some([f"{count} of {name}" for name, count in counts.items()])
+            notes.append(f"{statistic.label} on {field.test_set.name} leaves out documents without a value: {listed}")
     return notes
 
 

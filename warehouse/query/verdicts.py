@@ -11,6 +11,7 @@ from warehouse.query import plan as p
 from warehouse.query.arena import Arena
 from warehouse.query.labels import signature
 from warehouse.query.procedures import Outcomes, Pair, adjusted
+from warehouse.query.sums import Ratios
 from warehouse.results import Cell
 from warehouse.significance.confidence import Verdict, confidence, verdict
 from warehouse.significance.outcome import Outcome
@@ -101,6 +102,11 @@ def hopeless(how: p.Testing) -> Iterator[str]:
 
 def arena_notes(arena: Arena) -> Iterator[str]:
     """What the observations of an arena leave out."""
+    where = arena.field.test_set.name
+    if arena.statistic.averaged and isinstance(arena.sums, Ratios):
+        label = arena.statistic.label
+        without = int((arena.sums.denominators == 0).any(axis=0).sum())
+        if without:
+            yield f"{label} on {where}: {without} documents have no value for some system and are left out of its mean"
     if arena.seen.dropped:
-        where = arena.field.test_set.name
         yield f"{arena.seen.dropped} observations of {where} were left out because not every system has them"

@@ -219,7 +219,7 @@ def _counts(document: Document, number: int, text: str, header: str) -> Row:
 
 def _check(report: _Report) -> None:
     """Refuses a report whose messages do not add up to its own totals."""
-    sums = {slot: _NOTHING for slot in report.slot_totals}
+    sums = dict.fromkeys(report.slot_totals, _NOTHING)
     for message in report.messages.values():
         for slot, row in message.slots.items():
             if slot not in sums:

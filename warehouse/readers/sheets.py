@@ -48,7 +48,7 @@ class Sheets:
         self._sheets: list[Sheet] = []
 
     def __enter__(self) -> Sheets:
-        self._refuse_settings()
+        refuse_settings(self._staging, *self._forms)
         self._folder = tempfile.TemporaryDirectory(prefix="evalhouse-")
         return self
 
@@ -58,21 +58,6 @@ class Sheets:
         for sheet in self._sheets:
             sheet.close()
         self._folder.cleanup()
-
-    def _refuse_settings(self) -> None:
-        staging = self._staging
-        known = dict.fromkeys(field.name for form in self._forms for field in form.fields)
-        faults = [
-            staging.fault(f"there is no field {shown(field)} to set; there are {', '.join(known)}")
-            for field in staging.fields
-            if field not in known
-        ]
-        faults += [
-            staging.fault(f"there is no column {shown(column)} to take {field} from; the file has no named columns")
-            for field, column in staging.columns.items()
-        ]
-        if faults:
-            raise DataError(tuple(faults))
 
     def open(self, form: Form, *columns: str) -> Sheet:
         """A sheet for records of a form with these columns; those that are no fields of it are attributes.
@@ -126,20 +111,22 @@ class Sheets:
             staging.database.read(staging.table, reading)
         except UnreadableError:
             raise staging.refusal("a text that is to be stored is longer than a million characters") from None
-        found = _Found(staging)
-        return matching.staged(sheet.form, sheet.columns, found.lines, found.members)
+        places = Places(staging)
+        return matching.staged(sheet.form, sheet.columns, places.lines, places.members)
 
 
-class _Found:
-    """Where staged records stand in the file."""
+class Places:
+    """Where records stand in the file, by the columns `line` and `member` of their staged table."""
 
     def __init__(self, staging: Staging) -> None:
         self._staging = staging
 
     def lines(self, rows: Iterable[int]) -> dict[int, int]:
+        """The lines of some rows, for those that have one."""
         return self._column("line", rows)
 
     def members(self, rows: Iterable[int]) -> dict[int, str]:
+        """The members of an archive that some rows come from, for those that come from one."""
         return self._column("member", rows)
 
     def _column(self, column: str, rows: Iterable[int]) -> dict[int, Any]:
@@ -147,3 +134,19 @@ class _Found:
             f"select rowid, {column} from " + name(self._staging.table) + f" where {column} is not null and rowid in "
         )
         return dict(self._staging.database.rows(asked + values(rows)))
+
+
+def refuse_settings(staging: Staging, *forms: Form) -> None:
+    """Raises DataError for settings of fields that the forms do not have, and for columns of a file without names."""
+    known = dict.fromkeys(field.name for form in forms for field in form.fields)
+    faults = [
+        staging.fault(f"there is no field {shown(field)} to set; there are {', '.join(known)}")
+        for field in staging.fields
+        if field not in known
+    ]
+    faults += [
+        staging.fault(f"there is no column {shown(column)} to take {field} from; the file has no named columns")
+        for field, column in staging.columns.items()
+    ]
+    if faults:
+        raise DataError(tuple(faults))

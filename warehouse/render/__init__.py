@@ -5,13 +5,17 @@ Rendering sees results only: it computes nothing that is not already there, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from warehouse.render.style import Style
 from warehouse.results import Result
 
-__all__ = ["FORMATS", "Format", "Style", "render"]
+__all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "format_for", "render", "render_all"]
+
+Draw = Callable[[Result, Style], str]
+DrawAll = Callable[[Sequence[Result], Style], str | bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,39 +24,88 @@ class Format:
 
     name: str
     meaning: str
-    draw: Callable[[Result, Style], str]
-    suffix: str = ""
-    """The ending of files that are written in this format; empty where none is."""
+    draw: Draw
+    suffix: str
+    """The ending of files that are written in this format."""
+    whole: DrawAll | None = None
+    """Draws several results as one document, where one below the other would be none."""
+    has_notes: bool = False
+    """Whether the notes stand in what is drawn."""
 
 
-def _table(result: Result, style: Style) -> str:
-    # rich costs a tenth of a second to import, and only this format needs it.
-    from warehouse.render.console import table
+def _lazily(module: str, name: str) -> Callable[..., str]:
+    """A function of a module beside this one, imported when it is needed: rich alone takes a tenth of a second."""
 
-    return table(result, style)
-
-
-def _text(name: str) -> Callable[[Result, Style], str]:
-    def draw(result: Result, style: Style) -> str:
-        from warehouse.render import text
-
-        drawn: str = getattr(text, name)(result, style)
+    def draw(*what: object) -> str:
+        drawn: str = getattr(import_module(f"warehouse.render.{module}"), name)(*what)
         return drawn
 
     return draw
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("table", "a table for people; the default on a terminal", _table),
+    Format("table", "a table for people; the default on a terminal", _lazily("console", "table"), ".txt"),
     Format(
-        "json", "one object a statement: statement, caption, signature, columns, rows, summary, notes", _text("json")
+        "json",
+        "one object a statement: statement, caption, signature, columns, rows, summary, notes",
+        _lazily("text", "json"),
+        ".json",
+        has_notes=True,
     ),
-    Format("ndjson", "one object a row", _text("ndjson"), ".ndjson"),
-    Format("csv", "the rows, comma-separated with a header line", _text("csv"), ".csv"),
-    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", _text("tsv"), ".tsv"),
+    Format("ndjson", "one object a row", _lazily("text", "ndjson"), ".ndjson"),
+    Format("csv", "the rows, comma-separated with a header line", _lazily("text", "csv"), ".csv"),
+    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", _lazily("text", "tsv"), ".tsv"),
+    Format(
+        "markdown",
+        "a table with its caption and notes, in Markdown",
+        _lazily("markup", "markdown"),
+        ".md",
+        has_notes=True,
+    ),
+    Format(
+        "latex",
+        "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
+        _lazily("markup", "latex"),
+        ".tex",
+        has_notes=True,
+    ),
+    Format(
+        "html",
+        "a page that needs nothing else; a click on a heading sorts the table",
+        _lazily("web", "html"),
+        ".html",
+        whole=_lazily("web", "page"),
+        has_notes=True,
+    ),
 )
+
+WORKBOOK = ".xlsx"
+"""The ending of files that are written as workbooks, which are no text and so are in no other place."""
 
 
 def render(result: Result, format: str, style: Style) -> str:
     """A result in one of FORMATS. Raises KeyError for a format that is not there."""
-    return {each.name: each for each in FORMATS}[format].draw(result, style)
+    return _named(format).draw(result, style)
+
+
+def render_all(results: Sequence[Result], format: str, style: Style) -> str | bytes:
+    """Results as one document in one of FORMATS, or as a workbook where `format` is WORKBOOK."""
+    if format == WORKBOOK:
+        # An extra of its own, imported only here.
+        from warehouse.render.workbook import workbook
+
+        return workbook(results, style)
+    known = _named(format)
+    return known.whole(results, style) if known.whole else "".join(known.draw(each, style) for each in results)
+
+
+def format_for(suffix: str) -> str | None:
+    """What a file of this ending is written in, as `render_all` takes it; None where nothing has that ending."""
+    wanted = suffix.casefold()
+    if wanted == WORKBOOK:
+        return WORKBOOK
+    return next((format.name for format in FORMATS if format.suffix == wanted), None)
+
+
+def _named(format: str) -> Format:
+    return {each.name: each for each in FORMATS}[format]

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warehouse.render.layout import Sheet, sheets
+from warehouse.render.layout import LEGEND, Sheet, sheets
 from warehouse.render.style import Style, clean
 from warehouse.results import Result
 
@@ -33,7 +33,7 @@ def table(result: Result, style: Style) -> str:
             left = len(sheet.rows) - MOST_ROWS
             parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
     if result.triangle and drawn[0].title:
-        parts.append(Text("levels of significance; * different, ? undecided", style="dim"))
+        parts.append(Text(LEGEND, style="dim"))
     needed = max(sheet.width for sheet in drawn) + 4
     out = io.StringIO()
     console = Console(

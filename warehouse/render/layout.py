@@ -6,7 +6,8 @@ Shared by all formats for people; it knows no terminal and no markup.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 
 from warehouse.render.style import UNDEFINED, Style, cell, width
 from warehouse.results import Cell, Column, Kind, Result, Table, Triangle
@@ -22,7 +23,8 @@ NARROWEST = 20
 class Sheet:
     """Headings, of one or two lines, rows of texts, for each column whether it is a number, and how wide it may be.
 
-    A text that is wider than its column is broken into lines; nothing else is.
+    A text that is wider than its column is broken into lines; nothing else is. In the columns `spaced` blanks are
+    meant: each letter of a group stands below its like.
     """
 
     headings: tuple[str, ...]
@@ -31,6 +33,7 @@ class Sheet:
     limits: tuple[int, ...]
     gap: int = 3
     title: str = ""
+    spaced: frozenset[int] = frozenset()
 
     @property
     def width(self) -> int:
@@ -79,6 +82,7 @@ def _sheet(table: Table, style: Style, gap: int) -> Sheet:
         numeric=tuple(column.kind not in ("name", "text", "letters") for column in table.columns),
         limits=tuple(limits),
         gap=gap,
+        spaced=frozenset(place for place, column in enumerate(table.columns) if column.kind == "letters"),
     )
 
 
@@ -98,6 +102,18 @@ def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -
 
 MARKS = {"different": "*", "undecided": "?", "same": " "}
 """What stands behind a level in a triangle."""
+
+LEGEND = "levels of significance; * different, ? undecided"
+"""What the marks mean, as it stands below a triangle."""
+
+
+def unbounded_sheets(result: Result, style: Style) -> list[Sheet]:
+    """The rectangles for a page, which is as wide as they are: nothing is shortened, and every level of a triangle is
+    a cell of its own.
+    """
+    if result.triangle:
+        return triangle_sheets(result.table, result.triangle, style)
+    return sheets(result, replace(style, width=sys.maxsize))
 
 
 def triangle_sheets(table: Table, how: Triangle, style: Style) -> list[Sheet]:

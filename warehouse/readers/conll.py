@@ -1,0 +1,91 @@
+"""Columns of CoNLL: a token a line, its gold tag and its predicted tag in the last two columns, sentences apart.
+
+A document is a sentence, numbered from 1; a unit is an entity type, and every sentence has every type of the file. Where
+`-DOCSTART-` lines begin texts, the text is an attribute of its sentences, so that texts can be exchanged as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warehouse.readers.sheets import Sheets
+from warehouse.readers.spans import COLUMNS, Tally, entities, tallies
+from warehouse.readers.staging import Staged, Staging
+from warehouse.readers.text import Document, documents
+from warehouse.records import DOCUMENTS, SCORES
+
+EXAMPLE = """\
+-DOCSTART- O O
+
+Ada B-PER B-PER
+Lovelace I-PER I-PER
+saw O O
+Turin B-LOC B-ORG
+
+It O O
+rained O O
+"""
+
+_LETTERS = frozenset("BIOES")
+
+Tags = tuple[list[str], list[str]]
+"""The gold and the predicted tags of a sentence."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages a score tuple a sentence and type. Raises DataError where a line has no two tags."""
+    scheme, overlap = staging.options.get("scheme") or "conlleval", staging.options.get("overlap") == "partial"
+    with Sheets(staging, SCORES, DOCUMENTS) as sheets:
+        scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
+        attributes = sheets.open(DOCUMENTS, "document", "text")
+        kinds = _kinds(staging)
+        sentence = 0
+        for document in documents(staging):
+            for line, text, (gold, found) in _sentences(document):
+                sentence += 1
+                counted = tallies(entities(gold, scheme), entities(found, scheme), overlap=overlap)
+                for kind in kinds:
+                    cells = counted.get(kind, Tally()).cells
+                    scores.add(line, sentence, kind, *cells, member=document.member)
+                if text:
+                    attributes.add(line, sentence, text, member=document.member)
+        return sheets.staged()
+
+
+def _kinds(staging: Staging) -> list[str]:
+    """Every type that is tagged in the file; a sentence without entities still needs a row."""
+    kinds: set[str] = set()
+    for document in documents(staging):
+        for _, _, (gold, found) in _sentences(document):
+            kinds |= {tag.partition("-")[2] or "_" for tag in {*gold, *found} - {"O", "."}}
+    if not kinds:
+        raise staging.refusal("no token has a tag other than O in the last two columns")
+    return sorted(kinds)
+
+
+def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
+    """The line on which each sentence begins, the number of its text (0 where texts are not marked), and its tags."""
+    gold: list[str] = []
+    found: list[str] = []
+    begins = text = 0
+    for number, line in document.lines():
+        cells = line.split()
+        marks = bool(cells) and cells[0] == "-DOCSTART-"
+        if not cells or marks:
+            text += marks
+            if gold:
+                yield begins, text - marks, (gold, found)
+                gold, found = [], []
+            continue
+        if len(cells) < 3:
+            raise document.refusal(
+                f"{len(cells)} columns in this line; a token, its gold and its predicted tag are wanted", number
+            )
+        for tag in cells[-2:]:
+            if tag != "." and (tag[0] not in _LETTERS or tag[1:2] not in ("", "-") or (tag[0] == "O" and tag != "O")):
+                raise document.refusal(f"'{tag}' is no tag: O, or one of B, I, E, S with a type, such as B-PER", number)
+        begins = begins if gold else number
+        gold.append(cells[-2])
+        found.append(cells[-1])
+    if gold:
+        yield begins, text, (gold, found)

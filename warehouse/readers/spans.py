@@ -1,0 +1,139 @@
+"""What is extracted from a text, as spans with a type, and how two sets of them are matched. Reads no files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SCHEMES = ("conlleval", "iob2", "iobes")
+
+
+class Span(NamedTuple):
+    """Something extracted: its type and the places from `start` to before `end`."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The counts of one type in one document."""
+
+    possible: int = 0
+    actual: int = 0
+    correct: int = 0
+    partial: int = 0
+    incorrect: int = 0
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """Possible, actual, correct, partial, incorrect, spurious and missing."""
+        matched = self.correct + self.partial + self.incorrect
+        return (
+            self.possible,
+            self.actual,
+            self.correct,
+            self.partial,
+            self.incorrect,
+            self.actual - matched,
+            self.possible - matched,
+        )
+
+
+COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing")
+"""What `Tally.cells` holds."""
+
+
+def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
+    """The entities that the tags of a sentence mark.
+
+    `conlleval` reads IOB1, IOB2 and IOBES alike, and begins an entity wherever one could begin, as the scorer of CoNLL
+    2000 does (Tjong Kim Sang and Buchholz 2000). `iob2` and `iobes` are strict: only what is begun, and for IOBES
+    ended, as the scheme says counts.
+    """
+    if scheme == "iob2":
+        return _iob2(tags)
+    if scheme == "iobes":
+        return _iobes(tags)
+    found: list[Span] = []
+    begun: int | None = None
+    last, last_kind = "O", ""
+    for place, tag in enumerate((*tags, "O")):
+        prefix, kind = _parts(tag)
+        changed = kind != last_kind
+        if begun is not None and (last in "ES" or prefix in "BSO" or changed):
+            found.append(Span(last_kind, begun, place))
+            begun = None
+        if prefix != "O" and (prefix in "BS" or last in "ESO" or changed):
+            begun = place
+        last, last_kind = prefix, kind
+    return found
+
+
+def _parts(tag: str) -> tuple[str, str]:
+    """The letter and the type of a tag; O and . are outside of everything."""
+    if tag in ("O", "."):
+        return "O", ""
+    prefix, _, kind = tag.partition("-")
+    return prefix, kind or "_"
+
+
+def _iob2(tags: Sequence[str]) -> list[Span]:
+    found: list[Span] = []
+    begun: int | None = None
+    begun_kind = ""
+    for place, tag in enumerate((*tags, "O")):
+        prefix, kind = _parts(tag)
+        if begun is not None and (prefix != "I" or kind != begun_kind):
+            found.append(Span(begun_kind, begun, place))
+            begun = None
+        if prefix == "B":
+            begun, begun_kind = place, kind
+    return found
+
+
+def _iobes(tags: Sequence[str]) -> list[Span]:
+    found: list[Span] = []
+    begun: int | None = None
+    begun_kind = ""
+    for place, tag in enumerate(tags):
+        prefix, kind = _parts(tag)
+        if prefix == "S":
+            found.append(Span(kind, place, place + 1))
+        elif prefix == "E" and begun is not None and kind == begun_kind:
+            found.append(Span(kind, begun, place + 1))
+        if prefix == "B":
+            begun, begun_kind = place, kind
+        elif prefix != "I" or kind != begun_kind:
+            begun = None
+    return found
+
+
+def tallies(gold: Iterable[Span], found: Iterable[Span], *, overlap: bool) -> dict[str, Tally]:
+    """The counts of each type: correct is the same span and type; with `overlap`, partial is an overlapping span of the
+    same type, each span matched once, from left to right.
+    """
+    wanted, given = sorted(gold), sorted(found)
+    same = Counter(wanted) & Counter(given)
+    possible, actual = Counter(span.kind for span in wanted), Counter(span.kind for span in given)
+    correct: Counter[str] = Counter()
+    for span, count in same.items():
+        correct[span.kind] += count
+    partial: Counter[str] = Counter()
+    if overlap:
+        left = sorted((Counter(wanted) - same).elements())
+        for span in sorted((Counter(given) - same).elements()):
+            match = next((other for other in left if _overlapping(span, other)), None)
+            if match is not None:
+                left.remove(match)
+                partial[span.kind] += 1
+    return {
+        kind: Tally(possible[kind], actual[kind], correct[kind], partial[kind]) for kind in sorted({*possible, *actual})
+    }
+
+
+def _overlapping(one: Span, other: Span) -> bool:
+    return one.kind == other.kind and one.start < other.end and other.start < one.end

@@ -1,0 +1,153 @@
+"""The formats for documents that are typeset: Markdown and LaTeX. A table with its caption and its notes, every
+character of a name shown as it is.
+
+What a result looks like as rectangles comes from layout; here they only get their marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from warehouse.render.layout import LEGEND, Sheet, unbounded_sheets
+from warehouse.render.style import UNDEFINED, Style, clean, width
+from warehouse.results import Result
+
+CROWDED = 9
+"""A LaTeX table of more columns than this is set in smaller type with less room between them."""
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------------------
+
+_MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
+
+
+def markdown(result: Result, style: Style) -> str:
+    """The caption, a table with aligned columns or more than one, and the notes as a list."""
+    drawn = unbounded_sheets(result, style)
+    blocks = [f"**{_escaped(result.caption)}**"] if result.caption else []
+    for sheet in drawn:
+        if sheet.title and len(drawn) > 1:
+            blocks.append(f"*{_escaped(sheet.title)}*")
+        blocks.append(_grid(sheet))
+    notes = [_escaped(note) for note in ((LEGEND,) if result.triangle else ()) + result.notes]
+    if notes:
+        blocks.append("\n".join(f"- {note}" for note in notes))
+    return "\n\n".join(blocks) + "\n\n"
+
+
+def _grid(sheet: Sheet) -> str:
+    # No format for tables in Markdown has two lines of headings.
+    lines = [[_escaped(heading.replace("\n", " ").rstrip()) for heading in sheet.headings]]
+    lines += [[_escaped(text.rstrip()) for text in row] for row in sheet.rows]
+    sizes = [max(3, *map(width, column)) for column in zip(*lines, strict=True)]
+    rule = [
+        "-" * (size - 1) + ":" if numeric else "-" * size for size, numeric in zip(sizes, sheet.numeric, strict=True)
+    ]
+    return "\n".join(_bars(_padded(line, sizes, sheet.numeric)) for line in [lines[0], rule, *lines[1:]])
+
+
+def _padded(line: Sequence[str], sizes: Sequence[int], numeric: Sequence[bool]) -> list[str]:
+    blanks = [" " * (size - width(text)) for text, size in zip(line, sizes, strict=True)]
+    return [blank + text if right else text + blank for text, blank, right in zip(line, blanks, numeric, strict=True)]
+
+
+def _bars(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", clean(text))
+
+
+# --- LaTeX ------------------------------------------------------------------------------------------------------------
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\char34{}",
+    # Behind the end of a row both would be taken for a part of it.
+    "[": "{[}",
+    "*": "{*}",
+    **{sign: "\\" + sign for sign in "{}$&#%_"},
+}
+_SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
+
+
+def latex(result: Result, style: Style) -> str:
+    """A `table` of the package booktabs, with the caption and the notes; the signature is a comment before it."""
+    drawn = unbounded_sheets(result, style)
+    lines = [f"% {clean(result.signature)}", r"% \usepackage{booktabs}", r"\begin{table}[htbp]", r"\centering"]
+    if result.caption:
+        lines.append(rf"\caption{{{_typeset(result.caption)}}}")
+    if max(len(sheet.headings) for sheet in drawn) > CROWDED:
+        lines.append(r"\footnotesize\setlength{\tabcolsep}{3pt}")
+    for sheet in drawn:
+        if sheet is not drawn[0]:
+            lines.append(r"\par\medskip")
+        if sheet.title and len(drawn) > 1:
+            lines.append(rf"\textit{{{_typeset(sheet.title)}}}\par\smallskip")
+        lines += _tabular(sheet)
+    for note in ((LEGEND,) if result.triangle else ()) + result.notes:
+        lines.append(rf"\par\smallskip{{\footnotesize {_typeset(note)}\par}}")
+    return "\n".join([*lines, r"\end{table}"]) + "\n\n"
+
+
+def _tabular(sheet: Sheet) -> list[str]:
+    rows = [
+        " & ".join(_cell(sheet, place, text) for place, text in enumerate(row)).rstrip() + r" \\" for row in sheet.rows
+    ]
+    columns = "".join("r" if numeric else "l" for numeric in sheet.numeric)
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *_heads(sheet), r"\midrule", *rows, r"\bottomrule",
+            r"\end{tabular}"]  # fmt: skip
+
+
+def _heads(sheet: Sheet) -> list[str]:
+    """One line of headings; above it the test sets, each over its columns, where they stand side by side."""
+    lower = " & ".join(_typeset(heading.split("\n")[-1].rstrip()) for heading in sheet.headings) + r" \\"
+    if not any("\n" in heading for heading in sheet.headings):
+        return [lower]
+    above, rules = [], []
+    for head, places in spans(sheet.headings):
+        above.append(rf"\multicolumn{{{len(places)}}}{{c}}{{{_typeset(head)}}}" if head else "")
+        if head:
+            rules.append(rf"\cmidrule(lr){{{places[0] + 1}-{places[-1] + 1}}}")
+    return [" & ".join(above).lstrip() + r" \\", " ".join(rules), lower]
+
+
+def spans(headings: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """The first lines of headings of two lines, each with the places it stands over; others are one at a time."""
+    heads = [heading.partition("\n")[0] if "\n" in heading else "" for heading in headings]
+    found: list[tuple[str, list[int]]] = []
+    for head, group in groupby(range(len(heads)), key=heads.__getitem__):
+        places = list(group)
+        found += [(head, places)] if head else [("", [place]) for place in places]
+    return found
+
+
+def _cell(sheet: Sheet, place: int, text: str) -> str:
+    if place in sheet.spaced:
+        return rf"\texttt{{{text.rstrip().replace(' ', '~')}}}" if text.strip() else ""
+    return _figure(text) if sheet.numeric[place] else _typeset(text)
+
+
+def _figure(text: str) -> str:
+    """A number: signs and powers of ten as mathematics; the mark behind a level takes no room."""
+    text = text.rstrip()
+    if text == UNDEFINED:
+        return "--"
+    if text.endswith(("*", "?")):
+        return _figure(text[:-1]) + rf"\rlap{{{text[-1]}}}"
+    text = _SCIENTIFIC.sub(lambda found: rf"${found[1]}\times10^{{{int(found[2])}}}$", text)
+    return re.sub(r"^[-+<]", r"$\g<0>$", text) if not text.endswith("$") else text
+
+
+def _typeset(text: str) -> str:
+    """Text as LaTeX prints it, with every character as it is; hyphens side by side stay hyphens."""
+    return "".join(_LATEX.get(sign, sign) for sign in clean(text)).replace("--", "-{}-").replace("--", "-{}-")

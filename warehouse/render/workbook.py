@@ -1,0 +1,118 @@
+"""The format for spreadsheets: a workbook with a sheet a result, numbers as numbers of 16 digits. It needs the
+extra `excel`.
+
+A name is always a text, whatever it begins with; nothing in a workbook is a formula.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from warehouse.errors import WarehouseError
+from warehouse.render.layout import LEGEND, tables, triangle_sheets
+from warehouse.render.style import Style, clean, width
+from warehouse.results import Cell, Column, Kind, Result, Table
+
+WIDEST = 60
+"""No column of a sheet is made wider than this many characters."""
+
+_HEAD = 2
+"""The line of the headings; the caption and an empty line stand above."""
+
+
+def workbook(results: Sequence[Result], style: Style) -> bytes:
+    """The file with all results. Raises WarehouseError where the extra is not installed."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise WarehouseError("a workbook needs the package xlsxwriter", ('pip install "evalhouse[excel]"',)) from None
+    out = io.BytesIO()
+    with xlsxwriter.Workbook(out, {"in_memory": True}) as book:
+        formats = _Formats(book, style.digits)
+        for number, result in enumerate(results, 1):
+            _result(book, formats, f"{number}", result)
+            if result.triangle:
+                _triangles(book, formats, f"{number} levels", result, style)
+    return out.getvalue()
+
+
+class _Formats:
+    """The number formats of a workbook, by what a column holds."""
+
+    def __init__(self, book: Any, digits: int | None) -> None:
+        def decimals(usual: int) -> str:
+            wanted = usual if digits is None else digits
+            return "0." + "0" * wanted if wanted else "0"
+
+        points = decimals(2)
+        codes: dict[Kind, str] = {
+            "count": "#,##0",
+            "whole": "0",
+            "proportion": f"{points}%",
+            "difference": f"+{points}%;-{points}%;{points}%",
+            "probability": decimals(4),
+            "number": decimals(4),
+        }
+        self.of: dict[Kind, Any] = {kind: book.add_format({"num_format": code}) for kind, code in codes.items()}
+        self.bold = book.add_format({"bold": True})
+        self.head = book.add_format({"bold": True, "bottom": 1})
+
+
+def _result(book: Any, formats: _Formats, name: str, result: Result) -> None:
+    sheet = book.add_worksheet(name)
+    sheet.write_string(0, 0, clean(result.caption), formats.bold)
+    # The columns of the data for pairs, so that they can be filtered; what is shown for everything else.
+    shown = [result.table] if result.triangle else tables(result)
+    line = _HEAD
+    for table in shown:
+        _table(sheet, formats, line, table, result.triangle is None)
+        line += len(table.rows) + 2
+    sheet.freeze_panes(_HEAD + 1, 0)
+    for note in (*result.notes, result.signature):
+        sheet.write_string(line, 0, clean(note))
+        line += 1
+
+
+def _table(sheet: Any, formats: _Formats, line: int, table: Table, for_people: bool) -> None:
+    for place, column in enumerate(table.columns):
+        heading = (column.heading or column.name).replace("\n", " ") if for_people else column.name
+        sheet.write_string(line, place, clean(heading), formats.head)
+        longest = max([width(heading), *(width(clean(str(row[place]))) for row in table.rows if _is_text(row[place]))])
+        sheet.set_column(place, place, min(max(longest, 9) + 2, WIDEST))
+    for number, row in enumerate(table.rows, line + 1):
+        for place, (column, cell) in enumerate(zip(table.columns, row, strict=True)):
+            _write(sheet, formats, number, place, column, cell)
+    if table.columns and line == _HEAD:
+        sheet.autofilter(line, 0, line + len(table.rows), len(table.columns) - 1)
+
+
+def _is_text(cell: Cell) -> bool:
+    return isinstance(cell, str)
+
+
+def _write(sheet: Any, formats: _Formats, line: int, place: int, column: Column, cell: Cell) -> None:
+    if cell is None:
+        return
+    if isinstance(cell, bool):
+        sheet.write_boolean(line, place, cell)
+    elif isinstance(cell, str):
+        sheet.write_string(line, place, clean(cell))
+    else:
+        sheet.write_number(line, place, cell, formats.of.get(column.kind))
+
+
+def _triangles(book: Any, formats: _Formats, name: str, result: Result, style: Style) -> None:
+    """The levels as they are printed, each triangle below the other."""
+    sheet = book.add_worksheet(name)
+    sheet.write_string(0, 0, LEGEND)
+    line = _HEAD
+    for triangle in triangle_sheets(result.table, result.triangle, style) if result.triangle else ():
+        sheet.write_string(line, 0, clean(triangle.title), formats.bold)
+        for number, row in enumerate((triangle.headings, *triangle.rows), line + 1):
+            for place, text in enumerate(row):
+                sheet.write_string(number, place, text.strip(), formats.head if number == line + 1 else None)
+        line += len(triangle.rows) + 3
+    sheet.set_column(0, 0, 4)
+    sheet.set_column(1, 1, 24)

@@ -9,7 +9,8 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -18,7 +19,7 @@ from warehouse.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warehouse.ingest import Loaded
+    from warehouse.ingest import Loaded, LoadedKind
     from warehouse.results import Result
     from warehouse.session import Session
 
@@ -147,17 +148,24 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
 def _load_words(parser: argparse.ArgumentParser) -> None:
     from warehouse.readers import READERS
 
-    files = "CSV, TSV, JSON lines or Parquet, also .gz and .zst"
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
-    kinds = ", ".join(READERS)
-    parser.add_argument("--as", dest="reader", required=True, choices=READERS, metavar="READER", help=f"one of {kinds}")
+    files = "files, folders of them, or patterns in quotes; also .gz and .zst"
+    parser.add_argument("files", nargs="+", metavar="FILE", help=files)
+    kinds = (*READERS, "auto")
+    listed = ", ".join(kinds)
+    parser.add_argument("--as", dest="reader", required=True, choices=kinds, metavar="READER", help=f"one of {listed}")
     mapped = "take a field from a column of another name"
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
     given = "give a field one value in every row"
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=given)
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)
-    parser.add_argument("--dry-run", action="store_true", help="check everything, store nothing")
+    dry_run = "check everything, show the first rows, store nothing"
+    parser.add_argument("--dry-run", action="store_true", help=dry_run)
+    for reader in READERS.values():
+        for option in reader.options:
+            metavar = "|".join(option.choices) or option.name.upper()
+            meaning = f"{reader.name}: {option.meaning}" + (f" ({option.default})" if option.default else "")
+            parser.add_argument(f"--{option.name}", dest=f"reader_{option.name}", metavar=metavar, help=meaning)
 
 
 def _fmt_words(parser: argparse.ArgumentParser) -> None:
@@ -259,38 +267,97 @@ def _fmt(asked: argparse.Namespace) -> int:
     return status
 
 
+class _DryRunOverError(Exception):
+    """Leaves the copy of a warehouse that a dry run loaded into, so that it does not take the warehouse's place."""
+
+
 def _load(asked: argparse.Namespace) -> int:
     from warehouse.database import in_memory, replacing
     from warehouse.ingest import load
 
     path = _path(asked) or DEFAULT_FILE
+    chosen = {key.removeprefix("reader_"): text for key, text in vars(asked).items() if key.startswith("reader_")}
     options: dict[str, Any] = {
         "fields": _pairs(asked.set, "--set FIELD=VALUE"),
         "columns": _pairs(asked.map, "--map FIELD=COLUMN"),
+        "options": {name: text for name, text in chosen.items() if text is not None},
         "simulated": asked.simulated,
-        "dry_run": asked.dry_run,
     }
+    files = _files(asked.files)
     done: list[Loaded] = []
-    with replacing(path) if path.exists() or not asked.dry_run else in_memory() as database:
-        for file in asked.files:
-            with _progress(asked, f"loading {file.name}") as progress:
-                done.append(load(database, file, asked.reader, progress=progress, **options))
+    with (
+        suppress(_DryRunOverError),
+        _progress(asked, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as progress,
+        replacing(path) if path.exists() or not asked.dry_run else in_memory() as database,
+    ):
+        for place, file in enumerate(files):
+            reader = _recognized(asked, file) if asked.reader == "auto" else asked.reader
+            told = progress and partial(_overall, progress, place, len(files))
+            done.append(load(database, file, reader, progress=told, **options))
+        if asked.dry_run:
+            # Files may build on each other, as runs do on qrels, so they are loaded in earnest, into a copy.
+            raise _DryRunOverError
     for loaded in done:
         _report(asked, loaded)
     return DONE
+
+
+def _overall(progress: Callable[[float], None], place: int, files: int, share: float) -> None:
+    """Tells the share of all files, from the share of one."""
+    progress((place + share) / files)
+
+
+def _files(named: Sequence[str]) -> list[Path]:
+    """The files that are meant: themselves, those in a folder in order of name, or those that fit a pattern."""
+    from glob import glob
+
+    files: list[Path] = []
+    for name in named:
+        path = Path(name)
+        if path.is_dir():
+            files += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        elif not path.exists() and any(letter in name for letter in "*?["):
+            files += [Path(found) for found in sorted(glob(name, recursive=True)) if Path(found).is_file()] or [path]
+        else:
+            files.append(path)
+    return files or [Path(name) for name in named]
+
+
+def _recognized(asked: argparse.Namespace, file: Path) -> str:
+    """The reader for a file, by what is in it; says which and why."""
+    from warehouse.readers.recognition import recognize
+
+    found = recognize(file)
+    _note(asked, f"{file}: read as {found.reader}, for {found.why}")
+    return found.reader
 
 
 def _report(asked: argparse.Namespace, loaded: Loaded) -> None:
     known = loaded.rows_read - loaded.rows_new
     if loaded.rows_new == 0:
         _note(asked, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; nothing changed")
-    elif loaded.import_id is None:
+    elif asked.dry_run:
         _note(asked, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
     else:
         kept = f" ({known:,} were there already)" if known else ""
         _note(asked, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
+    if len(loaded.kinds) > 1:
+        _note(asked, "; ".join(f"{kind.form.name}: {kind.rows_new:,} of {kind.rows_read:,}" for kind in loaded.kinds))
     for note in loaded.notes:
         _note(asked, note)
+    if asked.dry_run:
+        for kind in loaded.kinds:
+            _print(asked, _first_rows(loaded, kind))
+
+
+def _first_rows(loaded: Loaded, kind: LoadedKind) -> Result:
+    """The first rows of a kind, as a result to print."""
+    from warehouse.results import Column, Result, Table
+
+    columns = tuple(Column(name, "name") for name in kind.columns)
+    return Result(
+        f"load {kind.form.name}", f"first {kind.form.name} of {loaded.source}", "", Table(columns, kind.first)
+    )
 
 
 def _init(asked: argparse.Namespace) -> int:
@@ -334,6 +401,7 @@ _DEMO = (
 
 
 def _demo(asked: argparse.Namespace) -> int:
+    asked.dry_run = False
     asked.format = asked.format or "table"
     from warehouse.database import in_memory
     from warehouse.sample import fill

@@ -148,6 +148,7 @@ def test_a_markdown_reader_sees_every_cell_as_it_is(name: str) -> None:
 
 _TEX = {
     r"\char34{}": "''",
+    r"\textbar{}": "|",
     r"\textless{}": "<",
     r"\textgreater{}": ">",
     r"\rlap": "",

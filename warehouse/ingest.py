@@ -51,11 +51,11 @@ class Loaded:
     rows_read: int
     rows_new: int
     notes: tuple[str, ...]
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[LoadedKind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class LoadedKind:
     """What a load did with facts of one kind: how many it read, how many were new, and the first rows as texts."""
 
     form: Form
@@ -85,9 +85,9 @@ def load(
     """Loads one file, all or nothing.
 
     The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows,
-    `columns` names the columns that fields are taken from, `options` are those of the reader; `progress` is called with the share that is done, from 0 to
-    1. Facts that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is wrong or
-    contradicts another or a stored one, and WarehouseError if it cannot be stored.
+    `columns` names the columns that fields are taken from, `options` are those of the reader; `progress` is called with
+    the share that is done, from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up
+    to 20 faults, if a row is wrong or contradicts another or a stored one, and WarehouseError if it cannot be stored.
     """
     if reader not in READERS:
         there_are = f"there is no reader {shown(reader)}; there are {', '.join(READERS)}"
@@ -102,7 +102,7 @@ def load(
         notes = [note for part, staged in parts for note in (*staged.notes, *check_cells(part, staged))]
         tell(0.6)
         import_id = None
-        kinds: list[Kind] = []
+        kinds: list[LoadedKind] = []
         with contextlib.suppress(_DryRunOverError), database.transaction():
             [(number,)] = database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
             for part, staged in parts:
@@ -136,16 +136,16 @@ def _staging(
     """What a reader is given. Raises DataError for an option that the reader does not have, or a choice it has not."""
     known = {option.name: option for option in reader.options}
     staging = Staging(database, source, reader.forms[0], fields, columns)
-    for given, text in options.items():
-        if given not in known:
+    for option, text in options.items():
+        if option not in known:
             there_are = f"; there are {', '.join(known)}" if known else ""
-            raise staging.refusal(f"the reader {reader.name} has no option {shown(given)}{there_are}")
-        if known[given].choices and text not in known[given].choices:
-            raise staging.refusal(f"--{given} is {shown(text)}, not {' or '.join(known[given].choices)}")
+            raise staging.refusal(f"the reader {reader.name} has no option {shown(option)}{there_are}")
+        if known[option].choices and text not in known[option].choices:
+            raise staging.refusal(f"--{option} is {shown(text)}, not {' or '.join(known[option].choices)}")
     return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
 
 
-def _store(staging: Staging, staged: Staged, import_id: int) -> tuple[Kind, tuple[str, ...]]:
+def _store(staging: Staging, staged: Staged, import_id: int) -> tuple[LoadedKind, tuple[str, ...]]:
     """Stores the new facts of one form; returns what there was to do, and notes."""
     notes = number_names(staging, staged)
     make_facts(staging, staged)
@@ -156,7 +156,7 @@ def _store(staging: Staging, staged: Staged, import_id: int) -> tuple[Kind, tupl
         "select " + join(", ", map(name, shown_columns)) + " from " + name(staging.table) + " order by rowid limit 5"
     )
     store_facts(staging, import_id)
-    return Kind(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
+    return LoadedKind(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
 
 
 def forget(database: Database, import_id: int) -> int:

@@ -10,7 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from warehouse import records
-from warehouse.readers import tabular
+from warehouse.readers import (
+    classes,
+    conll,
+    helm,
+    inspect_log,
+    lm_eval,
+    muc_report,
+    segments,
+    tabular,
+    trec,
+    trec_eval,
+)
+from warehouse.readers.spans import SCHEMES
 from warehouse.readers.staging import Staged, Staging
 from warehouse.records import Field, Form
 
@@ -96,6 +108,83 @@ READERS: dict[str, Reader] = {
             "attributes of documents, one row a document and one column an attribute",
             records.DOCUMENTS,
             "test_set,document,source\nTST3,D1,radio\n",
+        ),
+        Reader(
+            "muc-report",
+            "score reports of the MUC-4 scorer, plain or many in a tar archive",
+            (records.SCORES, records.DECISIONS),
+            muc_report.EXAMPLE,
+            muc_report.stage,
+        ),
+        Reader(
+            "trec",
+            "qrels, and then runs that are judged by them",
+            trec.FORMS,
+            trec.EXAMPLE,
+            trec.stage,
+            options=(
+                Option("depth", "of a run: only so many documents a topic count as retrieved"),
+                Option("threshold", "of a run: only documents with at least this score count as retrieved"),
+                Option("relevance", "of qrels: the lowest grade that is relevant", "1"),
+            ),
+        ),
+        Reader(
+            "trec-eval",
+            "what trec_eval -q prints: values a topic",
+            (records.VALUES,),
+            trec_eval.EXAMPLE,
+            trec_eval.stage,
+        ),
+        Reader(
+            "conll",
+            "tokens with gold and predicted tags in the last two columns (IOB1, IOB2, IOBES)",
+            (records.SCORES, records.DOCUMENTS),
+            conll.EXAMPLE,
+            conll.stage,
+            options=(
+                Option("scheme", "how tags are read: by the rules of conlleval, or strictly", SCHEMES[0], SCHEMES),
+                Option("overlap", "what an overlapping entity of the same type is", "wrong", ("wrong", "partial")),
+            ),
+        ),
+        Reader(
+            "lm-eval",
+            "sample logs of lm-evaluation-harness, with the results file beside them",
+            (records.VALUES, records.SCORES, records.DOCUMENTS),
+            lm_eval.EXAMPLE,
+            lm_eval.stage,
+            options=(Option("spans", "a metric that compares labelled spans, if no results file says so"),),
+        ),
+        Reader(
+            "helm",
+            "per_instance_stats.json of HELM: values by instance and perturbation",
+            (records.VALUES,),
+            helm.EXAMPLE,
+            helm.stage,
+        ),
+        Reader(
+            "inspect",
+            "logs of Inspect, .eval or .json",
+            (records.VALUES, records.SCORES),
+            inspect_log.EXAMPLE,
+            inspect_log.stage,
+        ),
+        Reader(
+            "sacrebleu",
+            "scores of segments, a number a line or a table of systems, and the statistics of chrF",
+            (records.VALUES, records.SCORES),
+            segments.EXAMPLE,
+            segments.stage,
+            options=(
+                Option("measure", "what the numbers are: BLEU, COMET"),
+                Option("statistics", "the lines are sufficient statistics and become score tuples", None, ("chrf",)),
+            ),
+        ),
+        Reader(
+            "sklearn",
+            "classes as for scikit-learn: a CSV table of id, y_true and y_pred [, score]",
+            (records.LABELS, records.DECISIONS, records.SCORES),
+            classes.EXAMPLE,
+            classes.stage,
         ),
     )
 }

@@ -1,7 +1,8 @@
 """Columns of CoNLL: a token a line, its gold tag and its predicted tag in the last two columns, sentences apart.
 
-A document is a sentence, numbered from 1; a unit is an entity type, and every sentence has every type of the file. Where
-`-DOCSTART-` lines begin texts, the text is an attribute of its sentences, so that texts can be exchanged as a whole.
+A document is a sentence, numbered from 1; a unit is an entity type, and every sentence has every type of the file.
+Where `-DOCSTART-` lines begin texts, the number of its text is an attribute of a sentence, so that texts can be
+exchanged as a whole.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Sample logs of lm-evaluation-harness: `samples_<task>_<date>.jsonl`, with the results file of the same date beside it.
+"""Sample logs of lm-evaluation-harness, `samples_<task>_<date>.jsonl`, with the results file of the same date beside.
 
 A document is a sample, by its doc_id; its doc_hash is kept as an attribute, so that a log of other samples under the
 same numbers contradicts what is stored. A metric whose items are numbers becomes values, under the name `acc`, or
 `acc:strict` where it was taken after a filter. A metric that compares labelled spans (`PER: Ada $$ LOC: Turin`) becomes
-score tuples by label. Samples that stand more than once in a log are of runs that were appended to it, one after another.
+score tuples by label. Samples that stand more than once in a log are of runs that were appended to it.
 """
 
 from __future__ import annotations

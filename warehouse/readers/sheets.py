@@ -43,12 +43,13 @@ class Sheet:
 class Sheets:
     """The sheets of one file; its temporary files are removed when the context is left."""
 
-    def __init__(self, staging: Staging, *forms: Form) -> None:
-        self._staging, self._forms = staging, forms
+    def __init__(self, staging: Staging, *forms: Form, named: tuple[str, ...] = ()) -> None:
+        """For records of these forms; `named` are the columns of the file that --map may give another name."""
+        self._staging, self._forms, self._named = staging, forms, named
         self._sheets: list[Sheet] = []
 
     def __enter__(self) -> Sheets:
-        refuse_settings(self._staging, *self._forms)
+        refuse_settings(self._staging, *self._forms, named=self._named)
         self._folder = tempfile.TemporaryDirectory(prefix="evalhouse-")
         return self
 
@@ -76,7 +77,7 @@ class Sheets:
 
     def staged(self, notes: Iterable[str] = ()) -> tuple[Staged, ...]:
         """Stages the sheets that have records. Raises DataError where none has one."""
-        staged = []
+        staged: list[Staged] = []
         for sheet in self._sheets:
             sheet.close()
             if sheet.records:
@@ -136,8 +137,8 @@ class Places:
         return dict(self._staging.database.rows(asked + values(rows)))
 
 
-def refuse_settings(staging: Staging, *forms: Form) -> None:
-    """Raises DataError for settings of fields that the forms do not have, and for columns of a file without names."""
+def refuse_settings(staging: Staging, *forms: Form, named: tuple[str, ...] = ()) -> None:
+    """Raises DataError for settings of fields that the forms do not have, and of columns that are not `named`."""
     known = dict.fromkeys(field.name for form in forms for field in form.fields)
     faults = [
         staging.fault(f"there is no field {shown(field)} to set; there are {', '.join(known)}")
@@ -145,8 +146,12 @@ def refuse_settings(staging: Staging, *forms: Form) -> None:
         if field not in known
     ]
     faults += [
-        staging.fault(f"there is no column {shown(column)} to take {field} from; the file has no named columns")
-        for field, column in staging.columns.items()
+        staging.fault(
+            f"{shown(field)} is not taken from a column; "
+            + (f"these are: {', '.join(named)}" if named else "the file has no columns with names")
+        )
+        for field in staging.columns
+        if field not in named
     ]
     if faults:
         raise DataError(tuple(faults))

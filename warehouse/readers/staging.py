@@ -1,9 +1,9 @@
 """What goes into a reader and what comes out of it: a file and its forms in, temporary tables of texts out.
 
 There is a table a form, called `staged_scores` and so on, with one row a record, in the order of the file (row ids
-count from 0). Each field that the file or a setting gives is a text column named like the field: trimmed, names in Unicode NFC, null where a cell is
-empty. The column `blanks` says whether there were blanks around a name. Attributes stand in columns of their own,
-`attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
+count from 0). Each field that the file or a setting gives is a text column named like the field: trimmed, names in
+Unicode NFC, null where a cell is empty. The column `blanks` says whether there were blanks around a name. Attributes
+stand in columns of their own, `attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
 """
 
 from __future__ import annotations

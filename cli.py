@@ -38,9 +38,6 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asked = parser.parse_args(words)
         asked.format = _format(parser, getattr(asked, "format", None))
-        if asked.command is None:
-            parser.print_help(sys.stderr)
-            return MISUSED
         return _guarded(asked)
     except BrokenPipeError:
         # The reader has gone, as `head` does; what Python would still flush goes nowhere.
@@ -61,7 +58,7 @@ def _guarded(asked: argparse.Namespace) -> int:
     except DataError as error:
         from warehouse.render.diagnostics import data_error
 
-        _say(data_error(error))
+        _say(data_error(error, loading=asked.command == "load"))
         return WRONG
     except WarehouseError as error:
         from warehouse.render.diagnostics import warehouse_error
@@ -108,11 +105,12 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     everywhere.add_argument("--digits", type=int, choices=range(16), metavar="N", help="decimals of numbers")
     parser = _Parser(
         prog="evalhouse",
-        description="Keeps past evaluations and answers honest questions of them.",
+        description="Keeps past evaluations and answers honest questions of them. Without a command: the shell.",
         epilog="evalhouse COMMAND --help shows the options of a command and an example.",
         parents=[everywhere],
     )
     parser.add_argument("--version", action="version", version=f"evalhouse {__version__}")
+    parser.set_defaults(run=_shell)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         added = commands.add_parser(
@@ -142,7 +140,9 @@ def _run_words(parser: argparse.ArgumentParser) -> None:
 def _script_words(parser: argparse.ArgumentParser) -> None:
     param = 'give a variable its value, whatever a let says: finalists="GE, SRI"'
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=param)
-    parser.add_argument("--force", action="store_true", help="let export write over files")
+    output = "all results into one file, in the format of its ending or of --format; .xlsx too"
+    parser.add_argument("--output", type=Path, metavar="FILE", help=output)
+    parser.add_argument("--force", action="store_true", help="let --output and export write over files")
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:
@@ -178,6 +178,15 @@ def _init_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", action="store_true", help="with the sample data in it")
 
 
+def _backup_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file that is not there yet")
+
+
+def _completion_words(parser: argparse.ArgumentParser) -> None:
+    shells = ("bash", "zsh", "fish")
+    parser.add_argument("shell", choices=shells, metavar="SHELL", help=f"one of {', '.join(shells)}")
+
+
 def _no_words(parser: argparse.ArgumentParser) -> None:
     """A command without arguments of its own."""
 
@@ -211,19 +220,63 @@ def _statements(asked: argparse.Namespace, text: str, source: str | None = None)
 
 
 def _run(asked: argparse.Namespace, session: Session, text: str, source: str | None = None) -> int:
-    """Runs statements and prints each result as it comes; what was printed before an error stays."""
+    """Runs statements and prints each result as it comes; what was printed before an error stays. What makes one
+    document, such as a file, is written when all results are there.
+    """
     from grammar.errors import QueryError
 
+    file: Path | None = getattr(asked, "output", None)
+    format, document = _target(asked, file)
+    gathered: list[Result] = []
+    results = session.results(text)
     try:
-        for result in session.results(text):
-            _print(asked, result)
+        while (result := _next(asked, session, results)) is not None:
+            if document:
+                gathered.append(result)
+            else:
+                _print(asked, result)
     except QueryError as error:
         from warehouse.render.diagnostics import query_error
 
         sys.stdout.flush()
         _say(query_error(error, text, source))
         return WRONG
+    if document:
+        _write(asked, gathered, file, format)
     return DONE
+
+
+def _next(asked: argparse.Namespace, session: Session, results: Iterator[Result]) -> Result | None:
+    """The next result, None behind the last one. Ctrl-C stops it."""
+    from warehouse.shell.running import interruptibly
+
+    with _patience(asked) as waiting:
+        return interruptibly(lambda: next(results, None), session.database.interrupt, waiting)
+
+
+def _target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
+    """The format of what is printed or written, and whether all results make one document. Raises DataError."""
+    from warehouse.render import FORMATS
+
+    if file is not None:
+        from warehouse.render.files import check
+
+        return check(file, asked.format, asked.force), True
+    format = asked.format or ("table" if sys.stdout.isatty() else "tsv")
+    return format, any(each.whole for each in FORMATS if each.name == format)
+
+
+def _write(asked: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
+    from warehouse.render import Style, render_all
+    from warehouse.render.files import write
+
+    style = Style(digits=getattr(asked, "digits", None))
+    if file is None:
+        drawn = render_all(results, format, style)
+        sys.stdout.write(drawn if isinstance(drawn, str) else "")
+    else:
+        write(results, file, format, style)
+        _note(asked, f"{file}: {len(results)} result{'' if len(results) == 1 else 's'}")
 
 
 def _read(file: Path) -> str:
@@ -298,7 +351,7 @@ def _load(asked: argparse.Namespace) -> int:
             # Files may build on each other, as runs do on qrels, so they are loaded in earnest, into a copy.
             raise _DryRunOverError
     for loaded in done:
-        _report(asked, loaded)
+        _report(asked, loaded, dry_run=asked.dry_run)
     return DONE
 
 
@@ -332,11 +385,11 @@ def _recognized(asked: argparse.Namespace, file: Path) -> str:
     return found.reader
 
 
-def _report(asked: argparse.Namespace, loaded: Loaded) -> None:
+def _report(asked: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
     known = loaded.rows_read - loaded.rows_new
     if loaded.rows_new == 0:
         _note(asked, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; nothing changed")
-    elif asked.dry_run:
+    elif dry_run:
         _note(asked, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
     else:
         kept = f" ({known:,} were there already)" if known else ""
@@ -345,7 +398,7 @@ def _report(asked: argparse.Namespace, loaded: Loaded) -> None:
         _note(asked, "; ".join(f"{kind.form.name}: {kind.rows_new:,} of {kind.rows_read:,}" for kind in loaded.kinds))
     for note in loaded.notes:
         _note(asked, note)
-    if asked.dry_run:
+    if dry_run:
         for kind in loaded.kinds:
             _print(asked, _first_rows(loaded, kind))
 
@@ -378,6 +431,50 @@ def _info(asked: argparse.Namespace) -> int:
         return _run(asked, session, "show test sets; show imports")
 
 
+def _check(asked: argparse.Namespace) -> int:
+    from warehouse.soundness import check
+
+    with _session(asked) as session:
+        wrong = check(session.database)
+        for sentence in wrong:
+            print(sentence)
+        _note(asked, f"{session.path or 'the sample data'}: {'unsound' if wrong else 'nothing is wrong'}")
+    return WRONG if wrong else DONE
+
+
+def _backup(asked: argparse.Namespace) -> int:
+    from warehouse.database import backup
+
+    path = _path(asked)
+    if path is None:
+        _say("error: there is no warehouse here to copy\n  --db FILE names one")
+        return CLOSED
+    backup(path, asked.file)
+    _note(asked, f"{asked.file} is a copy of {path}")
+    return DONE
+
+
+def _completion(asked: argparse.Namespace) -> int:
+    from warehouse.shell.scripts import SCRIPTS
+
+    sys.stdout.write(SCRIPTS[asked.shell](_parser([command.name for command in COMMANDS])))
+    return DONE
+
+
+def _shell(asked: argparse.Namespace) -> int:
+    """The shell, where no command is given."""
+    from warehouse.shell.repl import Shell
+
+    session = _session(asked)
+    format = asked.format or ("table" if sys.stdout.isatty() else "tsv")
+    digits, quiet = getattr(asked, "digits", None), getattr(asked, "quiet", False)
+    shell = Shell(session, format=format, digits=digits, colour=_coloured(asked), quiet=quiet)
+    try:
+        return DONE if shell.converse() else WRONG
+    finally:
+        shell.session.close()
+
+
 _DEMO = (
     ("What each system scored on the official test set of MUC-4", "score F, recall, precision for all on TST3"),
     (
@@ -401,7 +498,6 @@ _DEMO = (
 
 
 def _demo(asked: argparse.Namespace) -> int:
-    asked.dry_run = False
     asked.format = asked.format or "table"
     from warehouse.database import in_memory
     from warehouse.sample import fill
@@ -451,6 +547,15 @@ COMMANDS = (
     Command("fmt", "lay scripts out in the canonical way", "evalhouse fmt study.eval --check", _fmt_words, _fmt),
     Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, _init),
     Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, _info),
+    Command("check", "whether a warehouse is sound", "evalhouse check --db muc.duckdb", _no_words, _check),
+    Command("backup", "a copy of a warehouse, made safely", "evalhouse backup monday.duckdb", _backup_words, _backup),
+    Command(
+        "completion",
+        "completion for the shell of the system",
+        "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
+        _completion_words,
+        _completion,
+    ),
     Command("demo", "the main job on the sample data, from start to finish", "evalhouse demo", _no_words, _demo),
 )
 
@@ -479,22 +584,21 @@ def _session(asked: argparse.Namespace) -> Session:
 
 
 def _print(asked: argparse.Namespace, result: Result) -> None:
-    from warehouse.render import Style, render
+    from warehouse.render import FORMATS, Style, render
 
     terminal = sys.stdout.isatty()
-    colour = (
-        terminal
-        and not getattr(asked, "no_color", False)
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
-    style = Style(digits=getattr(asked, "digits", None), width=width or 80, colour=colour)
+    style = Style(digits=getattr(asked, "digits", None), width=width or 80, colour=_coloured(asked))
     format = asked.format or ("table" if terminal else "tsv")
     sys.stdout.write(render(result, format, style))
-    if format != "json":
+    if not any(each.has_notes for each in FORMATS if each.name == format):
         for note in result.notes:
             _note(asked, note)
+
+
+def _coloured(asked: argparse.Namespace) -> bool:
+    wanted = not getattr(asked, "no_color", False) and not os.environ.get("NO_COLOR")
+    return wanted and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _note(asked: argparse.Namespace, text: str) -> None:
@@ -532,6 +636,18 @@ def _progress(asked: argparse.Namespace, what: str) -> Iterator[Callable[[float]
 
     with bar(what) as told:
         yield told
+
+
+@contextmanager
+def _patience(asked: argparse.Namespace) -> Iterator[Callable[[float], None]]:
+    """Says after a second, on a terminal only, that something still runs, and wipes it away at the end."""
+    if getattr(asked, "quiet", False) or not sys.stderr.isatty():
+        yield lambda seconds: None
+        return
+    from warehouse.render.progress import clock
+
+    with clock() as waiting:
+        yield waiting
 
 
 if __name__ == "__main__":

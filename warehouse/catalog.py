@@ -136,6 +136,17 @@ class Catalog:
         return frozenset((str(of), str(name)) for of, name in rows)
 
     @cached_property
+    def _attribute_digests(self) -> list[str]:
+        """The digests of the imports that brought attributes, which any question may choose rows by."""
+        rows = self._database.rows(
+            Sql(
+                "select distinct i.sha256 from import i where i.id in "
+                "(select import_id from system_attribute union select import_id from document_attribute) order by 1"
+            )
+        )
+        return [str(digest) for (digest,) in rows]
+
+    @cached_property
     def _provenance(self) -> dict[tuple[str, int], tuple[tuple[str, bool], ...]]:
         """By fact table and test set: the digests of the imports that brought rows, and whether each is simulated."""
         tables = sorted({table for tables in _DATA.values() for table in tables})
@@ -162,4 +173,5 @@ class Catalog:
         loading.
         """
         digests = sorted(digest for table in _DATA[task] for digest, _ in self._provenance.get((table, test_set), ()))
+        digests += self._attribute_digests
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]

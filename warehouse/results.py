@@ -63,6 +63,7 @@ class SideBySide:
 
     key: tuple[str, ...]
     across: str
+    values: tuple[str, ...]
     spread: tuple[str, ...]
 
 

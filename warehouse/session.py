@@ -59,10 +59,10 @@ class Session:
 
     def set(self, name: str, text: str) -> None:
         """Gives a variable its value from outside, as it would stand after `let $name =`. Raises QueryError."""
-        (statement,) = parse(f"let ${name} = {text}")
-        if not isinstance(statement, n.Let):
-            raise QueryError(f"{name} has no value")
-        self._let(statement)
+        statements = parse(f"let ${name} = {text}")
+        if len(statements) != 1 or not isinstance(statements[0], n.Let):
+            raise QueryError(f"{name} is given no value")
+        self._let(statements[0])
         self.fixed.add(name)
 
     def run(self, text: str) -> Result:
@@ -146,6 +146,9 @@ class Session:
         check(statement, self.catalog.definitions, text)
         if self.path is None:
             # The sample data are not changed; the definition lives as long as the session.
+            same = [name for name in self.catalog.definitions if name.casefold() == statement.name.text.casefold()]
+            for name in same:
+                del self.catalog.definitions[name]
             self.catalog.definitions[statement.name.text] = text
         else:
             self._replace(lambda database: keep(database, statement.name.text, text), statement.span)

@@ -65,8 +65,19 @@ def _error(partial: Decimal) -> Ratio:
 _METRICS = "Chinchor 1992, MUC-4 evaluation metrics"
 
 EXTRACTION = (
-    Measure("recall", "extraction", "(correct + ½·partial) / possible", _METRICS, _recall, (CREDIT,), steady=True),
-    Measure("precision", "extraction", "(correct + ½·partial) / actual", _METRICS, _precision, (CREDIT,)),
+    Measure(
+        "recall",
+        "extraction",
+        "(correct + ½·partial) / possible",
+        _METRICS,
+        _recall,
+        (CREDIT,),
+        steady=True,
+        proportion=True,
+    ),
+    Measure(
+        "precision", "extraction", "(correct + ½·partial) / actual", _METRICS, _precision, (CREDIT,), proportion=True
+    ),
     Measure(
         "F",
         "extraction",
@@ -76,8 +87,25 @@ EXTRACTION = (
         (BETA, CREDIT),
         shown=("beta",),
     ),
-    Measure("overgeneration", "extraction", "spurious / actual", _METRICS, _overgeneration),
-    Measure("undergeneration", "extraction", "missing / possible", _METRICS, _undergeneration, steady=True),
+    Measure(
+        "overgeneration",
+        "extraction",
+        "spurious / actual",
+        _METRICS,
+        _overgeneration,
+        lower_is_better=True,
+        proportion=True,
+    ),
+    Measure(
+        "undergeneration",
+        "extraction",
+        "missing / possible",
+        _METRICS,
+        _undergeneration,
+        steady=True,
+        lower_is_better=True,
+        proportion=True,
+    ),
     Measure(
         "substitution",
         "extraction",
@@ -85,6 +113,8 @@ EXTRACTION = (
         _METRICS,
         _substitution,
         (CREDIT,),
+        lower_is_better=True,
+        proportion=True,
     ),
     Measure(
         "error",
@@ -93,5 +123,7 @@ EXTRACTION = (
         _METRICS,
         _error,
         (CREDIT,),
+        lower_is_better=True,
+        proportion=True,
     ),
 )

@@ -72,8 +72,8 @@ def _accuracy(optional: str) -> Ratio:
 _TONG = "Lewis and Tong 1992"
 
 FILTERING = (
-    Measure("recall", "filtering", "(a + x) / (a + c + x)", f"{_TONG} (1)", _recall, (POLICY,)),
-    Measure("precision", "filtering", "(a + x) / (a + b + x)", f"{_TONG} (2)", _precision, (POLICY,)),
+    Measure("recall", "filtering", "(a + x) / (a + c + x)", f"{_TONG} (1)", _recall, (POLICY,), proportion=True),
+    Measure("precision", "filtering", "(a + x) / (a + b + x)", f"{_TONG} (2)", _precision, (POLICY,), proportion=True),
     Measure(
         "F",
         "filtering",
@@ -83,8 +83,26 @@ FILTERING = (
         (BETA, POLICY),
         shown=("beta",),
     ),
-    Measure("fallout", "filtering", "b / (b + d + y)", f"{_TONG} (3)", _fallout, (POLICY,)),
-    Measure("accuracy", "filtering", "(a + d + x + y) / n", f"{_TONG}, figure 1", _accuracy, (POLICY,), steady=True),
+    Measure(
+        "fallout",
+        "filtering",
+        "b / (b + d + y)",
+        f"{_TONG} (3)",
+        _fallout,
+        (POLICY,),
+        lower_is_better=True,
+        proportion=True,
+    ),
+    Measure(
+        "accuracy",
+        "filtering",
+        "(a + d + x + y) / n",
+        f"{_TONG}, figure 1",
+        _accuracy,
+        (POLICY,),
+        steady=True,
+        proportion=True,
+    ),
     Measure(
         "auc",
         "filtering",

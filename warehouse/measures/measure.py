@@ -49,9 +49,11 @@ class Parameter:
 class Measure:
     """A measure of one task.
 
-    `formula` takes the parameters by name and gives the ratio; it is None for a measure that is no ratio of sums (auc).
-    `steady` says that the denominator is the same for both systems in every unit, as matched-pair tests need (Yeh 2000,
-    section 3.2). `shown` are the parameters that always stand in the canonical name, as beta does in F(beta=1).
+    `formula` takes the parameters by name and gives the ratio; it is None for a measure that is no ratio of sums (auc),
+    and for one that a user defined, which has an `expression` that takes them instead. `steady` says that the
+    denominator is the same for both systems in every unit, as matched-pair tests need (Yeh 2000, section 3.2);
+    `proportion` that it is a share of counted items. `shown` are the parameters that always stand in the canonical
+    name, as beta does in F(beta=1).
     """
 
     name: str
@@ -63,6 +65,8 @@ class Measure:
     steady: bool = False
     shown: tuple[str, ...] = ()
     expression: Callable[..., Expression] | None = None
+    lower_is_better: bool = False
+    proportion: bool = False
 
     def label(self, settings: Mapping[str, Setting]) -> str:
         """The canonical name: F(beta=1), recall, recall(partial=0)."""

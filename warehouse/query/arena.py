@@ -38,6 +38,13 @@ class Arena:
         """What the coins of this test set depend on beside the seed: its name, not the order of loading."""
         return zlib.crc32(self.field.test_set.own_name.encode())
 
+    def asked(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """The pair as tests take it: one-sided they ask whether the first is higher, so that where lower is better the
+        two change places.
+        """
+        turned = self.how.sides == "one-sided" and self.statistic.measure.lower_is_better
+        return (pair[1], pair[0]) if turned else pair
+
     @property
     def ratios(self) -> Ratios:
         """The sums of a statistic that is a ratio. Raises QueryError for one that is not."""
@@ -84,11 +91,12 @@ class Arena:
 
 
 def arenas(
-    how: p.Testing, field: p.Field, against: p.Contender | None, engine: DuckDBEngine
+    how: p.Testing, field: p.Field, against: p.Contender | None, engine: DuckDBEngine, ranked: bool = False
 ) -> Iterator[tuple[Arena, ...]]:
     """The arenas of a field, those together that have the same observations and so can share shuffles.
 
-    Raises QueryError for a document that not every system has, and for a statistic that is undefined.
+    `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, and for a
+    statistic that is undefined.
     """
     contenders = field.contenders
     if against is not None and against not in contenders:
@@ -100,9 +108,12 @@ def arenas(
         seen = observe(how, part, engine)
         batch = []
         for statistic in part.statistics:
-            arena = Arena(how, field, statistic, seen, sums(seen, statistic), pairs)
+            try:
+                arena = Arena(how, field, statistic, seen, sums(seen, statistic), pairs)
+            except OverflowError:
+                raise QueryError(f"{statistic.label} has too many digits for so many counts") from None
             _check_defined(arena)
-            batch.append(arena)
+            batch.append(replace(arena, pairs=_ranked(arena)) if ranked else arena)
         yield tuple(batch)
 
 
@@ -113,6 +124,12 @@ def _pairs(against: p.Contender | None, contenders: Sequence[p.Contender]) -> tu
         return tuple(combinations(places, 2))
     last = contenders.index(against)
     return tuple((place, last) for place in places if place != last)
+
+
+def _ranked(arena: Arena) -> tuple[tuple[int, int], ...]:
+    """The pairs of an arena, the better system of each first."""
+    sign = -1 if arena.statistic.measure.lower_is_better else 1
+    return tuple((b, a) if sign * arena.exact_difference(a, b) < 0 else (a, b) for a, b in arena.pairs)
 
 
 def _check_defined(arena: Arena) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from grammar.errors import QueryError
@@ -37,8 +38,8 @@ def _unlike(names: tuple[str, ...]) -> list[str]:
 
 def _cell(value: Any) -> Cell:
     if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, float) and value != value:
+        value = float(value)
+    if isinstance(value, float) and not isfinite(value):
         return None
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 

@@ -30,7 +30,7 @@ def change(plan: p.ChangePlan, engine: DuckDBEngine, catalog: Catalog) -> Result
         pairs.sort(key=lambda each: (_difference(*each[1:]) is None, -(_difference(*each[1:]) or 0.0), each[0]))
         for name, first, second in pairs:
             names = (source.test_set.name, target.test_set.name)
-            rows.append((label, source.task, name, *names, first, second, _difference(first, second)))
+            rows.append((source.task, label, name, *names, first, second, _difference(first, second)))
         without = [name for name, first, second in pairs if first is None or second is None]
         if without:
             notes.append(
@@ -84,8 +84,8 @@ def _columns(plan: p.ChangePlan) -> tuple[Column, ...]:
     value, difference = _kinds(plan)
     several = len(plan.source.statistics) > 1
     return (
-        Column("measure", "name", on_screen=several),
         Column("task", "text", on_screen=False),
+        Column("measure", "name", on_screen=several),
         Column("system", "name"),
         Column("from", "name", on_screen=False),
         Column("to", "name", on_screen=False),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from math import isfinite
 
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
@@ -68,7 +69,11 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
                 label = arena.statistic.label
                 rows += [_row(arena, pair, decided[pair], ranges[label, pair]) for pair in arena.pairs]
                 notes += arena_notes(arena)
-    many = plan.against is None and any(len(field.contenders) > 2 for field in plan.fields)
+    many = (
+        plan.against is None
+        and plan.how.sides == "two-sided"
+        and any(len(field.contenders) > 2 for field in plan.fields)
+    )
     table = Table(_columns(plan, rows), tuple(rows))
     return Result(
         statement=plan.text,
@@ -124,7 +129,7 @@ def _row(arena: Arena, pair: tuple[int, int], decided: Decided, interval: tuple[
         "inflation": None if r is None else inflation(r),
         "ci_low": interval[0],
         "ci_high": interval[1],
-        "statistic": outcome.statistic,
+        "statistic": outcome.statistic if outcome.statistic is None or isfinite(outcome.statistic) else None,
         "seed": how.seed,
     }
     return tuple(row.get(column.name) for column in COLUMNS)
@@ -168,15 +173,20 @@ def _caption(plan: p.ComparePlan, table: Table, catalog: Catalog) -> str:
     sizes = {len(list(rows)) for _, rows in groupby(table.records(), key=lambda row: (row["test_set"], row["measure"]))}
     family = ""
     if plan.how.adjust != "none":
-        family = f"; adjusted by {plan.how.adjust} in families of {' and '.join(map(str, sorted(sizes)))} pairs"
+        family = f"; adjusted by {plan.how.adjust} in families of {_pairs(sizes)}"
     elif plan.how.test == "tukey":
-        family = f"; levels hold for families of {' and '.join(map(str, sorted(sizes)))} pairs"
+        family = f"; levels hold for families of {_pairs(sizes)}"
     elif count > 1:
         family = f"; {count} comparisons, not adjusted"
     return title(f"{measures} on {on(plan.fields)}: {test}{family}", plan.fields, catalog)
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _pairs(sizes: set[int]) -> str:
+    """1 pair; 3 and 10 pairs."""
+    return f"{' and '.join(map(str, sorted(sizes)))} pair{'s' if sizes != {1} else ''}"
 
 
 def _notes(plan: p.ComparePlan, table: Table) -> Iterator[str]:
@@ -187,11 +197,14 @@ def _notes(plan: p.ComparePlan, table: Table) -> Iterator[str]:
         if isinstance(differing, int) and 0 < differing < FEW:
             yield f"{who}: only {differing} of {row['units']} units differ, so no test can tell much"
         r, factor = row["correlation"], row["inflation"]
-        if row["test"] in INDEPENDENT and isinstance(r, float) and isinstance(factor, float):
-            yield (
-                f"{who}: {row['test']} assumes that the two systems' answers are independent; their correlation is "
-                f"{r:.3f}, so it takes the standard deviation for {factor:.2f} times what it is (Yeh 2000, section 2.1)"
-            )
+        if row["test"] in INDEPENDENT:
+            measured = "their correlation is not defined"
+            if isinstance(r, float):
+                measured = f"their correlation is {r:.3f}"
+            if isinstance(factor, float):
+                measured += f", so it takes the standard deviation for {factor:.2f} times what it is"
+            assumed = "assumes that the two systems' answers are independent"
+            yield f"{who}: {row['test']} {assumed}; {measured} (Yeh 2000, section 2.1)"
         nge, shuffles = row["nge"], row["shuffles"]
         if row["verdict"] == "undecided" and isinstance(nge, int) and isinstance(shuffles, int):
             needed = shuffles_to_decide(nge, shuffles, float(plan.how.level), float(plan.how.confidence))

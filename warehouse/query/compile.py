@@ -44,7 +44,7 @@ def score_sums(field: p.Field, by: Sequence[p.Dimension], where: p.Filter | None
 
     These are numerator and denominator, the counts of an expression, or nothing for a ranking measure.
     """
-    facts = _Facts(field, where, (*by, *_dimensions(where)))
+    facts = _Facts(field, where, (*by, *dimensions(where)))
     split = [facts.expression(dimension) for dimension in by]
     keys = [Sql("f.system_id"), *split]
     if any(_by_document(statistic, field.task) for statistic in field.statistics):
@@ -124,26 +124,22 @@ def _arithmetic(expression: Expression, sums: Mapping[str, str]) -> Sql:
 def key_counts(test_set: p.TestSet, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """The key of a test set: the `by` values, the label, and the number of documents."""
     field = p.Field(test_set, "filtering", (), ())
-    facts = _Facts(field, where, (*by, *_dimensions(where)), source="key_label")
+    facts = _Facts(field, where, (*by, *dimensions(where)), source="key_label")
     split = [facts.expression(dimension) for dimension in by]
     return "select " + join(", ", [*split, "f.label::varchar", "count(*)"]) + facts.tail() + " group by all"
 
 
 def confidences(field: p.Field, system: int, where: p.Filter | None) -> Sql:
     """Confidence and label of each of a system's decisions."""
-    facts = _Facts(field, where, _dimensions(where))
+    facts = _Facts(field, where, dimensions(where))
     return "select f.confidence, f.label::varchar as label" + facts.tail() + " and f.system_id = " + value(system)
 
 
-def published(field: p.Field) -> Sql:
-    """System id, measure and value of the published figures of a test set."""
-    return (
-        "select system_id, measure, any_value(value)::double from published where test_set_id = "
-        + value(field.test_set.id)
-        + " and system_id in "
-        + values(c.id for c in field.contenders if isinstance(c, p.System))
-        + " group by all"
-    )
+def published(field: p.Field, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:
+    """System id, the `by` values, measure and value of the published figures of a test set."""
+    facts = _Facts(field, where, (*by, *dimensions(where)))
+    keys = [Sql("f.system_id"), *(facts.expression(dimension) for dimension in by), Sql("f.measure")]
+    return "select " + join(", ", [*keys, "any_value(f.value)::double"]) + facts.tail() + " group by all"
 
 
 def key_totals(test_set: p.TestSet) -> Sql:
@@ -155,7 +151,7 @@ def key_totals(test_set: p.TestSet) -> Sql:
 def key_labels(test_set: p.TestSet, where: p.Filter | None) -> Sql:
     """Annotator (null for the key itself), document id and label of all labels of a test set."""
     field = p.Field(test_set, "filtering", (), ())
-    facts = _Facts(field, where, _dimensions(where), source="key_label", annotators=True)
+    facts = _Facts(field, where, dimensions(where), source="key_label", annotators=True)
     return "select nullif(n.name, ''), f.document_id, f.label::varchar" + facts.tail()
 
 
@@ -173,7 +169,7 @@ def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, 
 
     `known_…` says of a column that may be null whether every summed row has it.
     """
-    wanted = (*_dimensions(where), *((exchange,) if exchange.attribute else ()))
+    wanted = (*dimensions(where), *((exchange,) if exchange.attribute else ()))
     facts = _Facts(field, where, wanted)
     unit = Sql("f.unit_id") if exchange.of == "unit" else Sql("0")
     cluster = facts.expression(exchange) if exchange.attribute else Sql("null")
@@ -192,7 +188,7 @@ def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, 
 
 def observed_values(field: p.Field, where: p.Filter | None, exchange: p.Dimension) -> Sql:
     """The imported values of the one statistic of a field, in the same columns as `observations`."""
-    wanted = (*_dimensions(where), *((exchange,) if exchange.attribute else ()))
+    wanted = (*dimensions(where), *((exchange,) if exchange.attribute else ()))
     facts = _Facts(field, where, wanted)
     cluster = facts.expression(exchange) if exchange.attribute else Sql("null")
     keys = join(", ", ["f.system_id as system", "f.document_id as document", "0 as unit", cluster + " as cluster"])
@@ -318,7 +314,7 @@ def _thresholds(where: p.Filter | None) -> tuple[p.Filter | None, p.Filter | Non
 
 
 def _of_confidence(where: p.Filter | None) -> bool:
-    return any(dimension.of == "confidence" for dimension in _dimensions(where))
+    return any(dimension.of == "confidence" for dimension in dimensions(where))
 
 
 def _thresholded(condition: Sql) -> Sql:
@@ -334,15 +330,15 @@ def _scalar(wanted: p.Scalar) -> str | float:
     return float(wanted) if isinstance(wanted, Decimal) else wanted
 
 
-def _dimensions(where: p.Filter | None) -> tuple[p.Dimension, ...]:
+def dimensions(where: p.Filter | None) -> tuple[p.Dimension, ...]:
     """The dimensions a condition speaks of."""
     match where:
         case None:
             return ()
         case p.Joined(_, conditions):
-            return tuple(dimension for each in conditions for dimension in _dimensions(each))
+            return tuple(dimension for each in conditions for dimension in dimensions(each))
         case p.Negated(condition):
-            return _dimensions(condition)
+            return dimensions(condition)
         case p.Compared(dimension) | p.OneOf(dimension) | p.Matches(dimension) | p.Missing(dimension):
             return (dimension,)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 from grammar import nodes as n
 from grammar.errors import QueryError
+from grammar.span import NOWHERE
 from warehouse.measures import Task
 from warehouse.query import plan as p
 from warehouse.query.hints import hints, listing, written
@@ -61,6 +62,14 @@ def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | 
                 ("it is a threshold: a decision that does not meet it counts as no",),
             )
     return found
+
+
+def key_filter(scope: Scope, node: n.Condition | None) -> p.Filter | None:
+    """A condition on the key alone, which knows documents and labels, but no systems and no confidences."""
+    for of in [] if node is None else _attributes(node):
+        if of in ("confidence", "system"):
+            raise QueryError(f"the key has no {of}", node.span if node else NOWHERE, ("it has document and label",))
+    return filter_of(scope, node, "filtering")
 
 
 def _attributes(node: n.Condition) -> list[str]:

@@ -13,7 +13,7 @@ from grammar.errors import QueryError
 from warehouse.catalog import KnownTestSet
 from warehouse.measures import Task
 from warehouse.query import plan as p
-from warehouse.query.hints import hints, listing, written
+from warehouse.query.hints import brief, hints, listing, written
 from warehouse.query.names import ROWS, Scope, like, matching, text_of
 
 
@@ -32,7 +32,8 @@ def contenders(
         excepted.update(c.name for c in _contenders(scope, item, item, task, test_set, present))
     found: dict[str, p.Contender] = {}
     for item in items:
-        if elsewhere and _only_elsewhere(scope, item, present):
+        baseline_meant = task == "filtering" and isinstance(item, n.Name) and item.text.casefold() == "allrel"
+        if elsewhere and not baseline_meant and _only_elsewhere(scope, item, present):
             continue
         for contender in _contenders(scope, item, item, task, test_set, present):
             if contender.name not in excepted:
@@ -91,7 +92,7 @@ def contender_named(
         where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task)
         hint = f"it has {ROWS[task]} on {', '.join(where)}" if where else f"it has {ROWS[task]} on no test set"
         raise QueryError(f"{elsewhere[0]} has no {ROWS[task]} on {on}", place.span, (hint,))
-    raise QueryError(f"unknown system '{text}' on {on}", place.span, hints(text, list(present), "systems"))
+    raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
 
 
 def baseline(scope: Scope, node: n.Baseline, task: Task) -> p.Baseline:

@@ -12,7 +12,7 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.parser import parse
 from warehouse.measures import MEASURES, Measure, Parameter, Setting, Task, extraction, filtering, measure_named
-from warehouse.measures.expression import Constant, Count, Expression, Operation, of_ratio
+from warehouse.measures.expression import Constant, Count, Expression, Operation, columns, of_ratio
 from warehouse.query.hints import hints
 
 Definitions = Mapping[str, str]
@@ -64,10 +64,10 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
     taken = [measure.name for measure in MEASURES if measure.name.casefold() == node.name.text.casefold()]
     if taken:
         raise QueryError(f"{taken[0]} is a measure of the language", node.name.span, ("give it another name",))
-    counts = {column for columns in COUNTS.values() for column in columns}
+    counts = {column for known in COUNTS.values() for column in known}
     if node.name.text.casefold() in counts:
         count = node.name.text.casefold()
-        task = next(task for task, columns in COUNTS.items() if count in columns)
+        task = next(task for task, known in COUNTS.items() if count in known)
         raise QueryError(f"{count} is a count of {task}", node.name.span, ("give the measure another name",))
     seen: set[str] = set()
     for parameter in node.parameters:
@@ -83,7 +83,9 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
     for task in COUNTS:
         try:
             given = dict.fromkeys(_names(node), Fraction(1))
-            _expression(node.expression, _Place(task, known, given, (node.name.text,)))
+            found = _expression(node.expression, _Place(task, known, given, (node.name.text,)))
+            if not columns(found):
+                raise QueryError("a definition needs a count or a measure", node.expression.span)
             tasks.append(task)
         except QueryError as error:
             errors.append(error)

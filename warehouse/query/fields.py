@@ -44,9 +44,18 @@ def fields_on(test_sets: n.TestSets | None, asked: Asked, scope: Scope) -> tuple
                 raise QueryError(error.message, error.span, error.hints) from None
     if not fields:
         raise QueryError("no test set has rows for this", asked.span)
-    if all(not field.contenders for field in fields):
-        field_on(asked, scope, *chosen[0], elsewhere=False)
+    if len(chosen) > 1:
+        _check_found(asked, fields, chosen, scope)
     return tuple(fields)
+
+
+def _check_found(asked: Asked, fields: list[p.Field], chosen: list[tuple[KnownTestSet, n.Node]], scope: Scope) -> None:
+    """Raises the error of the first test set for a system that was named and has rows on none of them."""
+    found = {contender.name.casefold() for field in fields for contender in field.contenders}
+    for item in asked.systems.items if asked.systems else ():
+        if isinstance(item, n.Name | n.Text) and item.text.casefold() not in found:
+            alone = Asked(asked.measures, asked.task, n.Systems((item,)), asked.span)
+            field_on(alone, scope, *chosen[0])
 
 
 def named(test_sets: n.TestSets | None) -> bool:
@@ -76,7 +85,7 @@ def _task(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, els
     possible = [given] if given else scope.tasks_with(asked.measures, test_set)
     stored = [task for task in possible if scope.catalog.systems_with(task, test_set.id)]
     labelled = "filtering" in possible and scope.catalog.labelled(test_set.id)
-    if labelled and "filtering" not in stored and _only_baselines(asked):
+    if labelled and "filtering" not in stored and _with_baselines(asked):
         stored.append("filtering")
     if not stored:
         raise _no_rows(possible, scope, test_set, place)
@@ -105,9 +114,9 @@ def _no_rows(possible: list[Task], scope: Scope, test_set: KnownTestSet, place: 
     return _NoRowsError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span, hint)
 
 
-def _only_baselines(asked: Asked) -> bool:
+def _with_baselines(asked: Asked) -> bool:
     items = asked.systems.items if asked.systems else ()
-    return bool(items) and all(
+    return any(
         isinstance(item, n.Baseline) or (isinstance(item, n.Name) and item.text.casefold() == "allrel")
         for item in items
     )

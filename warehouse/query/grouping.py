@@ -25,12 +25,14 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     summary: Rows = []
     notes: list[str] = []
     methods: list[Cell] = []
+    families_of: list[dict[Pair, Decided]] = []
     shuffles: list[Cell] = []
     for field in plan.fields:
-        for batch in arenas(plan.how, field, None, engine):
+        for batch in arenas(plan.how, field, None, engine, ranked=True):
             tested = outcomes(batch)
             for arena in batch:
                 decided = decide(arena, tested)
+                families_of.append(decided)
                 methods += [each.outcome.method for each in decided.values()]
                 shuffles += [each.outcome.shuffles for each in decided.values()]
                 notes += [*arena_notes(arena), *_grouped(arena, decided, rows, summary)]
@@ -38,7 +40,12 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     several = len({(row[0], row[2]) for row in rows}) > 1
     labels = list(dict.fromkeys(str(row[2]) for row in rows))
     test = testing_title(plan.how, methods, shuffles)
-    adjusted = f", adjusted by {plan.how.adjust}" if plan.how.adjust != "none" else ""
+    families = sorted({len(decided) for decided in families_of})
+    pairs = " and ".join(map(str, families))
+    adjusted = f"; adjusted by {plan.how.adjust} in families of {pairs} pairs"
+    if plan.how.adjust == "none":
+        count = sum(map(len, families_of))
+        adjusted = "" if plan.how.test == "tukey" or count == 1 else f"; {count} comparisons, not adjusted"
     kind: Kind = "number" if imported else "proportion"
     shown = (
         Column("test_set", "name", on_screen=several),
@@ -74,7 +81,8 @@ def _grouped(arena: Arena, decided: dict[Pair, Decided], rows: Rows, summary: Ro
     """Adds the rows of one statistic on one test set, and gives what there is to note."""
     names = [contender.name for contender in arena.field.contenders]
     values = [arena.value(place) or 0.0 for place in range(len(names))]
-    order = sorted(range(len(names)), key=lambda place: (-values[place], names[place]))
+    sign = 1 if arena.statistic.measure.lower_is_better else -1
+    order = sorted(range(len(names)), key=lambda place: (sign * values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)
     for (a, b), each in decided.items():
         different[a, b] = different[b, a] = each.verdict == "different"
@@ -85,7 +93,7 @@ def _grouped(arena: Arena, decided: dict[Pair, Decided], rows: Rows, summary: Ro
     known = list(dict.fromkeys(letter for place in order for letter in found.letters[place]))
     known.sort(key=lambda letter: (len(letter), letter))
     for letter, members in zip(known, found.members, strict=True):
-        high, low = values[members[0]], values[members[-1]]
+        high, low = sorted((values[members[0]], values[members[-1]]), reverse=True)
         summary.append((*head, letter, ", ".join(names[place] for place in members), high, low, high - low))
     where = f"{arena.statistic.label} on {arena.field.test_set.name}"
     unsure = sum(each.verdict == "undecided" for each in decided.values())

@@ -30,3 +30,8 @@ def written(number: Decimal) -> str:
     """A number as it would be typed."""
     text = format(number, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def brief(text: str) -> str:
+    """A name for a message: a very long one is cut in the middle."""
+    return text if len(text) <= 60 else f"{text[:40]}…{text[-19:]}"

@@ -35,5 +35,11 @@ def signature(text: str, fields: Sequence[p.Field], catalog: Catalog, *deciding:
     """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
     tasks = ", ".join(dict.fromkeys(field.task for field in fields))
     data = "+".join(catalog.fingerprint(field.task, field.test_set.id) for field in fields)
-    parts = [text, f"task {tasks}", *deciding, f"data {data}", f"evalhouse {__version__}"]
+    defined = {
+        f"{statistic.measure.name} = {statistic.measure.meaning}"
+        for field in fields
+        for statistic in field.statistics
+        if statistic.measure.expression is not None
+    }
+    parts = [text, f"task {tasks}", *sorted(defined), *deciding, f"data {data}", f"evalhouse {__version__}"]
     return " | ".join(parts)

@@ -22,7 +22,7 @@ from warehouse.measures import MEASURES, TASKS, Measure, Setting, Statistic, Tas
 from warehouse.measures.values import imported, printed
 from warehouse.query import plan as p
 from warehouse.query.definitions import defined
-from warehouse.query.hints import hints, listing, written
+from warehouse.query.hints import brief, hints, listing, written
 
 ROWS: Mapping[Task, str] = {
     "extraction": "score tuples",
@@ -121,7 +121,7 @@ class Scope:
             if found:
                 return found[0]
         known = [self.catalog.short_name(t) for t in self.catalog.test_sets]
-        raise QueryError(f"unknown test set '{text}'", place.span, hints(text, known, "test sets"))
+        raise QueryError(f"unknown test set '{brief(text)}'", place.span, hints(text, known, "test sets"))
 
     def _known_test_sets(self) -> tuple[str, ...]:
         return listing([self.catalog.short_name(t) for t in self.catalog.test_sets], "test sets")
@@ -147,7 +147,7 @@ class Scope:
                 spoken = SPOKEN.get(measure.name.casefold())
                 near = hints(measure.name, self.known_measures(test_set), "measures")
                 raise QueryError(
-                    f"unknown measure '{measure.name}'", measure.span, (f"say {spoken}",) if spoken else near
+                    f"unknown measure '{brief(measure.name)}'", measure.span, (f"say {spoken}",) if spoken else near
                 )
             possible = [task for task in possible if task in having]
             if not possible:

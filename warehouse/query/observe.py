@@ -60,6 +60,8 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     """
     columns = _columns(field)
     rows = engine.columns(_query(how, field))
+    if not len(rows["document"]):
+        raise QueryError(f"no rows on {field.test_set.name} meet the condition")
 
     documents = _whole(engine.columns(sql.documents_by_name(field.test_set))["id"])
     document = _ranks(_whole(rows["document"]), documents)

@@ -53,11 +53,10 @@ def choose(arena: Arena) -> Choice:
     how = arena.how
     if how.shuffles is not None:
         return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
-    costs = tuple(exact.cost(arena.paired(*pair)) for pair in arena.pairs)
+    if how.adjust == "maxt":
+        return Choice(False, "maxt adjusts by shuffles", ())
+    costs = tuple(exact.cost(arena.paired(*arena.asked(pair))) for pair in arena.pairs)
     if how.exact:
-        for pair, cost in zip(arena.pairs, costs, strict=True):
-            if not cost.possible:
-                raise _unaffordable(arena, pair, cost)
         return Choice(True, "exact was asked for", costs)
     if exact.affordable_together(costs):
         return Choice(True, "every exchange can be counted at little cost", costs)
@@ -79,9 +78,11 @@ def _randomization(arenas: Sequence[Arena]) -> Outcomes:
     for arena in arenas:
         if isinstance(arena.sums, Arithmetic):
             found.update(_arbitrary(arena, arena.sums))
-        elif choose(arena).exactly:
-            for pair in arena.pairs:
-                found[arena.statistic.label, pair] = exact.pair(arena.paired(*pair), arena.how.sides)
+        elif (choice := choose(arena)).exactly:
+            for pair, cost in zip(arena.pairs, choice.costs, strict=True):
+                if not cost.possible:
+                    raise _unaffordable(arena, pair, cost)
+                found[arena.statistic.label, pair] = exact.pair(arena.paired(*arena.asked(pair)), arena.how.sides)
         else:
             shuffled.append(arena)
     if shuffled:
@@ -118,21 +119,21 @@ def together(arena: Arena) -> bool:
 
 
 def _shuffled(arenas: Sequence[Arena]) -> Outcomes:
-    how, pairs, stream = arenas[0].how, arenas[0].pairs, arenas[0].stream
+    how, stream = arenas[0].how, arenas[0].stream
     shuffles = how.shuffles or SHUFFLES
     if not together(arenas[0]):
         return {
             (arena.statistic.label, pair): randomization.pair(
-                arena.paired(*pair), shuffles, how.seed, stream, how.sides
+                arena.paired(*arena.asked(pair)), shuffles, how.seed, stream, how.sides
             )
             for arena in arenas
-            for pair in pairs
+            for pair in arena.pairs
         }
     nge = randomization.all_pairs([arena.many for arena in arenas], shuffles, how.seed, stream, how.sides)
     return {
-        (arena.statistic.label, (a, b)): approximate(int(nge[place, a, b]), shuffles)
+        (arena.statistic.label, pair): approximate(int(nge[(place, *arena.asked(pair))]), shuffles)
         for place, arena in enumerate(arenas)
-        for a, b in pairs
+        for pair in arena.pairs
     }
 
 
@@ -141,8 +142,8 @@ def _tukey(arenas: Sequence[Arena]) -> Outcomes:
     for arena in arenas:
         how, shuffles = arena.how, arena.how.shuffles or SHUFFLES
         nge = multiple.tukey(arena.many, shuffles, how.seed, arena.stream, how.sides)
-        for a, b in arena.pairs:
-            found[arena.statistic.label, (a, b)] = approximate(int(nge[a, b]), shuffles)
+        for pair in arena.pairs:
+            found[arena.statistic.label, pair] = approximate(int(nge[arena.asked(pair)]), shuffles)
     return found
 
 
@@ -157,7 +158,7 @@ def _each(test: Callable[[Arena, Pair], Outcome]) -> Callable[[Sequence[Arena]],
         for arena in arenas:
             for pair in arena.pairs:
                 try:
-                    found[arena.statistic.label, pair] = test(arena, pair)
+                    found[arena.statistic.label, pair] = test(arena, arena.asked(pair))
                 except ValueError as error:
                     names = " and ".join(arena.field.contenders[place].name for place in pair)
                     raise QueryError(
@@ -229,8 +230,7 @@ def _chi_square(arena: Arena, pair: Pair) -> Outcome:
 
 def _proportion(arena: Arena, place: int) -> Pair:
     """How many items a system has right, and of how many; for measures that count items."""
-    settings = arena.statistic.settings
-    if "beta" in settings or arena.statistic.averaged or arena.seen.values is not None:
+    if not arena.statistic.measure.proportion or arena.statistic.averaged:
         raise ValueError("it needs a share of counted items, as recall and precision are")
     hits = arena.ratios.factor * int(arena.ratios.numerators[place].sum())
     if hits.denominator != 1:
@@ -264,7 +264,9 @@ def adjusted(arena: Arena, found: Outcomes) -> dict[Pair, float]:
         return {}
     if how.adjust == "maxt":
         shuffles = how.shuffles or SHUFFLES
-        levels = multiple.westfall_young(arena.many, arena.pairs, shuffles, how.seed, arena.stream, how.sides)
+        levels = multiple.westfall_young(
+            arena.many, [arena.asked(pair) for pair in arena.pairs], shuffles, how.seed, arena.stream, how.sides
+        )
     else:
         by_name = {
             "bonferroni": multiple.bonferroni,

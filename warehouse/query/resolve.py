@@ -13,7 +13,8 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from warehouse.query import plan as p
-from warehouse.query.conditions import dimension_of, filter_of
+from warehouse.query.compile import dimensions
+from warehouse.query.conditions import dimension_of, filter_of, key_filter
 from warehouse.query.contenders import baseline, contender_named, contenders
 from warehouse.query.fields import Asked, field_on, fields_on, named
 from warehouse.query.hints import hints, listing
@@ -65,7 +66,7 @@ def _question(statement: n.Question, scope: Scope) -> p.Question:
             return _audit(statement, scope)
         case n.Agree():
             test_sets = _test_sets(statement.test_sets, scope)
-            return p.AgreePlan(to_text(statement), test_sets, filter_of(scope, statement.where, "filtering"))
+            return p.AgreePlan(to_text(statement), test_sets, key_filter(scope, statement.where))
 
 
 # --- score ------------------------------------------------------------------------------------------------------------
@@ -79,6 +80,7 @@ def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
     for task in dict.fromkeys(field.task for field in fields):
         by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
         where = filter_of(scope, statement.where, task)
+    _check_computed(statement, fields, by, where)
     order, descending = fields[0].statistics[0].label, True
     if statement.order:
         order, descending = _order(statement.order, fields[0], scope)
@@ -91,6 +93,21 @@ def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
         descending=descending,
         limit=scope.whole(statement.limit, "limit", 1, 10**9),
     )
+
+
+def _check_computed(
+    statement: n.Score, fields: tuple[p.Field, ...], by: tuple[p.Dimension, ...], where: p.Filter | None
+) -> None:
+    """A ranking measure has no value for a part of the documents, and a baseline no confidences or attributes."""
+    for field in fields:
+        for statistic, node in zip(field.statistics, statement.measures, strict=False):
+            if by and field.task == "filtering" and statistic.ratio is None and statistic.expression is None:
+                raise QueryError(f"{statistic.label} cannot be split by {by[0].name}", node.span)
+        baselines = [contender.name for contender in field.contenders if isinstance(contender, p.Baseline)]
+        strange = [each.name for each in (*by, *dimensions(where)) if each.of in ("confidence", "system")]
+        if baselines and strange:
+            place = statement.where.span if statement.where else statement.span
+            raise QueryError(f"{baselines[0]} has no {strange[0]}", place)
 
 
 def _order(node: n.Order, field: p.Field, scope: Scope) -> tuple[str, bool]:
@@ -114,6 +131,8 @@ def _order(node: n.Order, field: p.Field, scope: Scope) -> tuple[str, bool]:
 def _compare(statement: n.Compare, scope: Scope) -> p.ComparePlan:
     fields = _tested_fields(statement, scope)
     against = None if statement.against is None else _against(statement.against, fields[0], scope)
+    if statement.against is not None and isinstance(against, p.Baseline) and against.share != 1:
+        raise QueryError(f"{against.name} has expected values only, no decisions to test", statement.against.span)
     for field in fields:
         names = [contender.name for contender in field.contenders]
         if against is not None and against.name not in names:
@@ -147,6 +166,7 @@ def _tested_fields(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Fiel
 def _check_tested(statement: n.Compare | n.Group | n.Replicate, field: p.Field, scope: Scope) -> None:
     """Tests need rows by document, values that follow from sums, and for matched pairs steady denominators."""
     word = _DONE[type(statement)]
+    _check_twice(statement.systems)
     test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
     kind = next(each.kind for each in TESTS if each.name == test)
     if field.task == "published":
@@ -158,6 +178,10 @@ def _check_tested(statement: n.Compare | n.Group | n.Replicate, field: p.Field, 
     for statistic, node in zip(field.statistics, statement.measures, strict=False):
         if statistic.ratio is None and statistic.expression is None:
             raise QueryError(f"{statistic.label} does not follow from sums, so it cannot be {word}", node.span)
+        if statistic.averaged and statement.exchange and statement.exchange.of.casefold() == "unit":
+            raise QueryError(
+                f"{statistic.label} is a mean over documents, so units cannot be exchanged", statement.exchange.span
+            )
         if kind == "matched" and not statistic.steady:
             raise QueryError(
                 f"{test} needs the same denominator for both systems in every unit, and {statistic.label} has not",
@@ -168,6 +192,16 @@ def _check_tested(statement: n.Compare | n.Group | n.Replicate, field: p.Field, 
         if isinstance(contender, p.Baseline) and contender.share != 1:
             place = statement.systems.span if statement.systems else statement.span
             raise QueryError(f"{contender.name} has expected values only, no decisions to test", place)
+
+
+def _check_twice(systems: n.Systems | None) -> None:
+    """A system that is named twice is more often a slip than meant."""
+    seen: set[str] = set()
+    for item in systems.items if systems else ():
+        if isinstance(item, n.Name):
+            if item.text.casefold() in seen:
+                raise QueryError(f"{item.text} is named twice", item.span)
+            seen.add(item.text.casefold())
 
 
 def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | n.Group | n.Replicate) -> None:
@@ -188,9 +222,12 @@ def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scop
 
 def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
     task = fields[0].task
+    test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
+    adjust = _word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
     confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
+    _check_clauses(statement, test, adjust)
     if statement.exact and statement.shuffles is not None:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
     exchange = p.Dimension("document")
@@ -202,23 +239,46 @@ def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field
     return p.Testing(
         where=filter_of(scope, statement.where, task),
         exchange=exchange,
-        test=_word(statement.test, scope, [test.name for test in TESTS], "test", "randomization"),
+        test=test,
         shuffles=shuffles,
         exact=statement.exact,
         sides=statement.sides or "two-sided",
         seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else p.DEFAULT_SEED,
         level=level,
         confidence=confidence,
-        adjust=_word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none"),
+        adjust=adjust,
         missing=statement.missing or "error",
     )
+
+
+_SHUFFLED = ("randomization", "tukey", "bootstrap")
+"""The tests that draw: shuffles, or for the bootstrap resamples."""
+
+
+def _check_clauses(statement: n.Compare | n.Group | n.Replicate, test: str, adjust: str) -> None:
+    """Clauses that would change nothing, or that contradict the test, are errors."""
+    if statement.shuffles is not None and test not in _SHUFFLED:
+        raise QueryError(
+            f"test {test} draws no shuffles", statement.shuffles.span, (f"shuffles go with {', '.join(_SHUFFLED)}",)
+        )
+    if statement.exact and test != "randomization":
+        place = statement.test.span if statement.test else statement.span
+        raise QueryError(f"exact goes with randomization, not with test {test}", place)
+    if statement.adjust is None or adjust == "none":
+        return
+    if test == "tukey":
+        raise QueryError("test tukey adjusts by itself", statement.adjust.span, ("leave adjust out",))
+    if adjust == "maxt" and (statement.exact or test != "randomization"):
+        raise QueryError(
+            "adjust maxt goes with the shuffles of randomization", statement.adjust.span, ("say adjust holm instead",)
+        )
 
 
 def _word(node: n.Name | n.Variable | None, scope: Scope, known: Iterable[str], what: str, default: str) -> str:
     if node is None:
         return default
     known = list(known)
-    text = text_of(node, node, f"the name of a {what}").casefold()
+    text = text_of(node, node, f"the name of {'an' if what[0] in 'aeiou' else 'a'} {what}").casefold()
     if text not in known:
         raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s"))
     return text
@@ -233,7 +293,7 @@ def _generality(statement: n.Generality, scope: Scope) -> p.GeneralityPlan:
     for dimension, node in zip(by, statement.by, strict=True):
         if dimension.of != "document":
             raise QueryError(f"generality is no matter of {dimension.of}", node.span, ("say by document.attribute",))
-    return p.GeneralityPlan(to_text(statement), test_sets, by, filter_of(scope, statement.where, "filtering"))
+    return p.GeneralityPlan(to_text(statement), test_sets, by, key_filter(scope, statement.where))
 
 
 def _test_sets(node: n.TestSets | None, scope: Scope) -> tuple[p.TestSet, ...]:
@@ -296,6 +356,8 @@ def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
             )
     generalities = tuple(scope.share(item, "generality", Decimal(0)) for item in statement.generalities)
     exponent = scope.number(statement.exponent, Decimal(0))
+    if statement.exponent is not None and not -10 <= exponent <= 10:
+        raise QueryError(f"the exponent is a number from -10 to 10, not {exponent}", statement.exponent.span)
     return p.ProjectPlan(
         to_text(statement), field, generalities, exponent, filter_of(scope, statement.where, field.task)
     )

@@ -45,9 +45,15 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     for field in plan.fields:
         lines = [*_stored(plan, field, engine), *_expected(plan, field, engine)]
         notes += [*_undefined(field, lines, plan.by), *_left_out(field, lines)]
-        for line in _ordered(lines, plan, field)[: plan.limit]:
-            head = (field.test_set.name, field.task, line.contender.name, *line.by, line.documents)
-            rows.append((*head, *line.values, line.source))
+        found = [
+            (field.test_set.name, field.task, line.contender.name, *line.by, line.documents, *line.values, line.source)
+            for line in _ordered(lines, plan, field)
+        ]
+        rows += found
+    shown = _limited(plan, rows)
+    tasks = {field.test_set.name: field.task for field in plan.fields}
+    if len(set(tasks.values())) > 1:
+        notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
     labels = [statistic.label for statistic in plan.fields[0].statistics]
     kinds = [_kind(statistic, plan) for statistic in plan.fields[0].statistics]
     summary = _summary(plan, rows) if any(dimension.of == "system" for dimension in plan.by) else []
@@ -71,11 +77,19 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         statement=plan.text,
         caption=title(f"{', '.join(labels)} on {on(plan.fields)}", plan.fields, catalog),
         signature=signature(plan.text, plan.fields, catalog),
-        table=Table(columns, tuple(rows)),
+        table=Table(columns, tuple(shown)),
         summary_table=Table(summary_columns, tuple(summary)) if summary else EMPTY,
         notes=tuple(notes),
-        side_by_side=SideBySide(key, "test_set", tuple(labels)) if len(plan.fields) > 1 else None,
+        side_by_side=SideBySide(key, "test_set", tuple(tasks), tuple(labels)) if len(plan.fields) > 1 else None,
     )
+
+
+def _limited(plan: p.ScorePlan, rows: list[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    """The rows of the first so many systems and `by` values, on every test set: a dash must not mean left out."""
+    if plan.limit is None:
+        return rows
+    keys = list(dict.fromkeys(row[2 : 3 + len(plan.by)] for row in rows))[: plan.limit]
+    return [row for row in rows if row[2 : 3 + len(plan.by)] in keys]
 
 
 def _summary(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
@@ -117,7 +131,7 @@ def _stored(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_Li
     if not systems:
         return []
     if field.task == "published":
-        return _printed(field, systems, engine)
+        return _printed(plan, field, systems, engine)
     lines = []
     for row in engine.rows(sql.score_sums(field, plan.by, plan.where)):
         system, by, documents = systems[row[0]], row[1 : 1 + len(plan.by)], row[1 + len(plan.by)]
@@ -171,11 +185,14 @@ def _auc(
     return auc(np.asarray(confidence, dtype=np.float64), labels, str(statistic.settings["optional"]))
 
 
-def _printed(field: p.Field, systems: Mapping[int, p.System], engine: DuckDBEngine) -> list[_Line]:
-    figures = {(number, measure): value for number, measure, value in engine.rows(sql.published(field))}
+def _printed(plan: p.ScorePlan, field: p.Field, systems: Mapping[int, p.System], engine: DuckDBEngine) -> list[_Line]:
+    figures: dict[tuple[int, By], dict[str, float]] = {}
+    for number, *by, measure, value in engine.rows(sql.published(field, plan.by, plan.where)):
+        figures.setdefault((number, tuple(by)), {})[measure] = value
     return [
-        _Line(system, (), None, tuple(figures.get((number, s.label)) for s in field.statistics), "published")
-        for number, system in systems.items()
+        _Line(systems[number], by, None, tuple(found.get(s.label) for s in field.statistics), "published")
+        for (number, by), found in figures.items()
+        if any(statistic.label in found for statistic in field.statistics)
     ]
 
 

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import frexp, lcm
 
 import numpy as np
 
 from warehouse.measures import Statistic
 from warehouse.measures.expression import Expression, evaluate, exact
 from warehouse.query.observe import Booleans, Floats, Integers, Observations
-
-_FINE = 2**40
-"""Values that are not whole numbers over a common denominator are multiplied by this and rounded."""
 
 _COMMON = 2**20
 """The largest common denominator that the values of documents are put over."""
@@ -106,10 +103,9 @@ def sums(seen: Observations, statistic: Statistic) -> Sums:
     sums.
     """
     if seen.values is not None:
-        over, scale = _fixed(seen.values)
-        slack = 0 if scale < _FINE else seen.values.shape[1]
+        over, unit, slack = _fixed(seen.values)
         known = np.ones(len(over), dtype=np.bool_)
-        return _ratios(seen, over, np.ones_like(over), Fraction(1, scale), slack, known)
+        return _ratios(seen, over, np.ones_like(over), unit, slack, known)
     known = np.ones(len(seen.contenders), dtype=np.bool_)
     for column in statistic.columns:
         known &= seen.known[column].all(axis=1)
@@ -141,10 +137,9 @@ def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> Rati
         found = evaluate(statistic.expression, columns) if statistic.expression else np.zeros(known.shape)
         defined = ~np.isnan(found)
         values = np.where(defined, found, 0.0)
+    fine, unit, slack = _fixed(values)
     alike = bool((defined == defined[0]).all())
-    slack = values.shape[1] if alike else 0
-    fine = np.rint(values * _FINE).astype(np.int64)
-    return _ratios(seen, fine, defined.astype(np.int64), factor / _FINE, slack, known)
+    return _ratios(seen, fine, defined.astype(np.int64), factor * unit, slack if alike else 0, known)
 
 
 def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:
@@ -166,10 +161,16 @@ def _clustered(seen: Observations, counts: Integers) -> Integers:
     return np.asarray(np.add.reduceat(counts[:, order], edges, axis=1), dtype=np.int64)
 
 
-def _fixed(values: Floats) -> tuple[Integers, int]:
-    """Values as whole numbers, and what they were multiplied by: a power of ten that keeps them exactly, else 2⁴⁰."""
+def _fixed(values: Floats) -> tuple[Integers, Fraction, int]:
+    """Values as whole numbers, the worth of one, and by how much sums that are equal may differ.
+
+    Decimals of up to nine places are kept exactly. Other values are rounded to the finest power of two at which the
+    sums of a system stay below 2^58.
+    """
+    largest = float(np.abs(values).sum(axis=1).max(initial=0.0))
     for digits in range(10):
         scaled = values * 10**digits
-        if np.abs(scaled).max(initial=0) < 2**50 and (np.rint(scaled) / 10**digits == values).all():
-            return np.rint(scaled).astype(np.int64), int(10**digits)
-    return np.rint(values * _FINE).astype(np.int64), _FINE
+        if largest * 10**digits < 2**50 and (np.rint(scaled) / 10**digits == values).all():
+            return np.rint(scaled).astype(np.int64), Fraction(1, 10**digits), 0
+    places = 57 - frexp(largest)[1]
+    return np.rint(np.ldexp(values, places)).astype(np.int64), Fraction(2) ** -places, values.shape[1]

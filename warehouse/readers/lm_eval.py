@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,9 @@ class _SpanCounts:
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the samples of a log. Raises DataError where a line is no sample."""
-    with Sheets(staging, VALUES, SCORES, DOCUMENTS) as sheets:
+    # A system that is set is the first run's; the sheets would give its name to later ones too.
+    others = {name: text for name, text in staging.fields.items() if name != "system"}
+    with Sheets(replace(staging, fields=others), VALUES, SCORES, DOCUMENTS) as sheets:
         log = _about(staging)
         test_set = staging.fields.get("test_set") or log.task
         system = staging.fields.get("system") or log.system
@@ -71,6 +73,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         seen: Counter[tuple[str, str]] = Counter()
         unmapped: Counter[str] = Counter()
         spans = _SpanCounts()
+        hashed: set[tuple[str, str]] = set()
         sums: dict[str, list[float]] = {}
         for document in documents(staging):
             for number, line in document.lines():
@@ -91,7 +94,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                         _count_spans(document, number, spans, called, name, item)
                     else:
                         unmapped[metric] += 1
-                if sample.get("doc_hash") and seen[name, filtered] == 1:
+                if sample.get("doc_hash") and (name, sample["doc_hash"]) not in hashed:
+                    hashed.add((name, sample["doc_hash"]))
                     hashes.add(number, test_set, name, sample["doc_hash"], member=document.member)
         labels = [*sorted(spans.labels), OTHER]
         for number, called, name, counts in spans.samples:

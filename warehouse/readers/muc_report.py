@@ -203,14 +203,14 @@ def _counts(document: Document, number: int, text: str, header: str) -> Row:
     begins = len(text) - len(text.lstrip(_LETTERS))
     groups, names = text[begins:].split("|"), header[begins:].split("|")
     counts: list[int] = []
-    for (wanted, _), cells, columns in zip(_GROUPS, groups, names, strict=False):
+    for (wanted, called), cells, columns in zip(_GROUPS, groups, names, strict=False):
         found = cells.split()
         if len(found) != wanted:
             # Numbers that fill their columns have no blank between them.
             ends = [0, *(end.end() for end in re.finditer(r"\S+", columns))]
             found = [cells[start:end].strip() for start, end in pairwise(ends)] if len(cells) == len(columns) else []
         if len(found) != wanted or not all(cell.isascii() and cell.isdigit() for cell in found):
-            raise document.refusal(f"{shown(cells.strip())} should be {wanted} counts: {columns.strip()}", number)
+            raise document.refusal(f"{shown(cells.strip())} should be {wanted} counts: {called}", number)
         counts += map(int, found)
     if len(counts) != len(COUNTS):
         raise document.refusal("this row of scores is cut off", number)

@@ -72,7 +72,8 @@ def _lm_eval(start: Start) -> str | None:
 
 def _trec_eval(start: Start) -> str | None:
     cells = start.first.split()
-    return "its measure, topic and value" if len(cells) == 3 and "\t" in start.first else None
+    printed = len(cells) == 3 and "\t" in start.first and (_is_number(cells[2]) or cells[0] == "runid")
+    return "its measure, topic and value" if printed and not _is_number(cells[0]) else None
 
 
 def _trec(start: Start) -> str | None:
@@ -130,7 +131,7 @@ QUESTIONS: dict[str, Callable[[Start], str | None]] = {
     "conll": _conll,
     "sacrebleu": _sacrebleu,
 }
-"""By reader, what speaks for it in the start of a file, or None. A table of attributes cannot be told from any other."""
+"""By reader, what speaks for it in the start of a file, or None. Tables of attributes cannot be told from others."""
 
 
 def recognize(file: Path) -> Recognized:

@@ -48,7 +48,7 @@ def table(result: Result, style: Style) -> str:
         legacy_windows=False,
     )
     for part in parts:
-        console.print(part, soft_wrap=isinstance(part, Text))
+        console.print(part)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 

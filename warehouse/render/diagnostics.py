@@ -28,13 +28,13 @@ def query_error(error: QueryError, text: str, source: str | None = None) -> str:
     return "\n".join([*lines, *(f"  {clean(hint)}" for hint in error.hints)])
 
 
-def data_error(error: DataError) -> str:
-    """The faults of a file, and how many more there are."""
+def data_error(error: DataError, loading: bool = False) -> str:
+    """The faults of a file, and how many more there are; a load that failed has stored nothing."""
     lines = [f"error: {clean(str(fault))}" for fault in error.faults]
     left = error.total - len(error.faults)
     if left > 0:
-        lines.append(f"and {left:,} more; nothing was stored")
-    elif error.faults and error.faults[0].source != "sql":
+        lines.append(f"and {left:,} more")
+    if loading:
         lines.append("nothing was stored")
     return "\n".join(lines)
 

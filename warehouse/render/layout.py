@@ -203,7 +203,6 @@ def _side_by_side(result: Result) -> Table:
         raise ValueError("the result is not side by side")
     table = result.table
     places = {column.name: place for place, column in enumerate(table.columns)}
-    across = list(dict.fromkeys(row[places[how.across]] for row in table.rows))
     cells: dict[tuple[Cell, ...], dict[tuple[Cell, str], Cell]] = {}
     for row in table.rows:
         line = cells.setdefault(tuple(row[places[name]] for name in how.key), {})
@@ -213,10 +212,10 @@ def _side_by_side(result: Result) -> Table:
     spread = [table.columns[places[name]] for name in how.spread]
     columns = [
         Column(column.name, column.kind, f"{value}\n{column.heading or column.name}" if len(spread) > 1 else str(value))
-        for value in across
+        for value in how.values
         for column in spread
     ]
-    rows = [(*key, *(line.get((value, c.name)) for value in across for c in spread)) for key, line in cells.items()]
+    rows = [(*key, *(line.get((value, c.name)) for value in how.values for c in spread)) for key, line in cells.items()]
     return Table((*keys, *columns), tuple(rows))
 
 

@@ -1,4 +1,6 @@
-"""A progress bar on standard error, shown only once something takes longer than a second."""
+"""A progress bar on standard error, or a clock where the share done is not known, shown only once something takes longer
+than a second.
+"""
 
 from __future__ import annotations
 
@@ -30,5 +32,32 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
         yield told
     finally:
         if drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _wipe()
+
+
+@contextmanager
+def clock() -> Iterator[Callable[[float], None]]:
+    """Gives a function that is told for how many seconds something has been going on; wiped away at the end."""
+    drawn = False
+
+    def told(seconds: float) -> None:
+        nonlocal drawn
+        if seconds < PATIENCE:
+            if drawn:
+                _wipe()
+            drawn = False
+            return
+        drawn = True
+        sys.stderr.write(f"\r{seconds:.0f} s, Ctrl-C stops it")
+        sys.stderr.flush()
+
+    try:
+        yield told
+    finally:
+        if drawn:
+            _wipe()
+
+
+def _wipe() -> None:
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()

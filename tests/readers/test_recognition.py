@@ -1,0 +1,104 @@
+"""Each example is recognized for what it is, files are found, and a reader is described in full."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warehouse.errors import DataError
+from warehouse.readers import READERS
+from warehouse.readers.recognition import QUESTIONS, recognize
+from warehouse.readers.trec import EXAMPLE, EXAMPLE_RUN
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def evalhouse(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "cli.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+
+
+@pytest.mark.parametrize("reader", QUESTIONS)
+def test_the_example_of_a_reader_is_recognized(tmp_path: Path, reader: str) -> None:
+    file = tmp_path / "file"
+    file.write_text(READERS[reader].example)
+    assert recognize(file).reader == reader
+    packed = tmp_path / "file.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert recognize(packed) == recognize(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "reader"),
+    [(EXAMPLE_RUN, "trec"), ("0.5\n-1\n", "sacrebleu"), ("base\ttuned\n1\t2\n", "sacrebleu"), ("a O O\n", "conll")],
+)
+def test_other_shapes_are_recognized(tmp_path: Path, text: str, reader: str) -> None:
+    (tmp_path / "file").write_text(text)
+    assert recognize(tmp_path / "file").reader == reader
+
+
+def test_real_files_are_recognized(real_files: Path) -> None:
+    wanted = {
+        "muc4/score-reports.tst3.tar.gz": "muc-report",
+        "trec/qrels.test": "trec",
+        "trec/results.test": "trec",
+        "trec/out.test.aq": "trec-eval",
+        "llm/samples_masakhaner_luo_prompt_1_2026-01-16T16-02-26.648276.jsonl.gz": "lm-eval",
+        "llm/2025-02-11T15-17-00-05-00_popularity_dPiJifoWeEQBrfWsAopzWr.eval": "inspect",
+    }
+    assert {file: recognize(real_files / file).reader for file in wanted} == wanted
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "a,b\n1,2\n", '{"a": 1}\n'])
+def test_what_says_nothing_is_not_guessed(tmp_path: Path, text: str) -> None:
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(DataError, match="nothing in it says what it is; --as READER does"):
+        recognize(tmp_path / "file")
+    with pytest.raises(DataError, match="there is no such file"):
+        recognize(tmp_path / "none")
+    (tmp_path / "file.gz").write_text("no gzip")
+    with pytest.raises(DataError, match="the file cannot be read, or is damaged"):
+        recognize(tmp_path / "file.gz")
+
+
+def test_files_folders_and_patterns_load_together_or_not_at_all(tmp_path: Path) -> None:
+    assert evalhouse("init", "w.duckdb", folder=tmp_path).returncode == 0
+    (tmp_path / "qrels").write_text(EXAMPLE)
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (runs / "a.run").write_text(EXAMPLE_RUN)
+    (runs / "b.run").write_text(EXAMPLE_RUN.replace("base", "other"))
+    on = ("--set", "test_set=T", "--db", "w.duckdb")
+    tried = evalhouse("load", "qrels", "runs", "--as", "auto", "--dry-run", *on, folder=tmp_path)
+    assert tried.returncode == 0, tried.stderr
+    assert "runs/a.run: read as trec, for being a run, with Q0 in its second column" in tried.stderr
+    assert "301/FBIS3-10\trelevant" in tried.stdout
+    (runs / "c.run").write_text("1 Q0\n")
+    wrong = evalhouse("load", "qrels", "runs/*.run", "--as", "trec", *on, folder=tmp_path)
+    assert wrong.returncode == 1
+    assert "runs/c.run: 2 columns in the first line" in wrong.stderr
+    (runs / "c.run").unlink()
+    loaded = evalhouse("load", "qrels", "runs/*.run", "--as", "trec", "--depth", "1", *on, folder=tmp_path)
+    assert loaded.returncode == 0, loaded.stderr
+    assert "runs/b.run: 49 rows stored as import 3" in loaded.stderr
+    shown = evalhouse("query", "score P@5 for all on T", "--db", "w.duckdb", folder=tmp_path)
+    assert [line.split("\t")[2] for line in shown.stdout.splitlines()[1:]] == ["base", "other"]
+
+
+def test_an_option_of_another_reader_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(READERS["scores"].example)
+    done = evalhouse("load", "in.csv", "--as", "scores", "--depth", "1", "--dry-run", folder=tmp_path)
+    assert done.returncode == 1
+    assert "the reader scores has no option 'depth'" in done.stderr
+
+
+def test_help_lists_the_options_of_readers(tmp_path: Path) -> None:
+    printed = " ".join(evalhouse("load", "--help", folder=tmp_path).stdout.split())
+    for reader in READERS.values():
+        for option in reader.options:
+            assert f"--{option.name} " in printed
+            assert f"{reader.name}: {option.meaning}" in printed

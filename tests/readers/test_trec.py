@@ -1,0 +1,173 @@
+"""Qrels, runs and what trec_eval prints, against trec_eval itself."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.store.texts import Complaints, Load
+from warehouse.database import Database
+from warehouse.ingest import load
+from warehouse.readers.trec import CUTOFFS, EXAMPLE, EXAMPLE_RUN
+from warehouse.readers.trec_eval import measure_name
+from warehouse.soundness import check
+from warehouse.sql import Sql
+
+ON = {"test_set": "robust"}
+
+
+def values(database: Database) -> dict[tuple[str, str], float]:
+    rows = database.rows(Sql("select document, measure, value from document_values"))
+    return {(topic, measure): value for topic, measure, value in rows}
+
+
+def test_qrels_become_labels_with_topic_and_grade(database: Database, load_text: Load) -> None:
+    load_text(EXAMPLE, "trec", "qrels", fields=ON)
+    assert database.rows(Sql("select document, label from labels order by document")) == [
+        ("301/FBIS3-10", "relevant"),
+        ("301/FBIS3-11", "nonrelevant"),
+        ("302/FBIS3-12", "relevant"),
+    ]
+    grades = "select document, value from document_attributes where attribute = 'grade' order by document"
+    assert [grade for _, grade in database.rows(Sql(grades))] == ["1", "0", "2"]
+
+
+def test_relevance_is_the_lowest_relevant_grade(database: Database, load_text: Load) -> None:
+    load_text(EXAMPLE, "trec", "qrels", fields=ON, options={"relevance": "2"})
+    assert database.rows(Sql("select document from labels where label = 'relevant'")) == [("302/FBIS3-12",)]
+
+
+def test_a_topic_without_output_is_empty_and_not_absent(database: Database, load_text: Load) -> None:
+    load_text(EXAMPLE, "trec", "qrels", fields=ON)
+    notes = load_text(EXAMPLE_RUN, "trec", "run", fields=ON).notes
+    assert "topics without output count as empty: 1" in notes
+    counts = "select document, possible, actual, correct, spurious, missing from scores order by document"
+    assert database.rows(Sql(counts)) == [("301", 1, 2, 1, 1, 0), ("302", 1, 0, 0, 0, 1)]
+    assert values(database)["302", "ap"] == 0
+    decisions = "select document, decision, confidence from decisions order by document"
+    assert database.rows(Sql(decisions)) == [
+        ("301/FBIS3-10", True, 1.5),
+        ("301/FBIS3-11", True, 2.5),
+        ("302/FBIS3-12", False, None),
+    ]
+    assert check(database) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "retrieved"),
+    [({"depth": "1"}, [1, 0]), ({"threshold": "2"}, [1, 0]), ({"threshold": "1.5"}, [2, 0]), ({"depth": "9"}, [2, 0])],
+)
+def test_depth_and_threshold_say_what_is_retrieved(
+    database: Database, load_text: Load, options: dict[str, str], retrieved: list[int]
+) -> None:
+    load_text(EXAMPLE, "trec", "qrels", fields=ON)
+    load_text(EXAMPLE_RUN, "trec", "run", fields=ON, options=options)
+    assert [actual for (actual,) in database.rows(Sql("select actual from scores order by document"))] == retrieved
+
+
+def test_white_space_line_ends_and_compression_do_not_matter(database: Database, load_text: Load) -> None:
+    load_text(gzip.compress(EXAMPLE.replace(" ", " \t ").replace("\n", "\r\n").encode()), "trec", "q.gz", fields=ON)
+    assert load_text(EXAMPLE_RUN.replace(" ", "\t") + "\n\n", "trec", "run", fields=ON).rows_new > 0
+    assert values(database)["301", "recip_rank"] == 0.5
+
+
+def test_ties_are_broken_by_name_from_last_to_first(database: Database, load_text: Load) -> None:
+    """Scores that differ beyond single precision are tied as well."""
+    load_text("1 0 A 1\n1 0 B 0\n", "trec", "qrels", fields=ON)
+    load_text("1 Q0 A 1 1.00000001 x\n1 Q0 B 2 1.0 x\n", "trec", "run", fields=ON)
+    assert values(database)["1", "recip_rank"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("1 0 A\n", ["in: 3 columns in the first line; qrels have 4 (topic, iteration, document, grade) and runs 6 "
+                     "(topic, Q0, document, rank, score, system)"]),
+        ("1 0 A 1\n\n1 0 B\n", ["in:3: 3 columns in this line, and 4 in the first"]),
+        ("1 0 A 1\n1 0 B high\n", ["in:2: grade is 'high', not a whole number"]),
+        ("1 0 A 1\n1 0 B 0\n1 0 A 0\n", ["in:3: 'A' of topic '1' stands on line 1 already"]),
+        ("1 Q0 A 1 nan x\n", ["in:1: score is 'nan', not a finite number"]),
+        ("1 Q0 A 1 2 x\n1 Q0 A 2 1 x\n", ["in:2: 'A' of topic '1' stands on line 1 already"]),
+        ("1 Q0 A 1 2 x\n", ["in: this is a run, and there are no qrels of 'robust' to judge it by; they come first"]),
+        ("\n\n", ["in: there is nothing in it to store"]),
+    ],
+)  # fmt: skip
+def test_what_is_no_qrels_and_no_run_is_refused(complaints: Complaints, text: str, sentences: list[str]) -> None:
+    assert complaints(text, "trec", "in", fields=ON) == sentences
+
+
+def test_options_are_numbers(complaints: Complaints) -> None:
+    assert complaints(EXAMPLE, "trec", "in", fields=ON, options={"relevance": "x"}) == [
+        "in: --relevance is 'x', not a whole number of at least 1"
+    ]
+    assert complaints(EXAMPLE, "trec", "in", fields=ON, options={"deep": "1"}) == [
+        "in: the reader trec has no option 'deep'; there are depth, threshold, relevance"
+    ]
+    assert complaints(EXAMPLE, "trec", "in") == ["in: the file does not say the test set; --set test_set=NAME does"]
+
+
+def printed(file: Path) -> dict[tuple[str, str], str]:
+    """What trec_eval printed, by topic and measure under its name here."""
+    cells = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
+    return {(topic, measure_name(measure)): value for measure, topic, value in cells if topic != "all"}
+
+
+def test_a_run_gives_what_trec_eval_prints(database: Database, real_files: Path) -> None:
+    for file in ("qrels.test", "results.test"):
+        load(database, real_files / "trec" / file, "trec", fields=ON)
+    found, wanted = values(database), printed(real_files / "trec" / "out.test.aq")
+    # trec_eval prints no P and ndcg that are not asked for, and every other measure is there.
+    assert len(found) == 3 * (4 + 2 * len(CUTOFFS))
+    assert {key: f"{value:.4f}" for key, value in found.items()} == {key: wanted[key] for key in found}
+    counts = {topic: counts for topic, *counts in database.rows(Sql(
+        "select document, possible, actual, correct from scores"))}  # fmt: skip
+    for topic, (possible, actual, correct) in counts.items():
+        assert (str(possible), str(actual), str(correct)) == (
+            wanted[topic, "num_rel"],
+            wanted[topic, "num_ret"],
+            wanted[topic, "num_rel_ret"],
+        )
+
+
+def test_what_trec_eval_printed_is_stored_by_topic(database: Database, real_files: Path) -> None:
+    loaded = load(database, real_files / "trec" / "out.test.aq", "trec-eval", fields=ON)
+    wanted = printed(real_files / "trec" / "out.test.aq")
+    assert loaded.notes == ("left out, being no numbers: relstring",)
+    assert values(database) == {key: float(text) for key, text in wanted.items() if key[1] != "relstring"}
+    assert database.rows(Sql("select name from system")) == [("STANDARD",)]
+
+
+def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_text: Load) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    chance = random.Random(1992)
+    names = [f"d{k}" for k in range(60)]
+    grades = {f"t{t}": {d: chance.choice((-1, 0, 0, 1, 2, 3)) for d in chance.sample(names, 40)} for t in range(12)}
+    scores = {t: {d: chance.randrange(8) / 4 for d in chance.sample(names, chance.randrange(1, 50))} for t in grades}
+    load_text("".join(f"{t} 0 {d} {g}\n" for t in grades for d, g in grades[t].items()), "trec", "qrels", fields=ON,
+              options={"relevance": "2"})  # fmt: skip
+    load_text("".join(f"{t} Q0 {d} 1 {s} x\n" for t in scores for d, s in scores[t].items()), "trec", "run", fields=ON)
+    asked = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut"}
+    wanted = pytrec_eval.RelevanceEvaluator(grades, asked, relevance_level=2).evaluate(scores)
+    found = values(database)
+    compared = {
+        (topic, measure_name(measure)): value
+        for topic, measures in wanted.items()
+        for measure, value in measures.items()
+    }
+    assert {key: found[key] for key in compared} == pytest.approx(compared, abs=1e-12)
+    assert len(compared) == 12 * (4 + 2 * len(CUTOFFS))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("map\t301\t0.1\nP_5\t301\n", "in:2: 2 columns in this line; trec_eval prints 3"),
+        ("map\t301\tnan\n", "in:1: the value of 'map' is nan, not a finite number"),
+        ("map\tall\t0.1\n", "in: no topic is printed; trec_eval -q prints them"),
+    ],
+)
+def test_what_trec_eval_did_not_print_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
+    assert complaints(text, "trec-eval", "in", fields={**ON, "system": "x"}) == [sentence]

@@ -1,0 +1,192 @@
+"""What `help` answers: every word of the language and of the shell, looked up in the tables that know it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from grammar.clauses import CLAUSES, STATEMENTS
+from warehouse.catalog import Catalog
+from warehouse.measures import MEASURES, Measure
+from warehouse.measures.measure import plain
+from warehouse.query.hints import hints
+from warehouse.readers import READERS
+from warehouse.render import FORMATS
+from warehouse.shell.meanings import CLAUSE_FORMS, KIND_MEANINGS, STATEMENT_FORMS, WORD_MEANINGS
+from warehouse.significance.tests import ADJUSTMENTS, TESTS
+
+
+class Named(Protocol):
+    """What has a name in a table."""
+
+    @property
+    def name(self) -> str: ...
+
+
+KEYS = (
+    ("Enter", "runs a whole statement, else begins a new line"),
+    ("Alt-Enter", "begins a new line in any case"),
+    ("Tab", "completes"),
+    ("Up, Ctrl-R", "earlier statements"),
+    ("Ctrl-C", "drops what is typed, or stops what runs"),
+    ("Ctrl-D", "leaves"),
+)
+
+
+def overview(commands: Iterable[tuple[str, str]]) -> str:
+    """All statements, all commands of the shell as (written, meaning), and the keys."""
+    statements = [(word, STATEMENT_FORMS[word].meaning) for word in STATEMENTS if word in STATEMENT_FORMS]
+    return "\n".join(
+        [
+            *_listed("statements", statements),
+            "",
+            *_listed("the shell", [*commands]),
+            "",
+            *_listed("keys", KEYS),
+            "",
+            "help WORD says more of any word: help compare, help F, help tukey, help shuffles",
+        ]
+    )
+
+
+def topic(asked: str, catalog: Catalog) -> str | None:
+    """What is known of a word, in whatever roles it has; None where nothing is."""
+    word = " ".join(asked.split()).casefold()
+    found = ["\n".join(lines) for look in _LOOKS if (lines := list(look(word, catalog)))]
+    return "\n\n".join(found) or None
+
+
+def words(catalog: Catalog) -> list[str]:
+    """All words that something is known of, but for the names in the warehouse."""
+    known = [*STATEMENTS, *CLAUSE_FORMS, *KIND_MEANINGS, *WORD_MEANINGS, *READERS, *catalog.definitions]
+    tables: tuple[Iterable[Named], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
+    return known + [each.name for table in tables for each in table]
+
+
+def unknown(word: str, catalog: Catalog) -> str:
+    """What to say of a word that nothing is known of."""
+    near = hints(word, words(catalog), "words")
+    return f"there is no help on {word}" + (f"; {near[0]}" if near[0].startswith("did you mean") else "")
+
+
+# --- the roles a word may have ----------------------------------------------------------------------------------------
+
+
+def _statement(word: str, catalog: Catalog) -> Iterator[str]:
+    form = STATEMENT_FORMS.get(word.split()[0])
+    if form is None or word not in (word.split()[0], " ".join(form.written.split()[:2]).casefold()):
+        return
+    clauses = [clause for clause in CLAUSES if word.split()[0] in clause.statements]
+    yield f"{form.written}{' [CLAUSE …]' if clauses else ''}"
+    yield f"  {form.meaning}"
+    if clauses:
+        yield ""
+        forms = [CLAUSE_FORMS[clause.words] for clause in clauses if clause.words in CLAUSE_FORMS]
+        yield from _listed("clauses, each at most once, in any order", [(each.written, each.meaning) for each in forms])
+    yield ""
+    yield f"example: {form.example}"
+
+
+def _clause(word: str, catalog: Catalog) -> Iterator[str]:
+    for clause in CLAUSES:
+        form = CLAUSE_FORMS.get(clause.words)
+        if form is not None and word in (clause.words, clause.first_word):
+            yield form.written
+            yield f"  {form.meaning}"
+            yield f"  of {', '.join(clause.statements)}" + (f"; example: {form.example}" if form.example else "")
+            if clause.words == "test":
+                yield from _listed("tests", [(test.name, test.meaning) for test in TESTS])
+            if clause.words == "adjust":
+                yield from _listed("adjustments", [(each.name, each.meaning) for each in ADJUSTMENTS])
+
+
+def _measure(word: str, catalog: Catalog) -> Iterator[str]:
+    for measure in MEASURES:
+        if measure.name.casefold() == word:
+            yield f"{measure.name} of {measure.task}: {measure.meaning} ({measure.source})"
+            yield from _parameters(measure)
+    for name, text in catalog.definitions.items():
+        if name.casefold() == word:
+            yield text
+    for task in ("values", "published"):
+        on = [
+            catalog.short_name(test_set)
+            for test_set in catalog.test_sets
+            if word in map(str.casefold, catalog.measures_of(task, test_set.id))
+        ]
+        if on:
+            yield f"{_spelt(word, catalog, task)} of {task}: {KIND_MEANINGS[task]}, on {', '.join(on)}"
+
+
+def _spelt(word: str, catalog: Catalog, task: str) -> str:
+    """An imported measure as it is spelt."""
+    names = (name for test_set in catalog.test_sets for name in catalog.measures_of(task, test_set.id))
+    return next(name for name in names if name.casefold() == word)
+
+
+def _parameters(measure: Measure) -> Iterator[str]:
+    for parameter in measure.parameters:
+        choices = f": {', '.join(parameter.choices)}" if parameter.choices else ""
+        usual = "" if parameter.default is None else f"; {plain(parameter.default)} unless said"
+        yield f"  {parameter.name}  {parameter.meaning}{choices}{usual}"
+
+
+def _test(word: str, catalog: Catalog) -> Iterator[str]:
+    for test in TESTS:
+        if test.name == word:
+            yield f"test {test.name}: {test.meaning} ({test.source})"
+
+
+def _adjustment(word: str, catalog: Catalog) -> Iterator[str]:
+    for each in ADJUSTMENTS:
+        if each.name == word:
+            yield f"adjust {each.name}: {each.meaning}" + (f" ({each.source})" if each.source else "")
+
+
+def _reader(word: str, catalog: Catalog) -> Iterator[str]:
+    reader = READERS.get(word)
+    if reader is not None:
+        yield f"reader {reader.name}: {reader.reads}"
+        yield "  columns: " + " ".join(each.name if each.required else f"[{each.name}]" for each in reader.fields)
+
+
+def _format(word: str, catalog: Catalog) -> Iterator[str]:
+    for format in FORMATS:
+        if format.name == word:
+            yield f"format {format.name}: {format.meaning}"
+
+
+def _word(word: str, catalog: Catalog) -> Iterator[str]:
+    meaning = KIND_MEANINGS.get(word) or WORD_MEANINGS.get(word)
+    if meaning:
+        yield f"{word}: {meaning}"
+
+
+def _name(word: str, catalog: Catalog) -> Iterator[str]:
+    for test_set in catalog.test_sets:
+        if word in (test_set.name.casefold(), test_set.full_name.casefold()):
+            yield f"{test_set.full_name}: a test set of this warehouse"
+    for name, number in catalog.systems.items():
+        if name.casefold() == word:
+            on = dict.fromkeys(each for task in KIND_MEANINGS for each in catalog.test_sets_of(number, task))
+            yield f"{name}: a system, on {', '.join(on)}"
+
+
+_LOOKS: tuple[Callable[[str, Catalog], Iterator[str]], ...] = (
+    _statement,
+    _clause,
+    _measure,
+    _test,
+    _adjustment,
+    _reader,
+    _format,
+    _word,
+    _name,
+)
+
+
+def _listed(title: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    pairs = list(pairs)
+    size = max(len(name) for name, _ in pairs)
+    yield f"{title}:"
+    yield from (f"  {name:{size}}  {meaning}" for name, meaning in pairs)

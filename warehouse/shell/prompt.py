@@ -1,0 +1,209 @@
+"""The line that is typed: completion, colours, history and keys, by prompt_toolkit. What is typed is run elsewhere.
+
+`Prompt` serves a terminal, `lines` a pipe and a terminal that can only print.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition, completion_is_selected, has_focus
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import Lexer
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.styles import Style
+
+from grammar.errors import QueryError
+from grammar.limits import UnclosedTextError
+from grammar.parser import is_complete, parse, tokens
+from grammar.statements import UnfinishedError
+from warehouse.render.style import clean
+from warehouse.shell.completion import Candidate
+
+Complete = Callable[[str], Iterable[Candidate]]
+
+PROMPT, MORE = "evalhouse> ", "      ...> "
+
+_COLOURS = Style.from_dict(
+    {
+        "keyword": "bold ansiblue",
+        "number": "ansicyan",
+        "text": "ansigreen",
+        "variable": "ansimagenta",
+        "comment": "italic ansibrightblack",
+        "error": "ansired",
+        "mistake": "underline ansired",
+        "bottom-toolbar": "noreverse ansired",
+        "prompt": "ansibrightblack",
+    }
+)
+_PLAIN = Style.from_dict({"mistake": "underline", "bottom-toolbar": "noreverse"})
+
+
+def is_command(text: str) -> bool:
+    """Whether a text is for the shell itself: a dot command, or a question for help."""
+    return bool(re.match(r"\s*(\.\w|\?|(help|quit|exit)\b)", text, re.IGNORECASE))
+
+
+def may_run(text: str) -> bool:
+    """Whether Enter runs a text: it is empty, for the shell itself, or a whole statement."""
+    return not text.strip() or is_command(text) or is_complete(text)
+
+
+def mistake(text: str) -> QueryError | None:
+    """What is wrong with an unfinished text, if it is wrong before its last word."""
+    if not text.strip() or is_command(text):
+        return None
+    try:
+        parse(text)
+    except (UnfinishedError, UnclosedTextError):
+        return None
+    except QueryError as error:
+        return error if error.span.end < len(text.rstrip()) or text.endswith((" ", "\n")) else None
+    return None
+
+
+class Prompt:
+    """Reads one statement after another from a terminal. Raises EOFError on Ctrl-D, KeyboardInterrupt on Ctrl-C."""
+
+    def __init__(self, complete: Complete, colour: bool) -> None:
+        self._mistake: tuple[str, QueryError | None] = ("", None)
+        self._session: PromptSession[str] = PromptSession(
+            history=_history(),
+            completer=_Completer(complete),
+            complete_while_typing=True,
+            lexer=_Lexer(self._mistaken),
+            style=_COLOURS if colour else _PLAIN,
+            color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
+            key_bindings=_keys(),
+            multiline=True,
+            prompt_continuation=lambda width, line, wrapped: MORE[:width],
+            bottom_toolbar=self._toolbar,
+            reserve_space_for_menu=6,
+        )
+
+    def read(self, text: str = "") -> str:
+        """What was typed, with `text` standing there to begin with."""
+        return self._session.prompt([("class:prompt", PROMPT)], default=text)
+
+    def _mistaken(self, text: str) -> QueryError | None:
+        if self._mistake[0] != text:
+            self._mistake = (text, mistake(text))
+        return self._mistake[1]
+
+    def _toolbar(self) -> str | None:
+        error = self._mistaken(get_app().current_buffer.text)
+        return clean(f"{error.message}{'; ' + error.hints[0] if error.hints else ''}") if error else None
+
+
+def lines(source: Iterator[str], typed: bool) -> Iterator[str]:
+    """Statements and commands from lines of text; the last one needs no semicolon.
+
+    A typed line runs when it makes a statement whole; lines from a pipe are run when a semicolon ends them, since the
+    next line may belong to the same statement.
+    """
+    gathered = ""
+    for line in source:
+        if not gathered.strip() and is_command(line):
+            yield line
+            continue
+        gathered += line if line.endswith("\n") else line + "\n"
+        if is_complete(gathered) and (typed or _ends_in_semicolon(gathered)):
+            yield gathered
+            gathered = ""
+    if gathered.strip():
+        yield gathered
+
+
+def _ends_in_semicolon(text: str) -> bool:
+    meant = [token for token in tokens(text) if token.kind != "comment"]
+    return bool(meant) and text[meant[-1].span.start : meant[-1].span.end] == ";"
+
+
+def _history() -> History:
+    """Kept in the user's data folder, for the user alone; forgotten where nothing can be kept."""
+    from platformdirs import user_data_path
+
+    file = Path(user_data_path("evalhouse")) / "history"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(file))
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+    typing = has_focus("DEFAULT_BUFFER")
+
+    @Condition
+    def at_the_end() -> bool:
+        return not get_app().current_buffer.document.text_after_cursor.strip()
+
+    @keys.add("enter", filter=typing & completion_is_selected)
+    def take(event: KeyPressEvent) -> None:
+        event.current_buffer.complete_state = None
+
+    @keys.add("enter", filter=typing & ~completion_is_selected)
+    def run_or_continue(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        # In the middle of several lines Enter means a new line, as in any editor.
+        if may_run(buffer.text) and (at_the_end() or "\n" not in buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.newline(copy_margin=False)
+
+    @keys.add("escape", "enter", filter=typing)
+    def new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    return keys
+
+
+class _Completer(Completer):
+    def __init__(self, complete: Complete) -> None:
+        self._complete = complete
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        before = document.text_before_cursor
+        # A menu that opens by itself where nothing was typed would take the arrow keys from the history.
+        if not before.strip() and not complete_event.completion_requested:
+            return
+        for each in self._complete(before):
+            yield Completion(each.text, each.start - len(before), display_meta=clean(each.meaning))
+
+
+class _Lexer(Lexer):
+    def __init__(self, mistaken: Callable[[str], QueryError | None]) -> None:
+        self._mistaken = mistaken
+
+    def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+        lines = _coloured(document.text, self._mistaken(document.text))
+        return lambda number: lines[number] if number < len(lines) else []
+
+
+def _coloured(text: str, error: QueryError | None) -> list[StyleAndTextTuples]:
+    """The lines of a text, each character with the class of its token, and the place of a mistake."""
+    classes = [""] * len(text)
+    for token in () if is_command(text) else tokens(text):
+        classes[token.span.start : token.span.end] = [f"class:{token.kind}"] * (token.span.end - token.span.start)
+    if error is not None:
+        for place in range(error.span.start, min(max(error.span.end, error.span.start + 1), len(text))):
+            classes[place] = "class:mistake"
+    found: list[StyleAndTextTuples] = [[]]
+    for sign, kind in zip(text, classes, strict=True):
+        if sign == "\n":
+            found.append([])
+        else:
+            found[-1].append((kind, sign))
+    return found

@@ -1,0 +1,277 @@
+"""The shell: reads a statement, has it run, shows the result, until there is no more. It holds what the shell remembers
+between two statements; what may be typed is in `prompt`, the dot commands are in `commands`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from grammar.errors import QueryError
+from warehouse.catalog import Catalog
+from warehouse.errors import DataError, WarehouseError
+from warehouse.measures import TASKS
+from warehouse.render import FORMATS, Style, files, render
+from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.render.progress import clock
+from warehouse.render.style import clean
+from warehouse.results import Result
+from warehouse.session import Session
+from warehouse.shell import commands, help
+from warehouse.shell.completion import Candidate, candidates
+from warehouse.shell.prompt import PROMPT, Prompt, lines
+from warehouse.shell.running import interruptibly
+from warehouse.sql import Sql
+from warehouse.version import __version__
+
+
+class Shell:
+    """A conversation with a warehouse, on a terminal or over a pipe.
+
+    `format`, `digits` and `timer` are as the commands of these names set them; `output` is the file that results go to,
+    with its format; `last` is the last result and `last_text` the text it answers; `waiting` is a text that stands at
+    the next prompt.
+    """
+
+    def __init__(self, session: Session, *, format: str, digits: int | None, colour: bool, quiet: bool) -> None:
+        self.session = session
+        self.format = format
+        self.digits = digits
+        self.colour = colour
+        self.quiet = quiet
+        self.timer = False
+        self.output: tuple[Path, str] | None = None
+        self.gathered: list[Result] = []
+        self.last: Result | None = None
+        self.last_text = ""
+        self.waiting = ""
+        self.typed = sys.stdin.isatty()
+        self.wrong = False
+
+    def converse(self) -> bool:
+        """Runs what is typed or piped in until there is no more. Whether all of it was right."""
+        dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
+        texts = lines(self._plain_lines(), self.typed) if not self.typed or dumb else self._prompted()
+        if self.typed and not self.quiet:
+            print("\n".join(banner(self.session)), file=sys.stderr, flush=True)
+        with contextlib.suppress(EOFError):
+            for text in texts:
+                self.do(text)
+        return not self.wrong
+
+    def _prompted(self) -> Iterator[str]:
+        prompt = Prompt(self._complete, self.colour)
+        while True:
+            text, self.waiting = self.waiting, ""
+            try:
+                yield prompt.read(text)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return
+
+    def _plain_lines(self) -> Iterator[str]:
+        if not self.typed:
+            yield from sys.stdin
+            return
+        while True:
+            try:
+                # Without completion and colours, as a terminal that can only print needs it.
+                yield input(PROMPT) + "\n"
+            except EOFError:
+                return
+
+    # --- what is typed ------------------------------------------------------------------------------------------------
+
+    def do(self, text: str) -> None:
+        """Runs statements, a command or a question for help; what is wrong is said, and nothing else changes.
+
+        Raises EOFError where the text says to leave.
+        """
+        said = text.strip()
+        word, _, rest = said.rstrip(";").strip().partition(" ")
+        try:
+            if not said:
+                return
+            if word.casefold() in ("quit", "exit"):
+                raise EOFError
+            if said.startswith("?") or word.casefold() == "help":
+                self.help(said.removeprefix("?").strip(" ;") if said.startswith("?") else rest)
+            elif said.startswith("."):
+                commands.run(self, said)
+            else:
+                self.statements(text)
+        except QueryError as error:
+            self._err(query_error(error, "" if said.startswith(".") else text))
+        except DataError as error:
+            self._err(data_error(error))
+        except WarehouseError as error:
+            self._err(warehouse_error(error))
+        except KeyboardInterrupt:
+            self._err("interrupted")
+
+    def statements(self, text: str, source: str | None = None, keep: bool = True) -> None:
+        """Runs statements and shows each result as it comes. With `keep` they become the last ones."""
+        session, results = self.session, self.session.results(text)
+        try:
+            while True:
+                began = time.perf_counter()
+                result = self._run(lambda: next(results, None))
+                if result is None:
+                    break
+                if keep:
+                    self.last, self.last_text = result, text.strip()
+                self._deliver(result)
+                if self.timer:
+                    self.say(f"{time.perf_counter() - began:.3f} s")
+        except QueryError as error:
+            if source is None and keep:
+                raise
+            self._err(query_error(error, text, source))
+        finally:
+            if session is self.session:
+                self._settle()
+
+    def _run(self, work: Callable[[], Result | None]) -> Result | None:
+        told = self.typed and not self.quiet and sys.stderr.isatty()
+        with clock() if told else contextlib.nullcontext(lambda seconds: None) as waiting:
+            return interruptibly(work, self.session.database.interrupt, waiting)
+
+    def _settle(self) -> None:
+        """A query that was stopped may leave a transaction behind, in which nothing more could be asked."""
+        with contextlib.suppress(WarehouseError):
+            self.session.database.run(Sql("rollback"))
+
+    def open(self, path: Path) -> None:
+        """Goes on with another warehouse. Raises WarehouseError, and then nothing has changed."""
+        session = Session.open(path)
+        session.variables, session.fixed = self.session.variables, self.session.fixed
+        self.session.close()
+        self.session = session
+        self.say(banner(session)[0])
+
+    def help(self, words: str) -> None:
+        """Shows what is known of a word, or of everything."""
+        if not words:
+            written = ((f".{each.name} {each.follows}".rstrip(), each.meaning) for each in commands.COMMANDS)
+            self._page(help.overview(written) + "\n")
+            return
+        words = words.strip('"')
+        known = {each.name: each for each in commands.COMMANDS}
+        if words.startswith(".") and words[1:] in known:
+            command = known[words[1:]]
+            self._page(f".{command.name} {command.follows}".rstrip() + f"\n  {command.meaning}\n")
+            return
+        found = help.topic(words, self.session.catalog)
+        if found is None:
+            self._err(f"error: {clean(help.unknown(words, self.session.catalog))}")
+        else:
+            self._page(clean_lines(found) + "\n")
+
+    # --- what is shown ------------------------------------------------------------------------------------------------
+
+    def _deliver(self, result: Result) -> None:
+        if self.output is None:
+            self.show(result, self.format)
+            return
+        path, format = self.output
+        self.gathered.append(result)
+        files.write(self.gathered, path, format, Style(self.digits))
+        self.say(f"{path}: {len(self.gathered)} result{'s' if len(self.gathered) > 1 else ''}")
+
+    def show(self, result: Result, format: str) -> None:
+        """Shows a result in a format, and the notes that do not stand in it."""
+        width = shutil.get_terminal_size((100, 24)).columns
+        self._page(render(result, format, Style(self.digits, width, self.colour and sys.stdout.isatty())))
+        if not next(each for each in FORMATS if each.name == format).has_notes:
+            for note in result.notes:
+                self.say(f"note: {note}")
+
+    def _page(self, text: str) -> None:
+        """Prints a text, through a pager where it is longer than the terminal."""
+        height = shutil.get_terminal_size((100, 24)).lines
+        pager = shlex.split(os.environ.get("PAGER", "less"))
+        dumb = os.environ.get("TERM", "dumb") == "dumb"
+        if self.typed and sys.stdout.isatty() and not dumb and text.count("\n") >= height and pager:
+            usual = {"LESS": "FRSX", "LESSCHARSET": "utf-8"}
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            try:
+                subprocess.run(pager, input=text.encode(), env={**usual, **os.environ}, check=False)
+                return
+            except OSError:
+                pass
+            finally:
+                signal.signal(signal.SIGINT, before)
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def say(self, text: str) -> None:
+        """Something about the conversation, on standard error."""
+        if not self.quiet:
+            self._talk(clean_lines(text))
+
+    def _err(self, text: str) -> None:
+        self.wrong = True
+        self._talk(text)
+
+    def _talk(self, text: str) -> None:
+        sys.stdout.flush()
+        print(text, file=sys.stderr, flush=True)
+
+    # --- completion ---------------------------------------------------------------------------------------------------
+
+    def _complete(self, text: str) -> list[Candidate]:
+        """Completions of statements, of commands, and of words after `help`."""
+        if text.lstrip().startswith("."):
+            return _of_commands(text)
+        if text.startswith(("help ", "?")):
+            start = len(text) - len(text.split(" ")[-1].removeprefix("?"))
+            known = dict.fromkeys(help.words(self.session.catalog))
+            return [Candidate(word, "", start) for word in known if word.casefold().startswith(text[start:].casefold())]
+        try:
+            return candidates(text, self.session)
+        except WarehouseError:
+            return []
+
+
+def _of_commands(text: str) -> list[Candidate]:
+    name, blank, rest = text.lstrip().removeprefix(".").partition(" ")
+    start = len(text) - len(rest if blank else name) - (not blank)
+    if not blank:
+        named = (each for each in commands.COMMANDS if each.name.startswith(name))
+        return [Candidate(f".{each.name}", each.meaning, start) for each in named]
+    choices = next((each.choices for each in commands.COMMANDS if each.name == name), ())
+    return [Candidate(choice, "", start) for choice in choices if choice.startswith(rest)]
+
+
+def banner(session: Session) -> tuple[str, str]:
+    """Two lines: which warehouse is open and whether it is simulated, and how to go on."""
+    catalog = session.catalog
+    what = f"{len(catalog.systems)} systems, {len(catalog.test_sets)} test sets"
+    where = clean(str(session.path)) if session.path else "the sample data"
+    return (
+        f"evalhouse {__version__} on {where}: {what}{_simulated(catalog)}",
+        "help says what there is, Ctrl-D leaves",
+    )
+
+
+def _simulated(catalog: Catalog) -> str:
+    on = [
+        catalog.short_name(test_set)
+        for test_set in catalog.test_sets
+        if any(catalog.simulated(task, test_set.id) for task in TASKS)
+    ]
+    return f"; simulated: {clean(', '.join(on))}" if on else ""
+
+
+def clean_lines(text: str) -> str:
+    """A text of several lines, every character of which is visible."""
+    return "\n".join(clean(line) for line in text.split("\n"))

@@ -146,11 +146,12 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:
-    from warehouse.readers import READERS
+    from warehouse.readers import READERS, plugins
 
+    readers = READERS | plugins()
     files = "files, folders of them, or patterns in quotes; also .gz and .zst"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
-    kinds = (*READERS, "auto")
+    kinds = (*readers, "auto")
     listed = ", ".join(kinds)
     parser.add_argument("--as", dest="reader", required=True, choices=kinds, metavar="READER", help=f"one of {listed}")
     mapped = "take a field from a column of another name"
@@ -161,11 +162,15 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--simulated", action="store_true", help=simulated)
     dry_run = "check everything, show the first rows, store nothing"
     parser.add_argument("--dry-run", action="store_true", help=dry_run)
-    for reader in READERS.values():
-        for option in reader.options:
-            metavar = "|".join(option.choices) or option.name.upper()
-            meaning = f"{reader.name}: {option.meaning}" + (f" ({option.default})" if option.default else "")
-            parser.add_argument(f"--{option.name}", dest=f"reader_{option.name}", metavar=metavar, help=meaning)
+    offered = [(reader, option) for reader in readers.values() for option in reader.options]
+    for name in dict.fromkeys(option.name for _, option in offered):
+        sharing = [(reader, option) for reader, option in offered if option.name == name]
+        meaning = "; ".join(
+            f"{reader.name}: {option.meaning}" + (f" ({option.default})" if option.default else "")
+            for reader, option in sharing
+        )
+        metavar = "|".join(sharing[0][1].choices) or name.upper()
+        parser.add_argument(f"--{name}", dest=f"reader_{name}", metavar=metavar, help=meaning)
 
 
 def _fmt_words(parser: argparse.ArgumentParser) -> None:
@@ -463,9 +468,11 @@ def _completion(asked: argparse.Namespace) -> int:
 
 def _shell(asked: argparse.Namespace) -> int:
     """The shell, where no command is given."""
+    from warehouse.session import Session
     from warehouse.shell.repl import Shell
 
-    session = _session(asked)
+    # On a terminal the banner says what the note would.
+    session = Session.open(_path(asked)) if sys.stdin.isatty() else _session(asked)
     format = asked.format or ("table" if sys.stdout.isatty() else "tsv")
     digits, quiet = getattr(asked, "digits", None), getattr(asked, "quiet", False)
     shell = Shell(session, format=format, digits=digits, colour=_coloured(asked), quiet=quiet)

@@ -110,7 +110,20 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     values = [
         ("news", system, f"d{k}", "BLEU", v) for k in range(6) for system, v in (("base", 20 + k), ("tuned", 21.5 + k))
     ]
+    decided = [("yes", 0.9), ("yes", 0.6), ("no", 0.2), ("yes", 0.8), ("no", 0.1)]
+    decisions = [("alerts", "filter", f"d{k}", yes, sure) for k, (yes, sure) in enumerate(decided)]
+    key = ["relevant", "relevant", "relevant", "nonrelevant", "optional"]
+    second = ["relevant", "optional", "relevant", "nonrelevant", "nonrelevant"]
+    labels = [
+        ("alerts", f"d{k}", label, who) for who, given in (("", key), ("eve", second)) for k, label in enumerate(given)
+    ]
     with create(paths["worked"]) as database:
+        load(
+            database,
+            write_csv(folder / "d.csv", "test_set system document decision confidence", decisions),
+            "decisions",
+        )
+        load(database, write_csv(folder / "l.csv", "test_set document label annotator", labels), "labels")
         load(database, rows, "scores")
         load(database, attributes, "documents")
         load(database, write_csv(folder / "values.csv", "test_set system document measure value", values), "values")

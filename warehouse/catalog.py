@@ -43,6 +43,7 @@ class Catalog:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
+        self._printed: dict[int, dict[str, tuple[str, str]]] = {}
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
 
     @cached_property
@@ -96,8 +97,28 @@ class Catalog:
             )
         )
 
+    def printed(self, test_set: int) -> dict[str, tuple[str, str]]:
+        """The measures of the published figures of a test set: task and measure as stored, by what they are called.
+
+        A measure that was printed of two tasks is called by its name where more systems have it, and as `task.name` for
+        the other: recall, extraction.recall.
+        """
+        if test_set not in self._printed:
+            rows = self._database.rows(
+                "select task, measure, count(*) from published where test_set_id = "
+                + value(test_set)
+                + " group by all order by measure, count(*) desc, task"
+            )
+            found: dict[str, tuple[str, str]] = {}
+            for task, measure, _ in rows:
+                found[f"{task}.{measure}" if measure in found else str(measure)] = (str(task), str(measure))
+            self._printed[test_set] = found
+        return self._printed[test_set]
+
     def measures_of(self, task: str, test_set: int) -> tuple[str, ...]:
-        """The names of the measures that were imported for a test set, as values or as published figures."""
+        """What the measures that were imported for a test set are called, as values or as published figures."""
+        if task == "published":
+            return tuple(self.printed(test_set))
         key = (task, test_set)
         if key not in self._measures_of:
             rows = self._database.rows(

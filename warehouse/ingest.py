@@ -19,7 +19,7 @@ from warehouse.database import Database
 from warehouse.errors import DataError, Fault, WarehouseError
 from warehouse.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.judging import check_cells, leave_only_new
-from warehouse.readers import READERS, Reader
+from warehouse.readers import READERS, Reader, plugins
 from warehouse.readers.kinds import shown
 from warehouse.readers.staging import Staged, Staging
 from warehouse.records import FACT_TABLES, Form
@@ -72,7 +72,7 @@ class _DryRunOverError(Exception):
 def load(
     database: Database,
     source: Path,
-    reader: str,
+    reader: str | Reader,
     *,
     fields: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -82,22 +82,20 @@ def load(
     called: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
-    """Loads one file, all or nothing.
+    """Loads one file with a reader, or the reader of a name, all or nothing.
 
     The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows,
     `columns` names the columns that fields are taken from, `options` are those of the reader; `progress` is called with
     the share that is done, from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up
     to 20 faults, if a row is wrong or contradicts another or a stored one, and WarehouseError if it cannot be stored.
     """
-    if reader not in READERS:
-        there_are = f"there is no reader {shown(reader)}; there are {', '.join(READERS)}"
-        raise DataError((Fault(str(source), None, there_are),))
+    reader = _reader(reader, source) if isinstance(reader, str) else reader
     tell = progress or (lambda share: None)
-    staging = _staging(database, source, READERS[reader], dict(fields or {}), dict(columns or {}), dict(options or {}))
+    staging = _staging(database, source, reader, dict(fields or {}), dict(columns or {}), dict(options or {}))
     tell(0.0)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
-        parts = [(staging.of(staged.form), staged) for staged in READERS[reader].stage(staging)]
+        parts = [(staging.of(staged.form), staged) for staged in reader.stage(staging)]
         tell(0.5)
         notes = [note for part, staged in parts for note in (*staged.notes, *check_cells(part, staged))]
         tell(0.6)
@@ -115,14 +113,23 @@ def load(
                 raise _DryRunOverError
             if rows_new:
                 import_id = int(number)
-                _record_import(staging, reader, import_id, called or str(source), rows_new, simulated)
+                _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
-            tables = ("placed", "fact", *(staging.of(form).table for form in READERS[reader].forms))
+            tables = ("placed", "fact", *(staging.of(form).table for form in reader.forms))
             database.run(Sql("; ".join(f"drop table if exists temp.{table}" for table in tables)))
     tell(1.0)
     rows_read = sum(kind.rows_read for kind in kinds)
-    return Loaded(called or str(source), reader, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
+    return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
+
+
+def _reader(named: str, source: Path) -> Reader:
+    """A reader by its name. Raises DataError if there is none."""
+    readers = READERS if named in READERS else READERS | plugins()
+    if named not in readers:
+        there_are = f"there is no reader {shown(named)}; there are {', '.join(readers)}"
+        raise DataError((Fault(str(source), None, there_are),))
+    return readers[named]
 
 
 def _staging(

@@ -67,6 +67,8 @@ class Measure:
     expression: Callable[..., Expression] | None = None
     lower_is_better: bool = False
     proportion: bool = False
+    printed_as: tuple[str, str] | None = None
+    """Task and name under which a published figure is stored."""
 
     def label(self, settings: Mapping[str, Setting]) -> str:
         """The canonical name: F(beta=1), recall, recall(partial=0)."""

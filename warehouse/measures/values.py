@@ -18,6 +18,6 @@ def imported(name: str) -> Measure:
     return Measure(name, "values", "mean of the imported values over documents", "imported", _mean, steady=True)
 
 
-def printed(name: str) -> Measure:
-    """A figure as it was printed: no formula, no documents."""
-    return Measure(name, "published", "as printed", "published", None)
+def printed(called: str, task: str, name: str) -> Measure:
+    """A figure as it was printed of a task under a name: no formula, no documents."""
+    return Measure(called, "published", f"as printed of {task}", "published", None, printed_as=(task, name))

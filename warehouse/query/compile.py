@@ -136,9 +136,9 @@ def confidences(field: p.Field, system: int, where: p.Filter | None) -> Sql:
 
 
 def published(field: p.Field, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:
-    """System id, the `by` values, measure and value of the published figures of a test set."""
+    """System id, the `by` values, task, measure and value of the published figures of a test set."""
     facts = _Facts(field, where, (*by, *dimensions(where)))
-    keys = [Sql("f.system_id"), *(facts.expression(dimension) for dimension in by), Sql("f.measure")]
+    keys = [Sql("f.system_id"), *(facts.expression(dimension) for dimension in by), Sql("f.task"), Sql("f.measure")]
     return "select " + join(", ", [*keys, "any_value(f.value)::double"]) + facts.tail() + " group by all"
 
 

@@ -189,7 +189,9 @@ class Scope:
                 )  # fmt: skip
             if isinstance(node, n.Mean) and task == "published":
                 raise QueryError("a published figure has no documents to average over", node.span)
-            return settle(imported(stored) if task == "values" else printed(stored), {})
+            if task == "values":
+                return settle(imported(stored), {})
+            return settle(printed(stored, *self.catalog.printed(test_set.id)[stored]), {})
         measure = self._measure(measure_node.name, task)
         if measure is None:
             raise QueryError(

@@ -120,7 +120,7 @@ def _interval(
 def _needed(field: p.Field, name: str) -> Statistic:
     """Recall or fallout, counted as the measures asked for count optional documents."""
     if field.task == "published":
-        return settle(printed(name), {})
+        return settle(printed(name, "filtering", name), {})
     measure = measure_named(name, "filtering")
     if measure is None:
         raise ValueError(f"filtering has no {name}")

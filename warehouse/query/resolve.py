@@ -348,7 +348,8 @@ def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
     field = field_on(asked, scope, scope.test_set(statement.source, statement.source), statement.source)
     for statistic, node in zip(field.statistics, statement.measures, strict=False):
         name = statistic.measure.name.partition("(")[0]
-        if field.task not in ("filtering", "published") or name not in ("precision", "F"):
+        of = statistic.measure.printed_as[0] if statistic.measure.printed_as else field.task
+        if of != "filtering" or name not in ("precision", "F"):
             raise QueryError(
                 f"{statistic.label} of {field.task} cannot be projected",
                 node.span,

@@ -186,13 +186,14 @@ def _auc(
 
 
 def _printed(plan: p.ScorePlan, field: p.Field, systems: Mapping[int, p.System], engine: DuckDBEngine) -> list[_Line]:
-    figures: dict[tuple[int, By], dict[str, float]] = {}
-    for number, *by, measure, value in engine.rows(sql.published(field, plan.by, plan.where)):
-        figures.setdefault((number, tuple(by)), {})[measure] = value
+    figures: dict[tuple[int, By], dict[tuple[str, str] | None, float]] = {}
+    for number, *by, task, measure, value in engine.rows(sql.published(field, plan.by, plan.where)):
+        figures.setdefault((number, tuple(by)), {})[task, measure] = value
+    wanted = [statistic.measure.printed_as for statistic in field.statistics]
     return [
-        _Line(systems[number], by, None, tuple(found.get(s.label) for s in field.statistics), "published")
+        _Line(systems[number], by, None, tuple(found.get(each) for each in wanted), "published")
         for (number, by), found in figures.items()
-        if any(statistic.label in found for statistic in field.statistics)
+        if any(each in found for each in wanted)
     ]
 
 

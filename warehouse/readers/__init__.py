@@ -60,6 +60,17 @@ class Reader:
         return self.forms[0].fields if self.columns else ()
 
 
+PLUGINS = "evalhouse.readers"
+"""The entry points under which other packages offer readers."""
+
+
+def plugins() -> dict[str, Reader]:
+    """The readers that installed packages offer. A name that is in READERS already is not theirs to take."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry.load() for entry in entry_points(group=PLUGINS) if entry.name not in READERS}
+
+
 def _table(name: str, reads: str, form: Form, example: str) -> Reader:
     return Reader(name, reads, (form,), example, columns=True)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grammar.lexicon import is_bare_name, is_bare_word, quoted
 from grammar.parser import expected
 from grammar.printer import to_text
-from warehouse.measures import MEASURES, TASKS, Measure
+from warehouse.measures import MEASURES, TASKS, Measure, measure_named
 from warehouse.measures.measure import Parameter, plain
 from warehouse.query.definitions import defined
 from warehouse.readers import READERS
@@ -53,11 +53,13 @@ def candidates(text: str, session: Session) -> list[Candidate]:
 
 
 def _fitting(word: str, offers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    wanted = word.casefold()
-    distinct = list(dict.fromkeys(offers))
-    first = [pair for pair in distinct if pair[0].strip('"').casefold().startswith(wanted)]
-    later = [pair for pair in distinct if wanted in pair[0].casefold() and pair not in first]
-    return [*first, *later][:MOST]
+    wanted = word.strip('"').casefold()
+    meanings: dict[str, str] = {}
+    for name, meaning in offers:
+        meanings.setdefault(name, meaning)
+    first = [name for name in meanings if name.strip('"').casefold().startswith(wanted)]
+    later = [name for name in meanings if wanted in name.casefold() and name not in first]
+    return [(name, meanings[name]) for name in [*first, *later][:MOST]]
 
 
 # --- names of each kind -----------------------------------------------------------------------------------------------
@@ -89,15 +91,19 @@ def _test_sets(session: Session, before: str) -> Names:
 
 def _measures(session: Session, before: str) -> Names:
     catalog, task = session.catalog, _task(before)
+    of: dict[str, list[str]] = {}
     for measure in MEASURES:
         if task in (None, measure.task):
-            yield measure.name, f"{measure.meaning} ({measure.task})"
+            of.setdefault(measure.name, []).append(f"{measure.meaning} ({measure.task})")
+    yield from ((name, "; ".join(meanings)) for name, meanings in of.items())
     for name, text in catalog.definitions.items():
         yield _typed(name, is_bare_word), text
     for kind, meaning in (("values", "imported values"), ("published", "as printed")):
         for test_set in catalog.test_sets if task in (None, kind) else ():
             for name in catalog.measures_of(kind, test_set.id):
-                yield _typed(name), meaning
+                # F(beta=1) is typed as F with a parameter, and F is offered already.
+                if measure_named(name.partition("(")[0], "extraction") is None:
+                    yield _typed(name), meaning
 
 
 def _parameters(session: Session, before: str) -> Names:

@@ -23,13 +23,12 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from grammar.errors import QueryError
-from grammar.limits import UnclosedTextError
-from grammar.parser import is_complete, parse, tokens
-from grammar.statements import UnfinishedError
+from grammar.parser import is_complete, tokens
 from warehouse.render.style import clean
 from warehouse.shell.completion import Candidate
 
 Complete = Callable[[str], Iterable[Candidate]]
+Mistake = Callable[[str], QueryError | None]
 
 PROMPT, MORE = "evalhouse> ", "      ...> "
 
@@ -59,24 +58,12 @@ def may_run(text: str) -> bool:
     return not text.strip() or is_command(text) or is_complete(text)
 
 
-def mistake(text: str) -> QueryError | None:
-    """What is wrong with an unfinished text, if it is wrong before its last word."""
-    if not text.strip() or is_command(text):
-        return None
-    try:
-        parse(text)
-    except (UnfinishedError, UnclosedTextError):
-        return None
-    except QueryError as error:
-        return error if error.span.end < len(text.rstrip()) or text.endswith((" ", "\n")) else None
-    return None
-
-
 class Prompt:
     """Reads one statement after another from a terminal. Raises EOFError on Ctrl-D, KeyboardInterrupt on Ctrl-C."""
 
-    def __init__(self, complete: Complete, colour: bool) -> None:
-        self._mistake: tuple[str, QueryError | None] = ("", None)
+    def __init__(self, complete: Complete, mistake: Mistake, colour: bool) -> None:
+        self._find = mistake
+        self._found: tuple[str, QueryError | None] = ("", None)
         self._session: PromptSession[str] = PromptSession(
             history=_history(),
             completer=_Completer(complete),
@@ -96,9 +83,9 @@ class Prompt:
         return self._session.prompt([("class:prompt", PROMPT)], default=text)
 
     def _mistaken(self, text: str) -> QueryError | None:
-        if self._mistake[0] != text:
-            self._mistake = (text, mistake(text))
-        return self._mistake[1]
+        if self._found[0] != text:
+            self._found = (text, self._find(text) if text.strip() and not is_command(text) else None)
+        return self._found[1]
 
     def _toolbar(self) -> str | None:
         error = self._mistaken(get_app().current_buffer.text)

@@ -27,10 +27,14 @@ from warehouse.results import Result
 from warehouse.session import Session
 from warehouse.shell import commands, help
 from warehouse.shell.completion import Candidate, candidates
+from warehouse.shell.mistakes import mistake
 from warehouse.shell.prompt import PROMPT, Prompt, lines
 from warehouse.shell.running import interruptibly
 from warehouse.sql import Sql
 from warehouse.version import __version__
+
+MOST_NAMED = 5
+"""The banner names no more test sets than this."""
 
 
 class Shell:
@@ -57,7 +61,7 @@ class Shell:
         self.wrong = False
 
     def converse(self) -> bool:
-        """Runs what is typed or piped in until there is no more. Whether all of it was right."""
+        """Runs what is typed or piped in until there is no more. False where something piped in was wrong."""
         dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
         texts = lines(self._plain_lines(), self.typed) if not self.typed or dumb else self._prompted()
         if self.typed and not self.quiet:
@@ -65,10 +69,10 @@ class Shell:
         with contextlib.suppress(EOFError):
             for text in texts:
                 self.do(text)
-        return not self.wrong
+        return self.typed or not self.wrong
 
     def _prompted(self) -> Iterator[str]:
-        prompt = Prompt(self._complete, self.colour)
+        prompt = Prompt(self._complete, lambda text: mistake(text, self.session), self.colour)
         while True:
             text, self.waiting = self.waiting, ""
             try:
@@ -269,7 +273,10 @@ def _simulated(catalog: Catalog) -> str:
         for test_set in catalog.test_sets
         if any(catalog.simulated(task, test_set.id) for task in TASKS)
     ]
-    return f"; simulated: {clean(', '.join(on))}" if on else ""
+    if not on:
+        return ""
+    named = on if len(on) <= MOST_NAMED else [*on[:MOST_NAMED], f"{len(on) - MOST_NAMED} more"]
+    return f"; simulated: {clean(', '.join(named))}"
 
 
 def clean_lines(text: str) -> str:

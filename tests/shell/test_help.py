@@ -1,0 +1,60 @@
+"""Every word of the language has help, and a word that has none is answered with one near."""
+
+from __future__ import annotations
+
+import pytest
+
+from warehouse.render import FORMATS
+from warehouse.session import Session
+from warehouse.shell import help
+from warehouse.shell.commands import COMMANDS
+
+
+def test_everything_is_in_the_overview() -> None:
+    text = help.overview((f".{command.name}", command.meaning) for command in COMMANDS)
+    for word in ("compare", ".output", "Ctrl-C", "help tukey"):
+        assert word in text
+
+
+def test_every_word_has_help(session: Session) -> None:
+    assert [word for word in help.words(session.catalog) if not help.topic(word, session.catalog)] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("compare", "example: compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"),
+        ("compare", "exchange by ATTRIBUTE"),
+        ("F", "F of extraction:"),
+        ("F", "F of filtering:"),
+        ("f", "beta"),
+        ("tukey", "Carterette 2012"),
+        ("test", "wilcoxon"),
+        ("test", "of compare, group"),
+        ("order by", "order by MEASURE"),
+        ("missing", "missing error|drop|zero"),
+        ("holm", "adjust holm"),
+        ("scores", "columns: test_set system document"),
+        ("latex", "booktabs"),
+        ("published", "figures known only as printed"),
+        ("umass", "UMASS: a system, on"),
+        ("mean", "document by document"),
+    ],
+)
+def test_a_word_is_explained_in_all_its_roles(word: str, said: str, session: Session) -> None:
+    assert said in (help.topic(word, session.catalog) or "")
+
+
+def test_measures_of_the_warehouse_have_help(worked: Session) -> None:
+    assert "imported values" in (help.topic("bleu", worked.catalog) or "")
+
+
+def test_an_unknown_word_is_answered_with_one_near(session: Session) -> None:
+    assert help.topic("tukay", session.catalog) is None
+    assert help.unknown("tukay", session.catalog) == "there is no help on tukay; did you mean tukey?"
+    assert help.unknown("qqqqqqq", session.catalog) == "there is no help on qqqqqqq"
+
+
+def test_formats_are_named_where_they_are_chosen() -> None:
+    (format,) = (command for command in COMMANDS if command.name == "format")
+    assert all(each.name in format.meaning for each in FORMATS)

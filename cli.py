@@ -34,6 +34,7 @@ DEFAULT_FILE = Path("evalhouse.duckdb")
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and gives its exit status."""
     words = sys.argv[1:] if arguments is None else arguments
+    _make_streams_safe()
     parser = _parser(words)
     try:
         asked = parser.parse_args(words)
@@ -43,8 +44,23 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader has gone, as `head` does; what Python would still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as error:
+        # What a command opens and writes it answers for itself, so this is standard output.
+        _say(f"error: standard output cannot be written: {(error.strerror or 'it is closed').lower()}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _make_streams_safe() -> None:
+    """Streams that were closed lead nowhere, and what a stream cannot encode is shown by its code."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _guarded(asked: argparse.Namespace) -> int:
@@ -289,7 +305,7 @@ def _read(file: Path) -> str:
     from warehouse.errors import DataError, Fault
 
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError((Fault(str(file), None, (error.strerror or "cannot be read").lower()),)) from None
     except UnicodeDecodeError:
@@ -318,11 +334,32 @@ def _fmt(asked: argparse.Namespace) -> int:
             _say(f"{file} would change")
             status = WRONG
         else:
-            new = file.with_name(file.name + ".new")
-            new.write_text(laid_out, encoding="utf-8")
-            os.replace(new, file)
+            _rewrite(file, laid_out)
             _note(asked, f"{file} is laid out anew")
     return status
+
+
+def _rewrite(file: Path, text: str) -> None:
+    """Puts a text in the place of a file's, all of it or nothing, and keeps who may read it. Raises DataError."""
+    import shutil
+    import tempfile
+
+    from warehouse.errors import DataError, Fault
+
+    try:
+        handle, new = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with open(handle, "w", encoding="utf-8") as out:
+                out.write(text)
+            shutil.copymode(file, new)
+            os.replace(new, file)
+        except BaseException:
+            os.unlink(new)
+            raise
+    except OSError as error:
+        raise DataError(
+            (Fault(str(file), None, f"cannot be written: {(error.strerror or 'why is not known').lower()}"),)
+        ) from None
 
 
 class _DryRunOverError(Exception):

@@ -112,7 +112,7 @@ def test_every_statement_and_clause_of_the_grammar_has_its_form() -> None:
 @pytest.mark.parametrize("word", STATEMENT_FORMS)
 def test_the_example_of_a_statement_is_one(word: str) -> None:
     (statement,) = parse(STATEMENT_FORMS[word].example)
-    assert type(statement).__name__.casefold() == word
+    assert type(statement).__name__.casefold().removesuffix("query") == word
 
 
 @pytest.mark.parametrize(

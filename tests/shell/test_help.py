@@ -34,7 +34,7 @@ def test_every_word_has_help(session: Session) -> None:
         ("order by", "order by MEASURE"),
         ("missing", "missing error|drop|zero"),
         ("holm", "adjust holm"),
-        ("scores", "columns: test_set system document"),
+        ("scores", "test_set system document [unit] possible"),
         ("latex", "booktabs"),
         ("published", "figures known only as printed"),
         ("umass", "UMASS: a system, on"),

@@ -1,0 +1,57 @@
+"""Ctrl-C stops whatever runs, and the session goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+
+import pytest
+
+from warehouse.errors import WarehouseError
+from warehouse.session import Session
+from warehouse.shell.running import interruptibly
+from warehouse.sql import Sql
+
+ENDLESS = {
+    "a query": 'sql "select count(*) from range(3000000) a, range(1000000) b where (a.range * b.range) % 7 = 3"',
+    "shuffles of a pair": "compare F for GE, UMASS on TST3 shuffles 900000000",
+    "shuffles of all pairs": "compare F for all on TST3 shuffles 900000000",
+    "permuted labels": "compare F for all on TST3 test tukey shuffles 900000000",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.parametrize("after", [0.01, 0.5])
+def test_what_would_never_end_is_stopped(name: str, after: float, session: Session) -> None:
+    key = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    key.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interruptibly(lambda: session.run(ENDLESS[name]), session.database.interrupt)
+    finally:
+        key.join()
+        with contextlib.suppress(WarehouseError):
+            session.database.run(Sql("rollback"))
+    assert session.run("score F for GE on TST3").rows[0]["documents"] == 100
+
+
+def test_what_is_done_comes_back_and_what_goes_wrong_is_raised() -> None:
+    assert interruptibly(lambda: 3, lambda: None) == 3
+    with pytest.raises(ZeroDivisionError):
+        interruptibly(lambda: 1 // 0, lambda: None)
+
+
+def test_one_is_told_how_long_it_takes() -> None:
+    told: list[float] = []
+    gate = threading.Event()
+
+    def waiting(seconds: float) -> None:
+        told.append(seconds)
+        if len(told) == 3:
+            gate.set()
+
+    interruptibly(gate.wait, lambda: None, waiting)
+    assert told == sorted(told)
+    assert len(told) >= 3

@@ -11,6 +11,7 @@ from tests.store.texts import SCORES, THREE, Complaints
 from warehouse.database import Database
 from warehouse.errors import DataError
 from warehouse.ingest import load
+from warehouse.readers import READERS
 from warehouse.sql import Sql
 
 NO_COUNT = "not a whole number from 0 to 999999999"
@@ -222,9 +223,7 @@ def test_options_name_fields_and_columns_that_are_there(complaints: Complaints) 
         "in.csv: system is both set to 'X' and taken from 'document'"
     ]
     assert complaints(text, fields={"possible": "1.5"}) == [f"in.csv: the value set for possible is '1.5', {NO_COUNT}"]
-    assert complaints(text, "score") == [
-        "in.csv: there is no reader 'score'; there are scores, decisions, labels, values, published, systems, documents"
-    ]
+    assert complaints(text, "score") == [f"in.csv: there is no reader 'score'; there are {', '.join(READERS)}"]
 
 
 def test_attributes_have_names_and_there_is_one(complaints: Complaints) -> None:

@@ -186,9 +186,10 @@ def test_attributes_are_stored_cell_by_cell_and_empty_cells_are_unknown(database
     assert check(database) == ()
 
 
-def test_every_reader_reads_its_example(load_text: Load) -> None:
+def test_every_reader_of_tables_reads_its_example(load_text: Load) -> None:
     for reader in READERS.values():
-        assert load_text(reader.example, reader.name).rows_new == 1
+        if reader.columns:
+            assert load_text(reader.example, reader.name).rows_new == 1
 
 
 class TestEvaluation:

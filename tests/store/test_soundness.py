@@ -13,7 +13,8 @@ from warehouse.sql import Sql
 
 def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:
     for reader in READERS.values():
-        load_text(reader.example, reader.name)
+        if reader.columns:
+            load_text(reader.example, reader.name)
     assert check(database) == ()
     assert unbalanced_imports(database) == ()
 

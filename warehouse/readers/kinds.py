@@ -1,7 +1,8 @@
 """What a cell may hold, by kind of field: one table, each kind as a check in SQL, a conversion in SQL and a sentence.
 
 Every input is staged as text and judged here, because a typed reader rounds 1.5 to 2 and takes 0x10 for a number.
-Checks see trimmed cells, null where a cell is empty. This module builds SQL from quoted names and its own constants
+Checks see trimmed cells, null where a cell is empty; both sides of an `and` may be asked of any cell, so casts in them
+may not fail. This module builds SQL from quoted names and its own constants
 only, and runs none.
 """
 
@@ -60,7 +61,7 @@ KINDS: dict[Kind, Check] = {
         wanted="relevant, optional or nonrelevant",
     ),
     "number": Check(
-        good=f"regexp_full_match(CELL, '{_NUMBER}') and isfinite(CELL::double)",
+        good=f"regexp_full_match(CELL, '{_NUMBER}') and coalesce(isfinite(try_cast(CELL as double)), false)",
         typed="CELL::double",
         wanted="a finite number",
     ),
@@ -70,7 +71,7 @@ KINDS: dict[Kind, Check] = {
         wanted="a decimal number of at most 9 digits on each side of the point",
     ),
     "size": Check(
-        good=f"regexp_full_match(CELL, '{_DECIMAL}') and CELL::decimal(18, 9) > 0",
+        good=f"regexp_full_match(CELL, '{_DECIMAL}') and coalesce(try_cast(CELL as decimal(18, 9)) > 0, false)",
         typed="CELL::decimal(18, 9)",
         wanted="a decimal number above 0, such as 0.01",
     ),

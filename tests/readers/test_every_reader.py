@@ -1,0 +1,140 @@
+"""What holds of every reader of another tool's files: its example loads, soundly, once, and can be undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.store.texts import Complaints, Load
+from warehouse.database import Database
+from warehouse.errors import DataError
+from warehouse.ingest import forget, load
+from warehouse.readers import PLUGINS, READERS, Reader, plugins
+from warehouse.readers import text as opening
+from warehouse.readers.sheets import Sheets
+from warehouse.readers.staging import Staged, Staging
+from warehouse.readers.text import documents
+from warehouse.records import FACT_TABLES, VALUES
+from warehouse.soundness import check
+from warehouse.sql import Sql
+
+OTHERS = [reader for reader in READERS.values() if not reader.columns]
+SETTINGS = {
+    "muc-report": {},
+    "trec": {"test_set": "T"},
+    "trec-eval": {"test_set": "T"},
+    "inspect": {},
+    "sacrebleu": {"test_set": "T"},
+}
+OPTIONS = {"sacrebleu": {"measure": "BLEU"}}
+
+each_reader = pytest.mark.parametrize("reader", OTHERS, ids=lambda reader: reader.name)
+
+
+def words(reader: Reader) -> dict[str, object]:
+    """What must be said beside the example of a reader."""
+    fields = SETTINGS.get(reader.name, {"test_set": "T", "system": "S"})
+    return {"fields": fields, "options": OPTIONS.get(reader.name, {})}
+
+
+@each_reader
+def test_its_example_loads_once_and_can_be_undone(database: Database, load_text: Load, reader: Reader) -> None:
+    loaded = load_text(reader.example, reader.name, "example", **words(reader))
+    assert loaded.import_id == 1
+    assert loaded.rows_new == loaded.rows_read == sum(kind.rows_new for kind in loaded.kinds) > 0
+    assert check(database) == ()
+    assert load_text(reader.example, reader.name, "example", **words(reader)).rows_new == 0
+    assert forget(database, 1) == loaded.rows_new
+    for table in (*FACT_TABLES, "document", "system", "test_set"):
+        assert database.rows(Sql(f'select count(*) from "{table}"')) == [(0,)], table
+    assert database.rows(Sql("select table_name from duckdb_tables() where temporary")) == []
+
+
+@each_reader
+def test_its_example_stores_facts_of_its_forms_only(load_text: Load, reader: Reader) -> None:
+    kinds = load_text(reader.example, reader.name, "example", dry_run=True, **words(reader)).kinds
+    assert {kind.form for kind in kinds} <= set(reader.forms)
+    for kind in kinds:
+        assert {field.name for field in kind.form.fields if field.required} <= set(kind.columns)
+        assert all(len(row) == len(kind.columns) for row in kind.first)
+
+
+@each_reader
+def test_what_is_nothing_is_refused_in_a_sentence(
+    untouched: Database, complaints: Complaints, tmp_path: Path, reader: Reader
+) -> None:
+    assert complaints("", reader.name, "in", **words(reader)) == ["in: the file is empty"]
+    for nothing in (tmp_path / "none", tmp_path):
+        with pytest.raises(DataError, match=r"there is no such file|this is a folder, not a file"):
+            load(untouched, nothing, reader, **words(reader))  # type: ignore[arg-type]
+    for content in (b"\x00\xff\xfe" * 50, b"\n" * 9, b"%PDF-1.4 and then\nsome more\n", b'{"a": [}\n'):
+        for fault in complaints(content, reader.name, "in", **words(reader)):
+            assert fault.startswith("in:")
+            assert not fault.endswith(".")
+
+
+@each_reader
+def test_a_field_that_is_none_cannot_be_set(complaints: Complaints, reader: Reader) -> None:
+    said = words(reader)
+    said["fields"] = {**SETTINGS.get(reader.name, {"test_set": "T", "system": "S"}), "sistem": "x"}
+    assert complaints(reader.example, reader.name, "in", **said)[0].startswith("in: there is no field 'sistem' to set")
+
+
+@each_reader
+def test_a_name_that_is_set_is_judged_like_any_other(complaints: Complaints, reader: Reader) -> None:
+    said = words(reader)
+    said["fields"] = {"test_set": "T", "system": "S", "evaluation": "a\x07b"}
+    [fault] = complaints(reader.example, reader.name, "in", **said)[:1]
+    assert fault == "in: the value set for evaluation is 'a\\x07b', which has a control character in it"
+
+
+def lines(staging: Staging) -> tuple[Staged, ...]:
+    with Sheets(staging, VALUES) as sheets:
+        values = sheets.open(VALUES, "document", "measure", "value")
+        for document in documents(staging):
+            for number, line in document.lines():
+                values.add(number, *line.split("|"), member=document.member)
+        return sheets.staged()
+
+
+BARS = Reader("bars", "document|measure|value, one a line", (VALUES,), "D1|BLEU|31.4\n", lines)
+ON = {"test_set": "T", "system": "S"}
+
+
+def test_a_reader_of_ones_own_is_checked_by_line(database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "in"
+    file.write_text("D1|BLEU|31.4\nD2|BLEU|high\nD\x073|BLEU|1\n")
+    with pytest.raises(DataError) as caught:
+        load(database, file, BARS, fields=ON)
+    assert [(fault.line, fault.message) for fault in caught.value.faults] == [
+        (2, "value is 'high', not a finite number"),
+        (3, "document is 'D\\x073', which has a control character in it"),
+    ]
+
+
+def test_quotes_separators_and_line_ends_in_cells_stay(database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "in"
+    names = ['a,b"c', "''", "NULL", "  x  ", "É", "\\N", "#"]
+    file.write_text("".join(f"{name}|m|1\n" for name in names), encoding="utf-8")
+    notes = load(database, file, BARS, fields=ON).notes
+    found = {name for (name,) in database.rows(Sql("select name from document"))}
+    assert found == {*names[:3], "x", "É", *names[5:]}
+    assert notes == ("blanks around names were left out in 1 row",)
+
+
+def test_packages_offer_readers_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import metadata
+
+    def offered(*, group: str) -> list[metadata.EntryPoint]:
+        here = [metadata.EntryPoint(name, f"{__name__}:BARS", group) for name in ("bars", "scores")]
+        return here if group == PLUGINS else []
+
+    monkeypatch.setattr(metadata, "entry_points", offered)
+    monkeypatch.setattr(metadata.EntryPoint, "load", lambda entry: BARS)
+    assert plugins() == {"bars": BARS}
+
+
+def test_lines_and_archives_are_bounded(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "LONGEST_LINE", 10)
+    assert complaints("word O O\n" + "x" * 11, "conll", "in", fields=ON) == ["in:2: this line is longer than 10 bytes"]

@@ -21,6 +21,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WIPED = re.compile(r"[^\n]*\r\x1b\[K")
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -45,7 +46,8 @@ def on_a_terminal(command: list[str], folder: Path) -> str:
         printed += chunk
     os.close(ours)
     process.wait()
-    return printed.decode().replace("\r\n", "\n")
+    # What was drawn to pass the time was wiped away again, as a person sees it.
+    return WIPED.sub("", printed.decode().replace("\r\n", "\n"))
 
 
 def replay(block: str, folder: Path) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])")
-PATIENCE = 60
+PATIENCE = 20
 
 Start = Callable[..., pexpect.spawn]
 
@@ -25,6 +25,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     def begin(*words: str, **settings: str) -> pexpect.spawn:
         environment = {**os.environ, "TERM": "xterm-256color", "XDG_DATA_HOME": str(tmp_path / "data"), "PAGER": "cat"}
+        # Nobody here answers where the cursor is.
+        environment["PROMPT_TOOLKIT_NO_CPR"] = "1"
         environment.pop("NO_COLOR", None)
         command = [str(ROOT / "cli.py"), *words]
         child = pexpect.spawn(
@@ -57,7 +59,7 @@ def leave(child: pexpect.spawn) -> str:
 def test_the_banner_says_what_is_open_and_whether_it_is_simulated(start: Start, warehouses: dict[str, Path]) -> None:
     child = start("--db", str(warehouses["worked"]))
     first, second = child.before.split("\r\n")[:2]
-    assert f"on {warehouses['worked']}: 13 systems, 4 test sets" in first
+    assert re.search(rf"on {warehouses['worked']}: \d+ systems, \d+ test sets$", first)
     assert "simulated" not in first
     assert "Ctrl-D leaves" in second
     leave(child)

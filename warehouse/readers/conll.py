@@ -27,8 +27,6 @@ It O O
 rained O O
 """
 
-_LETTERS = frozenset("BIOES")
-
 Tags = tuple[list[str], list[str]]
 """The gold and the predicted tags of a sentence."""
 
@@ -69,6 +67,7 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
     gold: list[str] = []
     found: list[str] = []
     begins = text = 0
+    known = {"O", "."}
     for number, line in document.lines():
         cells = line.split()
         marks = bool(cells) and cells[0] == "-DOCSTART-"
@@ -83,8 +82,11 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
                 f"{len(cells)} columns in this line; a token, its gold and its predicted tag are wanted", number
             )
         for tag in cells[-2:]:
-            if tag != "." and (tag[0] not in _LETTERS or tag[1:2] not in ("", "-") or (tag[0] == "O" and tag != "O")):
+            if tag in known:
+                continue
+            if tag[0] not in "BIES" or tag[1:2] not in ("", "-"):
                 raise document.refusal(f"'{tag}' is no tag: O, or one of B, I, E, S with a type, such as B-PER", number)
+            known.add(tag)
         begins = begins if gold else number
         gold.append(cells[-2])
         found.append(cells[-1])

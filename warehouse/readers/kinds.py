@@ -1,9 +1,8 @@
 """What a cell may hold, by kind of field: one table, each kind as a check in SQL, a conversion in SQL and a sentence.
 
 Every input is staged as text and judged here, because a typed reader rounds 1.5 to 2 and takes 0x10 for a number.
-Checks see trimmed cells, null where a cell is empty; both sides of an `and` may be asked of any cell, so casts in them
-may not fail. This module builds SQL from quoted names and its own constants
-only, and runs none.
+Checks see trimmed cells, null where a cell is empty; the parts of a check are asked in any order, so casts in them may
+not fail. This module builds SQL from quoted names and its own constants only, and runs none.
 """
 
 from __future__ import annotations

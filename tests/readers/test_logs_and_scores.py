@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import random
@@ -79,6 +80,7 @@ def test_an_archive_and_a_json_log_give_the_same(database: Database, load_text: 
     load_text(log, "inspect", "log.eval")
     assert values(database) == [("quiz", "m", "2", "match.a", 1.0), ("quiz", "m", "2", "match.b", 0.5)]
     assert load_text(inspect_log_of(*samples), "inspect", "log.json").rows_new == 0
+    assert load_text(gzip.compress(inspect_log_of(*samples).encode()), "inspect", "log.json.gz").rows_new == 0
 
 
 def test_what_has_no_score_or_no_number_is_listed(database: Database, load_text: Load) -> None:

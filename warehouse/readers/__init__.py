@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from warehouse import records
 from warehouse.readers import (
+    brat,
     classes,
     conll,
     helm,
@@ -196,6 +197,17 @@ READERS: dict[str, Reader] = {
             (records.LABELS, records.DECISIONS, records.SCORES),
             classes.EXAMPLE,
             classes.stage,
+        ),
+        Reader(
+            "brat",
+            "an archive of folders of .ann files of BRAT, gold and one a system",
+            (records.SCORES,),
+            brat.EXAMPLE,
+            brat.stage,
+            options=(
+                Option("gold", "the folder that is the key", "gold"),
+                Option("overlap", "what an overlapping annotation of the same type is", "wrong", ("wrong", "partial")),
+            ),
         ),
     )
 }

@@ -124,12 +124,9 @@ def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
     """The header of a log, and its samples one at a time."""
     if start_of(staging) == b"PK\x03\x04":
         return _archive(staging)
-    [document] = documents(staging)
-    with staging.source.open("rb") as binary:
-        raw = binary.read(LARGEST_MEMBER + 1)
-    if len(raw) > LARGEST_MEMBER:
-        raise staging.refusal(f"this is larger than {LARGEST_MEMBER} bytes; an .eval log may be")
-    log = _json(staging, raw, document.member)
+    log: dict[str, Any] = {}
+    for document in documents(staging):
+        log = _json(staging, document.whole(LARGEST_MEMBER), document.member)
     if not isinstance(log.get("samples"), list):
         raise staging.refusal("this is no log of Inspect: it has no samples")
     return log, ((sample, None) for sample in log["samples"] if isinstance(sample, dict))

@@ -91,6 +91,10 @@ def _conll(start: Start) -> str | None:
     return "the tags in its last two columns" if tagged else None
 
 
+def _brat(start: Start) -> str | None:
+    return "its annotations T1, T2, …" if re.match(r"T\d+\t\S+ \d+ \d+", start.first) else None
+
+
 def _sklearn(start: Start) -> str | None:
     return "its columns y_true and y_pred" if start.columns >= {"y_true", "y_pred"} else None
 
@@ -117,6 +121,7 @@ def _is_number(text: str) -> bool:
 
 QUESTIONS: dict[str, Callable[[Start], str | None]] = {
     "muc-report": _muc_report,
+    "brat": _brat,
     "inspect": _inspect,
     "helm": _helm,
     "lm-eval": _lm_eval,

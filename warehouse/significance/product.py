@@ -108,7 +108,7 @@ class Shuffler:
         table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
         differing: NDArray[np.bool_] = np.any(table != 0, axis=0)
         whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
-        width = max(64, min(coins.CHUNK, SLICE // systems))
+        width = max(64, min(coins.CHUNK, SLICE // systems) // 8 * 8)
         height = max(1, SPREAD // (8 * width))
         for chunk, used in coins.chunks(shuffles):
             product = np.zeros((table.shape[0], used), dtype=dtype)
@@ -128,8 +128,8 @@ class Shuffler:
                         product[:, left:right] += counts @ spread.astype(dtype)
             product *= -2
             product += whole
-            for left in range(0, used, width):
-                part = product[:, left : left + width]
+            for left, right in _spans(used, width):
+                part = product[:, left:right]
                 sums = tuple(part[index * systems : (index + 1) * systems] for index in range(len(self.counts)))
                 yield Slice(sums, int(part.shape[1]))
 
@@ -155,8 +155,11 @@ def count(
 
         def counted(part: Slice) -> tuple[Integers, int]:
             found = np.zeros_like(nge)
-            for index, question in enumerate(questions):
-                question.count(part, found[index])
+            for a in range(systems - 1):
+                # Measures often share their numerators, so a difference is taken once for all of them.
+                differences: dict[int, Reals] = {}
+                for index, question in enumerate(questions):
+                    question.count(a, part, differences, found[index])
             return found, part.shuffles
 
         done = 0
@@ -235,16 +238,17 @@ class _Question:
             two_sided=self.two_sided,
         )
 
-    def count(self, part: Slice, nge: Integers) -> None:
+    def count(self, a: int, part: Slice, differences: dict[int, Reals], nge: Integers) -> None:
         """Adds the shuffles of one slice to nge, of shape (systems, systems): above the diagonal, and below if one-
-        sided."""
-        top, bottom = part.sums[self.numerators], part.sums[self.denominators]
-        for a in range(self.many.systems - 1):
-            u = top[a] - top[a + 1 :]
-            if self.flat:
-                self._count_flat(a, u, nge)
-            else:
-                self._count_curved(a, u, bottom[a] - bottom[a + 1 :], nge)
+        sided, for the pairs of system a and those after it. `differences` keeps the sums less those of the others.
+        """
+        for place in (self.numerators, self.denominators):
+            if place not in differences:
+                differences[place] = part.sums[place][a] - part.sums[place][a + 1 :]
+        if self.flat:
+            self._count_flat(a, differences[self.numerators], nge)
+        else:
+            self._count_curved(a, differences[self.numerators], differences[self.denominators], nge)
 
     def _flat(self, seen: Extreme, scale: int) -> tuple[float, float, float, float]:
         """No slope and no curve: u must reach the high bound, or one-sided fall to the low one to favour the other."""
@@ -275,7 +279,7 @@ class _Question:
 
     def _count_flat(self, a: int, u: Reals, nge: Integers) -> None:
         if self.two_sided:
-            nge[a, a + 1 :] += _ones(np.abs(u, out=u) >= self.highs[a])
+            nge[a, a + 1 :] += _ones(np.abs(u) >= self.highs[a])
         else:
             nge[a, a + 1 :] += _ones(u >= self.highs[a])
             nge[a + 1 :, a] += _ones(u <= self.lows[a])
@@ -290,8 +294,12 @@ class _Question:
         distance += curved
         sure = distance >= self.highs[a]
         not_below = distance >= self.lows[a]
-        counted, possible = _ones(sure), _ones(not_below)
+        counted = _ones(sure)
         nge[a, a + 1 :] += counted
+        # Rounding leaves hardly any shuffle in doubt, and one count of all tells whether it does.
+        if self.two_sided and int(counted.sum()) == int(np.count_nonzero(not_below)):
+            return
+        possible = _ones(not_below)
         if not self.two_sided:
             nge[a + 1 :, a] += u.shape[1] - possible
         for row in np.flatnonzero(counted != possible).tolist():
@@ -319,9 +327,19 @@ def _in_threads(
 
 
 def _ones(answers: NDArray[np.bool_]) -> Integers:
-    """How many are true in each row."""
-    ones: Integers = np.add.reduce(answers.view(np.uint8), axis=1, dtype=np.int64)
+    """How many are true in each row. Eight at once where rows are whole words, since a true byte has one bit."""
+    bytes_ = np.bitwise_count(answers.view(np.uint64)) if answers.shape[1] % 8 == 0 else answers.view(np.uint8)
+    ones: Integers = np.add.reduce(bytes_, axis=1, dtype=np.int64)
     return ones
+
+
+def _spans(used: int, width: int) -> Iterator[tuple[int, int]]:
+    """Where slices begin and end: whole words as far as there are some, then what is left."""
+    whole = used // 8 * 8
+    for left in range(0, whole, width):
+        yield left, min(left + width, whole)
+    if whole < used:
+        yield whole, used
 
 
 def _count_by_pairs(

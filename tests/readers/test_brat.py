@@ -1,0 +1,76 @@
+"""Folders of BRAT annotations, compared by place and type."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.readers.test_muc_report import archive
+from tests.store.texts import Complaints, Load
+from warehouse.database import Database
+from warehouse.ingest import forget
+from warehouse.readers.brat import EXAMPLE
+from warehouse.soundness import check
+from warehouse.sql import Sql
+
+ON = {"test_set": "news"}
+
+
+def counts(database: Database) -> list[tuple[object, ...]]:
+    columns = "system, document, unit, possible, actual, correct, partial, incorrect, spurious, missing"
+    return database.rows(Sql(f"select {columns} from scores order by all"))
+
+
+def test_folders_are_systems_and_types_are_units(database: Database, load_text: Load) -> None:
+    packed = archive(
+        ("./gold/a.ann", EXAMPLE), ("gold/a.txt", "text"), ("gold/b.ann", ""), ("crf/a.ann", EXAMPLE), ("nil/b.ann", "")
+    )
+    load_text(packed, "brat", "in.tar.gz", fields=ON)
+    assert counts(database) == [
+        ("crf", "a", "Person", 1, 1, 1, 0, 0, 0, 0),
+        ("crf", "a", "Place", 1, 1, 1, 0, 0, 0, 0),
+        ("crf", "b", "Person", 0, 0, 0, 0, 0, 0, 0),
+        ("crf", "b", "Place", 0, 0, 0, 0, 0, 0, 0),
+        ("nil", "a", "Person", 1, 0, 0, 0, 0, 0, 1),
+        ("nil", "a", "Place", 1, 0, 0, 0, 0, 0, 1),
+        ("nil", "b", "Person", 0, 0, 0, 0, 0, 0, 0),
+        ("nil", "b", "Place", 0, 0, 0, 0, 0, 0, 0),
+    ]
+    assert check(database) == ()
+    assert forget(database, 1) == 8
+
+
+@pytest.mark.parametrize(
+    ("found", "options", "wanted"),
+    [
+        ("T1\tPlace 0 12\n", {}, [(1, 1, 0, 0, 1), (1, 0, 0, 0, 0)]),
+        ("T1\tPerson 4 12\n", {}, [(1, 1, 0, 0, 0), (1, 0, 0, 0, 0)]),
+        ("T1\tPerson 4 12\n", {"overlap": "partial"}, [(1, 1, 0, 1, 0), (1, 0, 0, 0, 0)]),
+        ("T1\tPerson 4 12\nT2\tPerson 0 3\n", {"overlap": "partial"}, [(1, 2, 0, 1, 0), (1, 0, 0, 0, 0)]),
+        ("T1\tPlace 30 40;17 18\tx\n", {"overlap": "partial"}, [(1, 0, 0, 0, 0), (1, 1, 0, 1, 0)]),
+        ("T1\tPlace 22 23\tx\n", {"overlap": "partial"}, [(1, 0, 0, 0, 0), (1, 1, 0, 0, 0)]),
+    ],
+)
+def test_annotations_are_matched_once(
+    database: Database, load_text: Load, found: str, options: dict[str, str], wanted: list[tuple[int, ...]]
+) -> None:
+    packed = archive(("gold/a.ann", EXAMPLE), ("x/a.ann", found))
+    load_text(packed, "brat", "in.tar.gz", fields=ON, options=options)
+    assert [row[3:8] for row in counts(database)] == wanted
+
+
+def test_files_without_a_key_are_counted(load_text: Load) -> None:
+    packed = archive(("gold/a.ann", EXAMPLE), ("x/a.ann", EXAMPLE), ("x/b.ann", EXAMPLE))
+    assert load_text(packed, "brat", "in.tar.gz", fields=ON).notes == ("left out, having no key: 1 files",)
+
+
+def test_what_is_no_archive_of_annotations_is_refused(complaints: Complaints) -> None:
+    assert complaints(EXAMPLE, "brat", "in.ann", fields=ON) == [
+        "in.ann: an archive (.tar or .tar.gz) of folders of .ann files is wanted"
+    ]
+    assert complaints(archive(("a/x.ann", EXAMPLE)), "brat", "in.tgz", fields=ON) == [
+        "in.tgz: folders of .ann files are wanted, 'gold' and one a system; there are 'a'"
+    ]
+    bad = archive(("gold/x.ann", EXAMPLE), ("a/x.ann", EXAMPLE + "T3\tPlace seven\n"))
+    assert complaints(bad, "brat", "in.tgz", fields=ON) == [
+        "in.tgz/a/x.ann:4: this is no text-bound annotation: T1, a tab, a type and where it stands"
+    ]

@@ -20,7 +20,7 @@ check: .venv/installed-dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-bench: .venv/installed-bench
+bench: .venv/installed-test
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/significance.py
 
@@ -34,10 +34,6 @@ clean:
 
 .venv/installed-test: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
-	@touch $@
-
-.venv/installed-bench: .venv/installed-test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $@
 
 .venv/installed-dev: .venv/installed-test

@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import cli
@@ -145,3 +148,75 @@ def test_simulated_rows_say_so_in_every_caption(tmp_path: Path) -> None:
     evalhouse("load", "scores.csv", "--as", "scores", "--simulated", "--db", "my.duckdb", folder=tmp_path)
     done = evalhouse("query", "score F for all on T", "--db", "my.duckdb", "--format", "json", folder=tmp_path)
     assert "simulated data" in json.loads(done.stdout)["caption"]
+
+
+def test_results_go_to_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
+    query = ["query", "score F for GE on TST3; score F for UMASS on TST3", "--output"]
+    done = evalhouse(*query, "both.md", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "both.md: 2 results" in done.stderr
+    written = (tmp_path / "both.md").read_text(encoding="utf-8")
+    assert "| GE " in written
+    assert "| UMASS " in written
+    again = evalhouse(*query, "both.md", folder=tmp_path)
+    assert again.returncode == 1
+    assert "both.md: is there already; --force writes over it" in again.stderr
+    assert evalhouse(*query, "both.md", "--force", "--format", "csv", folder=tmp_path).returncode == 0
+    assert (tmp_path / "both.md").read_text(encoding="utf-8").startswith("test_set,")
+    wrong = evalhouse("query", "score F for GE on TST3; score F for X on TST3", "--output", "x.html", folder=tmp_path)
+    assert wrong.returncode == 1
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_several_results_as_html_are_one_page(tmp_path: Path) -> None:
+    done = evalhouse("query", "score F for GE on TST3; show tests", "--format", "html", folder=tmp_path)
+    assert done.stdout.count("<!doctype html>") == 1
+    assert done.stdout.count("<figure") == 2
+
+
+def test_what_is_unsound_is_said_and_told_in_the_status(tmp_path: Path, warehouses: dict[str, Path]) -> None:
+    sound = evalhouse("check", "--db", warehouses["worked"], folder=tmp_path)
+    assert (sound.returncode, sound.stdout) == (0, "")
+    assert "nothing is wrong" in sound.stderr
+    broken = tmp_path / "broken.duckdb"
+    assert evalhouse("backup", broken, "--db", warehouses["worked"], folder=tmp_path).returncode == 0
+    with duckdb.connect(str(broken)) as connection:
+        connection.execute("delete from system where name = 'A'")
+    unsound = evalhouse("check", "--db", broken, folder=tmp_path)
+    assert unsound.returncode == 1
+    assert "score: rows that point to no system: 100" in unsound.stdout
+
+
+def test_a_backup_answers_as_the_warehouse_does(tmp_path: Path, warehouses: dict[str, Path]) -> None:
+    copy = tmp_path / "copy.duckdb"
+    assert evalhouse("backup", copy, "--db", warehouses["worked"], folder=tmp_path).returncode == 0
+    query = ("query", "score recall for all on abc", "--db")
+    assert (
+        evalhouse(*query, copy, folder=tmp_path).stdout
+        == evalhouse(*query, warehouses["worked"], folder=tmp_path).stdout
+    )
+    assert evalhouse("backup", copy, "--db", warehouses["worked"], folder=tmp_path).returncode == 3
+    assert evalhouse("backup", "other.duckdb", folder=tmp_path).returncode == 3
+
+
+def test_ctrl_c_ends_a_query_at_once_and_silently(tmp_path: Path) -> None:
+    endless = 'sql "select count(*) from range(3000000) a, range(1000000) b where (a.range * b.range) % 7 = 3"'
+    command = [sys.executable, str(ROOT / "cli.py"), "query", f"show tests; {endless}", "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (130, "")
+
+
+def test_a_query_in_a_pipe_imports_nothing_for_the_screen(tmp_path: Path) -> None:
+    code = (
+        "import sys, cli\n"
+        "cli.main(['query', 'score F for all on TST3', '--quiet'])\n"
+        "heavy = {'rich', 'prompt_toolkit', 'xlsxwriter', 'pandas', 'pyarrow'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr

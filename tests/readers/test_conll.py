@@ -6,6 +6,8 @@ import random
 import warnings
 
 import pytest
+import seqeval.metrics
+import seqeval.scheme
 
 from tests.store.texts import Complaints, Load
 from warehouse.database import Database
@@ -45,8 +47,6 @@ def tagged(gold: list[list[str]], found: list[list[str]]) -> str:
     ("scheme", "prefixes"), [("conlleval", "BI"), ("conlleval", "BIES"), ("iob2", "BI"), ("iobes", "BIES")]
 )
 def test_sums_are_those_of_seqeval(database: Database, load_text: Load, scheme: str, prefixes: str) -> None:
-    seqeval = pytest.importorskip("seqeval.metrics")
-    schemes = pytest.importorskip("seqeval.scheme")
     chance = random.Random(scheme + prefixes)
     tags = ["O", *(f"{prefix}-{kind}" for prefix in prefixes for kind in ("PER", "LOC", "X-Y"))]
 
@@ -58,13 +58,13 @@ def test_sums_are_those_of_seqeval(database: Database, load_text: Load, scheme: 
     # Half of the sentences are predicted as they are, so that there is something correct.
     found[::2] = gold[::2]
     load_text(tagged(gold, found), "conll", "in.txt", fields=ON, options={"scheme": scheme})
-    strict = {"iob2": schemes.IOB2, "iobes": schemes.IOBES}.get(scheme)
+    strict = {"iob2": seqeval.scheme.IOB2, "iobes": seqeval.scheme.IOBES}.get(scheme)
     mode = {"mode": "strict", "scheme": strict} if strict else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scores = (seqeval.precision_score, seqeval.recall_score, seqeval.f1_score)
+        scores = (seqeval.metrics.precision_score, seqeval.metrics.recall_score, seqeval.metrics.f1_score)
         wanted = [score(gold, found, average="micro", **mode) for score in scores]
-        report = seqeval.classification_report(gold, found, output_dict=True, **mode)
+        report = seqeval.metrics.classification_report(gold, found, output_dict=True, **mode)
     [(total, given, correct)] = database.rows(Sql("select sum(possible), sum(actual), sum(correct) from scores"))
     assert [correct / given, correct / total] == wanted[:2]
     # seqeval goes through precision and recall, whose rounding shows in the last digit.

@@ -10,6 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from sacrebleu.metrics import CHRF
+from sklearn.metrics import precision_recall_fscore_support
 
 from tests.store.texts import Complaints, Load
 from warehouse.database import Database
@@ -207,7 +209,7 @@ def test_segments_need_a_measure(complaints: Complaints) -> None:
 
 
 def test_statistics_of_chrf_sum_to_what_sacrebleu_sums(database: Database, load_text: Load) -> None:
-    chrf = pytest.importorskip("sacrebleu.metrics").CHRF(word_order=2)
+    chrf = CHRF(word_order=2)
     pairs = [("the cat sat", "the cat sat down"), ("a dog barked", "the dog barks"), ("no", "nothing like it")]
     statistics = chrf._extract_corpus_statistics([given for given, _ in pairs], [[wanted for _, wanted in pairs]])
     text = "".join(" ".join(str(int(count)) for count in line) + "\n" for line in statistics)
@@ -238,7 +240,6 @@ def test_two_classes_are_labels_and_decisions(database: Database, load_text: Loa
 
 
 def test_many_classes_sum_to_what_scikit_learn_gives(database: Database, load_text: Load) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
     chance = random.Random(5)
     gold, found = ([chance.choice("abcd") for _ in range(200)] for _ in range(2))
     rows = "".join(f"{k},{g},{f}\n" for k, (g, f) in enumerate(zip(gold, found, strict=True)))
@@ -246,7 +247,7 @@ def test_many_classes_sum_to_what_scikit_learn_gives(database: Database, load_te
     by_class = database.rows(
         Sql("select sum(correct) / sum(actual), sum(correct) / sum(possible) from scores group by unit order by unit")
     )
-    precision, recall, *_ = metrics.precision_recall_fscore_support(gold, found)
+    precision, recall, *_ = precision_recall_fscore_support(gold, found)
     assert by_class == list(zip(precision, recall, strict=True))
     [(accuracy,)] = database.rows(Sql("select sum(correct) / sum(possible) from scores"))
     assert accuracy == metrics.accuracy_score(gold, found)

@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+import pytrec_eval
 
 from tests.store.texts import Complaints, Load
 from warehouse.database import Database
@@ -141,7 +142,6 @@ def test_what_trec_eval_printed_is_stored_by_topic(database: Database, real_file
 
 
 def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_text: Load) -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval")
     chance = random.Random(1992)
     names = [f"d{k}" for k in range(60)]
     grades = {f"t{t}": {d: chance.choice((-1, 0, 0, 1, 2, 3)) for d in chance.sample(names, 40)} for t in range(12)}

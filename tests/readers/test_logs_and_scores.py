@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from sacrebleu.metrics import CHRF
-from sklearn.metrics import precision_recall_fscore_support
+from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from tests.store.texts import Complaints, Load
 from warehouse.database import Database
@@ -250,7 +250,7 @@ def test_many_classes_sum_to_what_scikit_learn_gives(database: Database, load_te
     precision, recall, *_ = precision_recall_fscore_support(gold, found)
     assert by_class == list(zip(precision, recall, strict=True))
     [(accuracy,)] = database.rows(Sql("select sum(correct) / sum(possible) from scores"))
-    assert accuracy == metrics.accuracy_score(gold, found)
+    assert accuracy == accuracy_score(gold, found)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,14 @@ pytest.importorskip("IPython", reason="IPython is not installed")
 
 
 @pytest.fixture
-def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     from IPython.testing.globalipapp import start_ipython
 
     shell = start_ipython() or sys.modules["IPython"].get_ipython()
-    shell.run_line_magic("load_ext", "warehouse.notebook")
-    yield shell
-    shell.run_line_magic("unload_ext", "warehouse.notebook")
+    # Loaded afresh, so that each test has a session of its own.
+    shell.run_line_magic("reload_ext", "warehouse.notebook")
+    return shell
 
 
 def test_the_last_result_is_the_value_of_the_cell(notebook: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,6 @@ def parse(text: str) -> tuple[nodes.Statement, ...]:
     from lark.exceptions import UnexpectedInput
 
     from grammar.limits import check_depth, check_text
-    from grammar.mistakes import explained
     from grammar.reading import lark
     from grammar.statements import finished
 
@@ -32,6 +31,8 @@ def parse(text: str) -> tuple[nodes.Statement, ...]:
     try:
         pieces = lark().parse(text)
     except UnexpectedInput:
+        from grammar.mistakes import explained
+
         raise explained(text) from None
     statements = tuple(finished(piece, text) for piece in pieces)
     for statement in statements:

@@ -312,9 +312,10 @@ def _make_schema(database: Database, *, comments: bool) -> None:
 
 
 def _check_schema(database: Database, path: Path) -> None:
-    if not database.rows(Sql("select 1 from duckdb_tables() where table_name = 'meta' and not internal")):
-        raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse")
-    stored = database.rows(Sql("select value from meta where key = 'schema_version'"))
+    try:
+        stored = database._connection.execute("select value from meta where key = 'schema_version'").fetchall()
+    except (duckdb.CatalogException, duckdb.BinderException):
+        raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse") from None
     version = stored[0][0] if stored else "unknown"
     if version != str(SCHEMA_VERSION):
         raise WarehouseError(

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal
 
 from warehouse.measures.formula import Form, Ratio, ratio
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Operator = Literal["+", "-", "*", "/"]
 
@@ -84,6 +85,8 @@ def exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fractio
 
 def evaluate(expression: Expression, sums: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
     """The values for arrays of sums, of one shape, in floating point; NaN where it divides by 0."""
+    import numpy as np
+
     match expression:
         case Constant(value):
             return np.full(np.shape(next(iter(sums.values()))), float(value))

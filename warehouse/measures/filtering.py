@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import Form, Ratio, ratio
 from warehouse.measures.measure import Measure, Parameter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 COLUMNS = ("a", "b", "c", "d", "x", "y")
 """The cells; each is always known."""
@@ -121,6 +123,8 @@ def auc(confidence: NDArray[np.float64], label: NDArray[np.str_], optional: str)
     out, since either decision is right. None where there is no relevant or no nonrelevant document. (Hanley and McNeil
     1982.)
     """
+    import numpy as np
+
     positive, negative = label == "relevant", label == "nonrelevant"
     if optional == "relevant":
         positive = positive | (label == "optional")

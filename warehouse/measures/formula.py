@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    # Imported where arrays are read: a score that SQL sums needs none, and numpy is a third of its start.
+    import numpy as np
+    from numpy.typing import NDArray
 
-Counts = Mapping[str, NDArray[np.int64]]
-"""Counts by column name, all of one shape."""
+    Counts = Mapping[str, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Ratio:
         return (self.factor.numerator * numerator) / (self.factor.denominator * denominator)
 
     def read(self, counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """N and D for each entry of the counts, in their shape.
+        """N and D for each entry of the counts by column, which are all of one shape.
 
         Raises OverflowError where the coefficients are so large that a sum would leave 64 bits.
         """
@@ -83,6 +85,8 @@ def _integers(form: Form) -> tuple[tuple[tuple[str, int], ...], Fraction]:
 
 
 def _combine(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
+    import numpy as np
+
     bound = sum(abs(coefficient) * int(np.abs(counts[column]).sum(dtype=np.int64)) for column, coefficient in form)
     if bound >= 2**62:
         raise OverflowError("a sum would not fit 64 bits")

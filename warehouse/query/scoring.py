@@ -8,8 +8,6 @@ from decimal import Decimal
 from math import fsum
 from typing import Any
 
-import numpy as np
-
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.filtering.generality import KeyCounts
@@ -175,8 +173,8 @@ def _value(statistic: Statistic, field: p.Field, sums: Sequence[int | None]) -> 
 def _auc(
     statistic: Statistic, field: p.Field, system: p.System, plan: p.ScorePlan, engine: DuckDBEngine
 ) -> float | None:
-    if plan.by:
-        return None
+    import numpy as np
+
     columns = engine.columns(sql.confidences(field, system.id, plan.where))
     confidence = columns["confidence"]
     if np.ma.getmaskarray(confidence).any():

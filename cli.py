@@ -33,6 +33,8 @@ DEFAULT_FILE = Path("evalhouse.duckdb")
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and gives its exit status."""
+    # The products here are small, and threads of their own for each cost more than they bring. Read when numpy loads.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = sys.argv[1:] if arguments is None else arguments
     _make_streams_safe()
     parser = _parser(words)

@@ -12,6 +12,7 @@ beside the data, measured in a run of its own.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import time
@@ -21,6 +22,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command has it; read when numpy loads
 
 import numpy as np
 from sacrebleu.significance import Result, _paired_ar_test

@@ -1,6 +1,4 @@
-"""A progress bar on standard error, or a clock where the share done is not known, shown only once something takes longer
-than a second.
-"""
+"""On standard error: a progress bar, or a clock where the share done is not known, after a second."""
 
 from __future__ import annotations
 

@@ -21,8 +21,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from warehouse.duckdb_file import check_file, check_free, written_by
 from warehouse.errors import DataError, Fault, WarehouseError
 from warehouse.loading_lock import loading_lock
@@ -30,7 +28,15 @@ from warehouse.records import FACT_TABLES, UnreadableError
 from warehouse.sql import Sql, join, name
 
 if TYPE_CHECKING:
+    import duckdb
     import numpy
+else:
+    try:
+        # The compiled part of the same package. What is around it (relations, expressions, query graphs) is not used
+        # here, and importing it takes longer than most questions.
+        import _duckdb as duckdb
+    except ImportError:  # releases that keep it elsewhere
+        import duckdb
 
 LIBRARY = duckdb.__version__
 """The version of DuckDB that reads and writes here."""

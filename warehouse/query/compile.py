@@ -165,13 +165,36 @@ def printed_filtering(field: p.Field) -> Sql:
 
 def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     """The sums of some columns, a row a system and document (and unit, where units are exchanged), with the exchange
-    unit.
+    unit. For a field of values, `counts` is `value`, that of its one statistic.
 
     `known_…` says of a column that may be null whether every summed row has it.
     """
+    return _observed(field, where, exchange, counts) + " order by all"
+
+
+def grouped_observations(field: p.Field, where: p.Filter | None, counts: Sequence[str]) -> Sql:
+    """The observations of the two systems of a field, documents alike in all that is read as one row with how many
+    there are.
+
+    A column is there twice, as `correct_0` and `correct_1`. Where a system lacks a document its columns are null.
+    """
+    read = [column for count in counts for column in (count, f"known_{count}")]
+    sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
+    first, second = (
+        "(select * from observed where system = " + value(contender.id) + ")"
+        for contender in field.contenders
+        if isinstance(contender, p.System)
+    )
+    observed = _observed(field, where, p.Dimension("document"), counts)
+    joined = " from " + first + " a full join " + second + " b using (document)"
+    counted = join(", ", [*sides, "count(*) as times"])
+    return "with observed as (" + observed + ") select " + counted + joined + " group by all order by all"
+
+
+def _observed(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     wanted = (*dimensions(where), *((exchange,) if exchange.attribute else ()))
     facts = _Facts(field, where, wanted)
-    unit = Sql("f.unit_id") if exchange.of == "unit" else Sql("0")
+    unit = Sql("f.unit_id") if exchange.of == "unit" and field.task != "values" else Sql("0")
     cluster = facts.expression(exchange) if exchange.attribute else Sql("null")
     keys: list[Sql | str] = [
         "f.system_id as system",
@@ -179,20 +202,18 @@ def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, 
         unit + " as unit",
         cluster + " as cluster",
     ]
+    if field.task == "values":
+        return "select " + join(", ", [*keys, "f.value as value", "true as known_value"]) + facts.tail()
     sums = [
         f"coalesce(sum({column}), 0)::bigint as {column}, count({column}) = count(*) as known_{column}"
         for column in counts
     ]
-    return "select " + join(", ", [*keys, *sums]) + facts.tail() + " group by all order by all"
+    return "select " + join(", ", [*keys, *sums]) + facts.tail() + " group by all"
 
 
-def observed_values(field: p.Field, where: p.Filter | None, exchange: p.Dimension) -> Sql:
-    """The imported values of the one statistic of a field, in the same columns as `observations`."""
-    wanted = (*dimensions(where), *((exchange,) if exchange.attribute else ()))
-    facts = _Facts(field, where, wanted)
-    cluster = facts.expression(exchange) if exchange.attribute else Sql("null")
-    keys = join(", ", ["f.system_id as system", "f.document_id as document", "0 as unit", cluster + " as cluster"])
-    return "select " + keys + ", f.value as value, true as known_value" + facts.tail() + " order by all"
+def documents(test_set: p.TestSet) -> Sql:
+    """How many documents a test set has."""
+    return "select count(*) from document where test_set_id = " + value(test_set.id)
 
 
 def documents_by_name(test_set: p.TestSet) -> Sql:

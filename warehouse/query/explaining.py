@@ -82,7 +82,7 @@ def _tested(
 ) -> Iterator[Line]:
     for field in fields:
         yield from _field(field)
-        for query in queries(how, field):
+        for query in queries(how, field, engine):
             yield from _sql(query)
         for batch in arenas(how, field, against, engine):
             for arena in batch:

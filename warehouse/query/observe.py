@@ -24,6 +24,9 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
+MANY = 20_000
+"""From so many documents on, those of a pair that are alike are counted in the database and not fetched one by one."""
+
 _YES = {"a": "a", "c": "a", "b": "b", "d": "b", "x": "x", "y": "x"}
 _NO = {"a": "c", "c": "c", "b": "d", "d": "d", "x": "y", "y": "y"}
 """The cell that a document in a given cell falls into once it is decided yes, or no."""
@@ -59,7 +62,11 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     zero.
     """
     columns = _columns(field)
-    rows = engine.columns(_query(how, field))
+    if _groups(how, field, engine):
+        found = _grouped(engine.columns(sql.grouped_observations(field, how.where, columns)), columns, field)
+        if found is not None:
+            return found
+    rows = engine.columns(sql.observations(field, how.where, how.exchange, columns))
     if not len(rows["document"]):
         raise QueryError(f"no rows on {field.test_set.name} meet the condition")
 
@@ -68,7 +75,8 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     unit = _whole(rows["unit"])
     if how.exchange.of == "unit":
         unit = _ranks(unit, _whole(engine.columns(sql.units_by_name())["id"]))
-    keys, place = np.unique(np.stack([document, unit], axis=1), axis=0, return_inverse=True)
+    width = int(unit.max()) + 1
+    keys, place = np.unique(document * width + unit, return_inverse=True)
     place = place.reshape(-1)
     stored = [index for index, contender in enumerate(field.contenders) if isinstance(contender, p.System)]
     ids = np.array([field.contenders[index].id for index in stored], dtype=np.int64)  # type: ignore[union-attr]
@@ -93,7 +101,7 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     everywhere = np.asarray(present.all(axis=0))
     if not everywhere.all():
         if how.missing == "error":
-            lacking = documents[np.unique(keys[~everywhere, 0])]
+            lacking = documents[np.unique(keys[~everywhere] // width)]
             raise _absent(field, present, lacking, engine)
         if how.missing == "drop":
             kept = everywhere
@@ -107,22 +115,56 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
         known={column: grid[:, kept] for column, grid in known.items()},
         values=counts["value"][:, kept] if field.task == "values" else None,
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
-        documents=len(np.unique(keys[kept, 0])),
+        documents=len(np.unique(keys[kept] // width)),
         dropped=int((~kept).sum()),
     )
 
 
-def queries(how: p.Testing, field: p.Field) -> tuple[Sql, ...]:
+def _groups(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> bool:
+    """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
+    on. The decisions of a baseline are not in the database.
+    """
+    stored = all(isinstance(contender, p.System) for contender in field.contenders)
+    each = how.exchange.of == "document" and not how.exchange.attribute
+    return each and stored and len(field.contenders) == 2 and _whole_number(engine, field.test_set) >= MANY
+
+
+def _whole_number(engine: DuckDBEngine, test_set: p.TestSet) -> int:
+    return int(engine.rows(sql.documents(test_set))[0][0])
+
+
+def _grouped(rows: Mapping[str, Any], columns: tuple[str, ...], field: p.Field) -> Observations | None:
+    """The observations from documents counted alike, in the order of their counts; None where a system lacks some."""
+    if any(np.ma.getmaskarray(np.ma.asarray(rows[f"{column}_{side}"])).any() for column in columns for side in (0, 1)):
+        return None
+    times = _whole(rows["times"])
+    if not times.size:
+        return None
+
+    def spread(column: str, kind: Any) -> NDArray[Any]:
+        return np.stack([np.repeat(np.asarray(rows[f"{column}_{side}"], dtype=kind), times) for side in (0, 1)])
+
+    counts = {column: spread(column, np.float64 if field.task == "values" else np.int64) for column in columns}
+    documents = int(times.sum())
+    return Observations(
+        contenders=field.contenders,
+        counts=counts,
+        known={column: spread(f"known_{column}", np.bool_) for column in columns},
+        values=counts["value"] if field.task == "values" else None,
+        cluster=np.arange(documents),
+        documents=documents,
+        dropped=0,
+    )
+
+
+def queries(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> tuple[Sql, ...]:
     """The SQL that brings the observations of a field; one for each statistic where they are values."""
-    if field.task != "values":
-        return (_query(how, field),)
-    return tuple(_query(how, replace(field, statistics=(statistic,))) for statistic in field.statistics)
-
-
-def _query(how: p.Testing, field: p.Field) -> Sql:
+    parts = [field]
     if field.task == "values":
-        return sql.observed_values(field, how.where, how.exchange)
-    return sql.observations(field, how.where, how.exchange, _columns(field))
+        parts = [replace(field, statistics=(statistic,)) for statistic in field.statistics]
+    if _groups(how, field, engine):
+        return tuple(sql.grouped_observations(part, how.where, _columns(part)) for part in parts)
+    return tuple(sql.observations(part, how.where, how.exchange, _columns(part)) for part in parts)
 
 
 def _columns(field: p.Field) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from warehouse.significance import coins
 from warehouse.significance.coins import Stream
+from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles, check_sides
 from warehouse.significance.paired import Floats, Integers, Many, Paired
 from warehouse.significance.randomization import Tick
@@ -164,7 +165,7 @@ def _distinct(table: Integers) -> tuple[Integers, Integers | None]:
     """The distinct columns with how often each occurs, where there are too many columns to draw them one by one."""
     if table.shape[1] <= MOST_UNITS:
         return table, None
-    return np.unique(table, axis=1, return_counts=True)
+    return distinct_columns(table)
 
 
 def resampled(

@@ -59,3 +59,30 @@ class Distinct:
     def units(self) -> int:
         """How many units differ."""
         return int(self.count.sum())
+
+
+def distinct_columns(table: Integers) -> tuple[Integers, Integers]:
+    """The distinct columns of a table of shape (rows, units), in lexicographic order, and how many units have each.
+
+    The same as numpy's `unique` with axis=1, which compares columns byte by byte and takes a hundred times as long.
+    """
+    keys = np.zeros(table.shape[1], dtype=np.int64)
+    kinds = 1
+    for row in table:
+        lowest = int(row.min(initial=0))
+        width = int(row.max(initial=0)) - lowest + 1
+        if width >= 2**62 // kinds:
+            kinds, keys = _ranked(keys)
+        if width >= 2**62 // kinds:
+            width, row = _ranked(row)
+            lowest = 0
+        keys = keys * width + (row - lowest)
+        kinds *= width
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    return table[:, first], counts.astype(np.int64)
+
+
+def _ranked(keys: Integers) -> tuple[int, Integers]:
+    """How many different keys there are, and the rank of each."""
+    found, ranks = np.unique(keys, return_inverse=True)
+    return len(found), ranks.reshape(-1).astype(np.int64)

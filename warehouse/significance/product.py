@@ -8,10 +8,7 @@ and exactly within.
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,18 +18,19 @@ from numpy.typing import NDArray
 from warehouse.significance import coins, lookup
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Integers, Many
+from warehouse.significance.paired import Floats, Integers, Many
 
 Reals = NDArray[np.floating[Any]]
 
-THREADS = min(4, os.cpu_count() or 1)
-"""How many slices are counted at once; numpy lets go of the interpreter while it works."""
-
-SLICE = 1 << 16
-"""Pairs × shuffles worked on at once, so that they stay in the processor's cache."""
+SLICE = 1 << 17
+"""Systems × shuffles worked on at once: enough that the calls cost less than the numbers, and few enough for the
+processor's cache. Threads bring nothing here, as the calls are too short for taking turns at the interpreter."""
 
 _TINY = 1e-30
 """A band that is never empty, also where all numbers are 0."""
+
+_SMALL = 2**29
+"""Sums below this have products of pairs of them within int64."""
 
 SPREAD = 1 << 20
 """Coins spread out to numbers at once."""
@@ -153,25 +151,68 @@ def count(
     else:
         questions = [_Question(shuffler, index, sides) for index in range(len(measures))]
 
-        def counted(part: Slice) -> tuple[Integers, int]:
-            found = np.zeros_like(nge)
-            for a in range(systems - 1):
-                # Measures often share their numerators, so a difference is taken once for all of them.
-                differences: dict[int, Reals] = {}
-                for index, question in enumerate(questions):
-                    question.count(a, part, differences, found[index])
-            return found, part.shuffles
-
         done = 0
-        for found, used in _in_threads(counted, shuffler.slices(shuffles, seed, stream)):
-            nge += found
-            done += used
+        for part in shuffler.slices(shuffles, seed, stream):
+            desk = _Desk(part)
+            for a in range(systems - 1):
+                desk.take(a)
+                for index, question in enumerate(questions):
+                    question.count(desk, nge[index])
+            done += part.shuffles
             if tick is not None:
                 tick(done)
     if sides == "two-sided":
         nge += nge.transpose(0, 2, 1)
     nge[:, np.arange(systems), np.arange(systems)] = shuffles
     return nge
+
+
+class _Desk:
+    """Where the pairs of one system after another are worked on in one slice, in memory that is asked for once.
+
+    New memory for every step would cost more than the steps do.
+    """
+
+    __slots__ = ("_answers", "_differences", "_part", "_reals", "_taken", "system")
+
+    def __init__(self, part: Slice) -> None:
+        systems, shuffles = part.sums[0].shape
+        size = max(systems - 1, 1) * shuffles
+        self._part = part
+        self._differences = np.empty((len(part.sums), size), dtype=part.sums[0].dtype)
+        self._reals = np.empty((2, size), dtype=part.sums[0].dtype)
+        self._answers = np.empty((2, size), dtype=np.bool_)
+        self._taken: dict[int, Reals] = {}
+        self.system = 0
+
+    def take(self, system: int) -> None:
+        """Go on with the pairs of this system and those after it."""
+        self.system = system
+        self._taken = {}
+
+    def difference(self, place: int) -> Reals:
+        """The system's sums less those of the systems after it, taken once for all measures that share them; of shape
+        (systems after it, shuffles).
+        """
+        if place not in self._taken:
+            sums = self._part.sums[place]
+            self._taken[place] = np.subtract(
+                sums[self.system], sums[self.system + 1 :], out=self._shaped(self._differences[place])
+            )
+        return self._taken[place]
+
+    def real(self, place: int) -> Reals:
+        """Memory for numbers, of the same shape."""
+        return self._shaped(self._reals[place])
+
+    def answers(self, place: int) -> NDArray[np.bool_]:
+        """Memory for yes and no, of the same shape."""
+        return self._shaped(self._answers[place])
+
+    def _shaped(self, memory: NDArray[Any]) -> NDArray[Any]:
+        systems, shuffles = self._part.sums[0].shape
+        after = systems - 1 - self.system
+        return memory[: after * shuffles].reshape(after, shuffles)
 
 
 class _Question:
@@ -182,8 +223,19 @@ class _Question:
     band around κ·S_D² within which rounding could decide; all are lists of arrays of shape (systems − 1 − a, 1).
     """
 
-    __slots__ = ("curves", "denominators", "flat", "highs", "lows", "many", "numerators", "scales", "slopes", "totals",
-                 "two_sided")  # fmt: skip
+    __slots__ = (
+        "curves",
+        "denominators",
+        "flat",
+        "highs",
+        "lows",
+        "many",
+        "numerators",
+        "scales",
+        "slopes",
+        "two_sided",
+        "whole",
+    )  # fmt: skip
 
     def __init__(self, shuffler: Shuffler, index: int, sides: Sides) -> None:
         self.many = shuffler.measures[index]
@@ -192,108 +244,80 @@ class _Question:
         top, bottom = shuffler.counts[self.numerators], shuffler.counts[self.denominators]
         self.scales = (top.scale, bottom.scale)
         self.flat = not bottom.rows.any()
-        self.totals = [
-            (int(numerator.sum()), int(denominator.sum()), int(np.abs(numerator).sum()))
-            for numerator, denominator in zip(self.many.numerators, self.many.denominators, strict=True)
-        ]
-        dtype = shuffler.dtype or np.dtype(np.float64)
-        has = (self.many.denominators > 0).astype(np.float64)
-        # Where no unit has a denominator in both systems, one of the two may be left without any.
-        may_lack = has @ has.T == 0
-        self.slopes: list[Reals] = []
-        self.curves: list[Reals] = []
-        self.lows: list[Reals] = []
-        self.highs: list[Reals] = []
-        for a in range(self.many.systems - 1):
-            pairs = [(a, b) for b in range(a + 1, self.many.systems)]
-            if self.flat:
-                rows = [self._flat(self.extreme(a, b), top.scale) for a, b in pairs]
-            else:
-                rows = [
-                    self._curved(
-                        self.extreme(a, b),
-                        float(top.reach[a] + top.reach[b]),
-                        float(bottom.reach[a] + bottom.reach[b]),
-                        float(np.finfo(dtype).eps),
-                        bool(may_lack[a, b]),
-                    )
-                    for a, b in pairs
-                ]
-            for column, values in zip(
-                (self.slopes, self.curves, self.lows, self.highs), zip(*rows, strict=True), strict=True
-            ):
-                column.append(np.array(values, dtype=dtype)[:, None])
-
-    def extreme(self, a: int, b: int) -> Extreme:
-        """What was observed for two systems."""
-        (top_a, bottom_a, reach_a), (top_b, bottom_b, reach_b) = self.totals[a], self.totals[b]
-        return Extreme(
-            numerators=top_a + top_b,
-            denominators=bottom_a + bottom_b,
-            u=top_a - top_b,
-            v=bottom_a - bottom_b,
-            reach=reach_a + reach_b,
-            flat=self.flat,
-            slack=self.many.slack,
-            two_sided=self.two_sided,
+        self.whole = _Whole.of(self.many)
+        first, second = self.whole.pairs
+        if self.flat:
+            slopes, curves, lows, highs = self._flat(top.scale)
+        else:
+            dtype = shuffler.dtype or np.dtype(np.float64)
+            u_reach, v_reach = ((each.reach[first] + each.reach[second]).astype(np.float64) for each in (top, bottom))
+            slopes, curves, lows, highs = self._curved(u_reach, v_reach, float(np.finfo(dtype).eps))
+        ends = np.cumsum(np.arange(self.many.systems - 1, 0, -1))[:-1]
+        self.slopes, self.curves, self.lows, self.highs = (
+            [part.astype(shuffler.dtype or np.float64)[:, None] for part in np.split(column, ends)]
+            for column in (slopes, curves, lows, highs)
         )
 
-    def count(self, a: int, part: Slice, differences: dict[int, Reals], nge: Integers) -> None:
+    def count(self, desk: _Desk, nge: Integers) -> None:
         """Adds the shuffles of one slice to nge, of shape (systems, systems): above the diagonal, and below if one-
-        sided, for the pairs of system a and those after it. `differences` keeps the sums less those of the others.
+        sided, for the pairs of the desk's system and those after it.
         """
-        for place in (self.numerators, self.denominators):
-            if place not in differences:
-                differences[place] = part.sums[place][a] - part.sums[place][a + 1 :]
         if self.flat:
-            self._count_flat(a, differences[self.numerators], nge)
+            self._count_flat(desk, nge)
         else:
-            self._count_curved(a, differences[self.numerators], differences[self.denominators], nge)
+            self._count_curved(desk, nge)
 
-    def _flat(self, seen: Extreme, scale: int) -> tuple[float, float, float, float]:
+    def _flat(self, scale: int) -> tuple[Floats, Floats, Floats, Floats]:
         """No slope and no curve: u must reach the high bound, or one-sided fall to the low one to favour the other."""
+        u, slack = self.whole.u, self.many.slack
         if self.two_sided:
-            bound = -(-(abs(seen.u) - seen.slack) // scale)
-            return 0.0, 0.0, float(bound), float(bound)
-        return 0.0, 0.0, float((seen.u + seen.slack) // scale), float(-(-(seen.u - seen.slack) // scale))
+            lows = highs = -(-(np.abs(u) - slack) // scale)
+        else:
+            lows, highs = (u + slack) // scale, -(-(u - slack) // scale)
+        none = np.zeros(u.shape)
+        return none, none, lows.astype(np.float64), highs.astype(np.float64)
 
-    def _curved(
-        self, seen: Extreme, u_reach: float, v_reach: float, eps: float, may_lack: bool
-    ) -> tuple[float, float, float, float]:
+    def _curved(self, u_reach: Floats, v_reach: Floats, eps: float) -> tuple[Floats, Floats, Floats, Floats]:
         """ρ, κ and the band."""
         top_scale, bottom_scale = self.scales
-        slope = seen.numerators * bottom_scale / (seen.denominators * top_scale)
-        if self.two_sided and seen.sign == 0:
-            return slope, 0.0, -np.inf, -np.inf
-        cross = seen.u * seen.denominators - seen.v * seen.numerators
-        square = seen.denominators**2 - seen.v**2
+        whole, total = self.whole, self.whole.denominators
+        slope = _quotient(whole.numerators * bottom_scale, total * top_scale)
+        cross = whole.u * total - whole.v * whole.numerators
+        same = np.asarray(cross == 0)
         if self.two_sided:
-            cross = abs(cross)
-        curve = cross * bottom_scale**2 / (seen.denominators * square * top_scale)
-        if may_lack:
-            return slope, curve, -np.inf, np.inf
-        bound = cross * seen.denominators / (square * top_scale)
-        # No number that occurs is larger than this, and fewer than ten roundings of half an eps each happen to it.
-        band = 6 * eps * (u_reach + abs(slope) * v_reach + abs(curve) * v_reach**2 + abs(bound)) + _TINY
-        return slope, curve, bound - band, bound + band
+            cross = np.abs(cross)
+        share = _quotient(cross, total * total - whole.v * whole.v)
+        curve = share * bottom_scale**2 / _quotient(total * top_scale, 1)
+        bound = share * _quotient(total, top_scale)
+        # No number that occurs is larger than this, and fewer than fourteen roundings of half an eps each happen to it.
+        band = 8 * eps * (u_reach + np.abs(slope) * v_reach + np.abs(curve) * v_reach**2 + np.abs(bound)) + _TINY
+        lows, highs = bound - band, bound + band
+        lows[whole.may_lack], highs[whole.may_lack] = -np.inf, np.inf
+        if self.two_sided:
+            # Every shuffle differs as much as systems that do not.
+            curve[same], lows[same], highs[same] = 0.0, -np.inf, -np.inf
+        return slope, curve, lows, highs
 
-    def _count_flat(self, a: int, u: Reals, nge: Integers) -> None:
+    def _count_flat(self, desk: _Desk, nge: Integers) -> None:
+        a, u, answers = desk.system, desk.difference(self.numerators), desk.answers(0)
         if self.two_sided:
-            nge[a, a + 1 :] += _ones(np.abs(u) >= self.highs[a])
+            size = np.abs(u, out=desk.real(0))
+            nge[a, a + 1 :] += _ones(np.greater_equal(size, self.highs[a], out=answers))
         else:
-            nge[a, a + 1 :] += _ones(u >= self.highs[a])
-            nge[a + 1 :, a] += _ones(u <= self.lows[a])
+            nge[a, a + 1 :] += _ones(np.greater_equal(u, self.highs[a], out=answers))
+            nge[a + 1 :, a] += _ones(np.less_equal(u, self.lows[a], out=answers))
 
-    def _count_curved(self, a: int, u: Reals, v: Reals, nge: Integers) -> None:
-        distance = v * self.slopes[a]
+    def _count_curved(self, desk: _Desk, nge: Integers) -> None:
+        a, u, v = desk.system, desk.difference(self.numerators), desk.difference(self.denominators)
+        distance = np.multiply(v, self.slopes[a], out=desk.real(0))
         np.subtract(u, distance, out=distance)
         if self.two_sided:
             np.abs(distance, out=distance)
-        curved = v * v
+        curved = np.multiply(v, v, out=desk.real(1))
         curved *= self.curves[a]
         distance += curved
-        sure = distance >= self.highs[a]
-        not_below = distance >= self.lows[a]
+        sure = np.greater_equal(distance, self.highs[a], out=desk.answers(0))
+        not_below = np.greater_equal(distance, self.lows[a], out=desk.answers(1))
         counted = _ones(sure)
         nge[a, a + 1 :] += counted
         # Rounding leaves hardly any shuffle in doubt, and one count of all tells whether it does.
@@ -302,28 +326,92 @@ class _Question:
         possible = _ones(not_below)
         if not self.two_sided:
             nge[a + 1 :, a] += u.shape[1] - possible
-        for row in np.flatnonzero(counted != possible).tolist():
-            b = a + 1 + row
-            doubtful = np.flatnonzero(not_below[row] & ~sure[row])
-            exact_u = self.scales[0] * u[row, doubtful].astype(np.int64)
-            exact_v = self.scales[1] * v[row, doubtful].astype(np.int64)
-            nge[a, b] += int(np.count_nonzero(self.extreme(a, b).contains(exact_u, exact_v)))
-            if not self.two_sided:
-                nge[b, a] += int(np.count_nonzero(self.extreme(b, a).contains(-exact_u, -exact_v)))
+        doubtful = np.flatnonzero(sure != not_below)
+        rows = doubtful // u.shape[1]
+        exact_u = self.scales[0] * u.reshape(-1)[doubtful].astype(np.int64)
+        exact_v = self.scales[1] * v.reshape(-1)[doubtful].astype(np.int64)
+        reached, other = self.whole.decide(a, rows, exact_u, exact_v, self.many, self.two_sided)
+        nge[a, a + 1 :] += np.bincount(rows[reached], minlength=u.shape[0])
+        if not self.two_sided:
+            nge[a + 1 :, a] += np.bincount(rows[other], minlength=u.shape[0])
 
 
-def _in_threads(
-    work: Callable[[Slice], tuple[Integers, int]], parts: Iterator[Slice]
-) -> Iterator[tuple[Integers, int]]:
-    """The work on each part, in order, a few parts at a time; counts do not depend on who counted them."""
-    with ThreadPoolExecutor(THREADS) as pool:
-        waiting: deque[Future[tuple[Integers, int]]] = deque()
-        for part in parts:
-            waiting.append(pool.submit(work, part))
-            if len(waiting) > 2 * THREADS:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """What was observed for all pairs (a, b > a), a pair of system 0 first, as whole numbers however large.
+
+    u, v, S_N and S_D are as in `Extreme`. Freed of common factors, a pair's question is (u·a − v·b)·K ≥ L·(S_D² − v²),
+    with a, b, K and L in `parts`; `fits` says for which pairs all of that stays within int64. `may_lack` are pairs of
+    which an exchange may leave one system without any denominator.
+    """
+
+    pairs: tuple[Integers, Integers]
+    u: Integers
+    v: Integers
+    numerators: Integers
+    denominators: Integers
+    parts: tuple[Integers, Integers, Integers, Integers]
+    fits: NDArray[np.bool_]
+    may_lack: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, many: Many) -> _Whole:
+        """The pairs of a measure."""
+        tops, bottoms = many.numerators.sum(axis=1), many.denominators.sum(axis=1)
+        reach = np.abs(many.numerators).sum(axis=1)
+        if int(reach.max(initial=0)) >= _SMALL or int(bottoms.max(initial=0)) >= _SMALL:
+            # Python's integers, slower and without end.
+            tops, bottoms, reach = (each.astype(object) for each in (tops, bottoms, reach))
+        first, second = np.triu_indices(many.systems, 1)
+        u, v = tops[first] - tops[second], bottoms[first] - bottoms[second]
+        numerators, denominators = tops[first] + tops[second], bottoms[first] + bottoms[second]
+        common = np.gcd(denominators, numerators)
+        a, b = denominators // common, numerators // common
+        cross, square = u * a - v * b, denominators * denominators - v * v
+        shared = np.gcd(cross, square)
+        cross, square = cross // shared, square // shared
+        largest = ((reach[first] + reach[second]) * a).astype(np.float64) + (denominators * np.abs(b)).astype(
+            np.float64
+        )
+        left = largest * square.astype(np.float64)
+        right = np.abs(cross).astype(np.float64) * denominators.astype(np.float64) ** 2
+        has = (many.denominators > 0).astype(np.float64)
+        # Where no unit has a denominator in both systems, one of the two may be left without any.
+        may_lack = (has @ has.T == 0)[first, second]
+        fits = (np.maximum(left, right) < 2.0**62) & ~may_lack & (u.dtype != object)
+        return cls((first, second), u, v, numerators, denominators, (a, b, square, cross), fits, may_lack)
+
+    def decide(
+        self, system: int, rows: Integers, u: Integers, v: Integers, many: Many, two_sided: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which exchanges are at least as extreme as observed, exactly, and one-sided also which are for the second
+        system of the pair.
+
+        `rows` says of each exchange to which pair it belongs, counted from (system, system + 1).
+        """
+        start = int(np.searchsorted(self.pairs[0], system))
+        places = start + rows
+        a, b, square, cross = (part[places] for part in self.parts)
+        total = self.denominators[places]
+        left, right = u * a - v * b, cross * (total * total - v * v)
+        if two_sided:
+            left, right = np.abs(left), np.abs(right)
+        left = left * square
+        reached, other = np.asarray(left >= right), np.asarray(left <= right)
+        for row in np.unique(rows[~self.fits[places]]).tolist():
+            here = rows == row
+            sides: Sides = "two-sided" if two_sided else "one-sided"
+            second = system + 1 + row
+            reached[here] = Extreme.of(many.pair(system, second), sides).contains(u[here], v[here])
+            if not two_sided:
+                other[here] = Extreme.of(many.pair(second, system), sides).contains(-u[here], -v[here])
+        return reached, other
+
+
+def _quotient(over: Integers, under: Integers | int) -> Floats:
+    """A quotient in floating point, also of numbers beyond int64."""
+    found: Floats = np.asarray(over / under, dtype=np.float64)
+    return found
 
 
 def _ones(answers: NDArray[np.bool_]) -> Integers:

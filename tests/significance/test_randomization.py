@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 from math import sqrt
 
 import numpy as np
@@ -90,6 +90,27 @@ def test_counts_too_large_for_a_product_are_counted_the_same() -> None:
         assert found.shape == plain.shape
         for a, b in combinations(range(4), 2):
             assert found[0, a, b] == randomization.pair(large.pair(a, b), 1000).nge
+
+
+@pytest.mark.parametrize("scale", [1, 7, 10**5, 10**9, 10**12])
+def test_all_pairs_at_once_count_what_each_pair_counts(scale: int) -> None:
+    """With equal and unequal denominators, units without any, ties and systems that do not differ; of every size."""
+    source = np.random.default_rng(scale)
+    for trial in range(40):
+        systems, units = int(source.integers(2, 6)), int(source.integers(1, 30))
+        bottoms = source.integers(0, 4, (systems, units)) * scale
+        if trial % 3 == 0:
+            bottoms = np.tile(source.integers(1, 4, units) * scale, (systems, 1))
+        if trial % 5 == 0:
+            bottoms = np.where(source.random((systems, units)) < 0.6, 0, bottoms)
+        tops = source.integers(0, 4, (systems, units)) * scale + source.integers(0, 1 + trial % 2, (systems, units))
+        if (bottoms.sum(axis=1) == 0).any():
+            continue
+        many = Many(tops, bottoms)
+        for sides in BOTH_SIDES:
+            nge = randomization.all_pairs([many], 300, 5, 3, sides)[0]
+            for a, b in permutations(range(systems), 2):
+                assert nge[a, b] == randomization.pair(many.pair(a, b), 300, 5, 3, sides).nge
 
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)

@@ -132,7 +132,7 @@ class Extreme:
     def _inside(self, u: Integers, v: Integers) -> Booleans:
         cross, square, a, b = self._fraction()
         largest = self.reach * a + self.denominators * abs(b)
-        if max(largest * square, abs(cross) * self.denominators**2) < _INT64:
+        if max(largest * square, max(abs(cross), 1) * self.denominators**2) < _INT64:
             left = u * a
             if b:
                 left -= v * b

@@ -199,7 +199,7 @@ def test_the_cost_is_known_before() -> None:
     small = exact.cost(brute.paired(brute.f(brute.muc_counts(source, 2, 100))))
     assert small.way == "table"
     assert small.affordable
-    large = exact.cost(brute.paired(brute.f(brute.muc_counts(source, 2, 3000))))
+    large = exact.cost(brute.paired(brute.f(brute.muc_counts(source, 2, 6000))))
     assert large.way == "transform"
     assert not large.affordable
     assert large.possible

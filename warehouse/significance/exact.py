@@ -21,13 +21,13 @@ from warehouse.significance.outcome import Outcome, Sides
 from warehouse.significance.paired import Paired
 
 AFFORDABLE_OPERATIONS = 2e8
-"""Half a second to a second and a half of work: up to here an exact test is done unasked."""
+"""About a second of work: up to here an exact test is done unasked."""
 
 AFFORDABLE_BYTES = 300_000_000
 """And up to this much memory."""
 
 POSSIBLE_OPERATIONS = 1e10
-"""Half a minute to a minute and a half: beyond, an exact test is refused."""
+"""About a minute: beyond, an exact test is refused."""
 
 POSSIBLE_BYTES = 2_000_000_000
 """And beyond this much memory."""

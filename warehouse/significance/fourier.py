@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, log, sqrt
 from typing import Any
 
@@ -30,7 +31,7 @@ NEGLIGIBLE = 1e-18
 OUTSIDE = 39.0
 """−ln of the probability left out on each side of the window."""
 
-TILE = (16, 512)
+TILE = (64, 256)
 """Rows and columns of the characteristic function worked on at once."""
 
 LEAST_TILE = 512
@@ -39,7 +40,7 @@ LEAST_TILE = 512
 ROWS = 256
 """Rows of the null distribution held at once."""
 
-BATCH = 16
+BATCH = 8
 """Distinct steps multiplied in before a tile is looked at again."""
 
 
@@ -210,17 +211,13 @@ def _characteristic(
     points = 0
     for start in range(0, order.size, BATCH):
         some = order[start : start + BATCH]
-        cos_row, sin_row = _turns(lattice.y[some], rows.size, rows.size)
-        cos_column, sin_column = _turns(lattice.x[some], half, columns.size)
-        powers = lattice.count[some].tolist()
-        biases = None if bias is None else bias[some].tolist()
+        left, right = _angles(lattice, some, None if bias is None else bias[some], rows, columns)
+        runs = _runs(lattice.count[some])
         still = []
         for tall, wide in live:
             tile = product[tall, wide]
-            _multiply(
-                tile, cos_row[:, tall], sin_row[:, tall], cos_column[:, wide], sin_column[:, wide], powers, biases
-            )
-            points += tile.size * len(powers)
+            _multiply(tile, left[:, tall], right[:, :, wide], runs)
+            points += tile.size * int(some.size)
             # Zeros multiply fast; numbers too small to be normal do not.
             tile[np.abs(tile) < NEGLIGIBLE] = 0.0
             filled = np.count_nonzero(tile)
@@ -247,32 +244,32 @@ def _quarters(tall: slice, wide: slice) -> list[tuple[slice, slice]]:
     ]
 
 
-def _multiply(
-    tile: Plane,
-    cos_row: Floats,
-    sin_row: Floats,
-    cos_column: Floats,
-    sin_column: Floats,
-    powers: list[int],
-    biases: list[float] | None,
-) -> None:
-    """Multiplies the factors of some units into a tile; the cosines and sines are of shape (units, rows or columns)."""
-    factor, other = np.empty(tile.shape), np.empty(tile.shape)
-    turned = None if biases is None else np.empty(tile.shape, dtype=np.complex128)
-    for place, power in enumerate(powers):
-        np.multiply(cos_row[place, :, None], cos_column[place], out=factor)
-        np.multiply(sin_row[place, :, None], sin_column[place], out=other)
-        factor -= other
-        if biases is None or turned is None:
-            tile *= _power(factor, power)
-            continue
-        turned.real = factor
-        np.multiply(sin_row[place, :, None], cos_column[place], out=factor)
-        np.multiply(cos_row[place, :, None], sin_column[place], out=other)
-        factor += other
-        factor *= biases[place]
-        turned.imag = factor
-        tile *= _power(turned, power)
+def _angles(
+    lattice: Lattice, some: Integers, bias: Floats | None, rows: Window, columns: Window
+) -> tuple[Plane, Plane]:
+    """Two matrices a unit, of shapes (rows, 2) and (2, columns // 2 + 1), whose product is its factor everywhere.
+
+    With α = ρ + κ the factor cos α + i·bias·sin α is (cos ρ + i·bias·sin ρ)·cos κ + (i·bias·cos ρ − sin ρ)·sin κ.
+    """
+    cos_row, sin_row = _turns(lattice.y[some], rows.size, rows.size)
+    right: Plane = np.stack(_turns(lattice.x[some], columns.size // 2 + 1, columns.size), axis=1)
+    if bias is None:
+        return np.stack((cos_row, -sin_row), axis=2), right
+    turn = 1j * bias[:, None]
+    return np.stack((cos_row + turn * sin_row, turn * cos_row - sin_row), axis=2), right.astype(np.complex128)
+
+
+def _runs(counts: Integers) -> list[tuple[slice, int]]:
+    """Where counts that stand together are equal, and what they are."""
+    edges = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), counts.size]
+    return [(slice(start, stop), int(counts[start])) for start, stop in pairwise(edges)]
+
+
+def _multiply(tile: Plane, left: Plane, right: Plane, runs: list[tuple[slice, int]]) -> None:
+    """Multiplies the factors of some units into a tile, each as often as there are units alike."""
+    factors = np.matmul(left, right)
+    for run, power in runs:
+        tile *= _power(np.multiply.reduce(factors[run], axis=0), power)
 
 
 def _power(base: Plane, exponent: int) -> Plane:
@@ -288,8 +285,9 @@ def _power(base: Plane, exponent: int) -> Plane:
 
 def _turns(steps: Integers, places: int, size: int) -> tuple[Floats, Floats]:
     """cos and sin of π·step·place / size, of shape (steps, places); reduced in integers, so that none loses digits."""
-    angles = (steps[:, None] % (2 * size)) * np.arange(places) % (2 * size) * (np.pi / size)
-    return np.cos(angles), np.sin(angles)
+    turn = np.arange(2 * size) * (np.pi / size)
+    places_on_it = (steps[:, None] % (2 * size)) * np.arange(places) % (2 * size)
+    return np.cos(turn)[places_on_it], np.sin(turn)[places_on_it]
 
 
 def _phase(window: Window, places: int) -> NDArray[np.complex128]:

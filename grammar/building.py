@@ -187,6 +187,7 @@ class Builder(Transformer[Token, Any]):
 
     sides = _clause_ending_in_word("sides")
     missing = _clause_ending_in_word("missing")
+    interval = _clause_ending_in_word("interval")
 
     # --- names and values ---
 

@@ -70,6 +70,7 @@ CLAUSES = (
     Clause("confidence", "confidence"),
     Clause("adjust", "adjust"),
     Clause("missing", "missing"),
+    Clause("interval", "interval"),
     Clause("trim", "trim"),
     Clause("to", "to"),
 )

@@ -18,9 +18,9 @@ shuffles to two-sided where
 """
 
 _SOFT_WORDS = """
-agree as asc attributes audit change compare confidence define desc drop error evaluations explain exponent export
-fallout forget generality group import imports let level load measure measures missing plot project published
-replicate score seed sets show sql systems test tests trim variables zero
+agree as asc attributes audit bca change compare confidence define desc drop error evaluations explain exponent export
+fallout forget generality group import imports interval let level load measure measures missing percentile plot
+project published replicate score seed sets show sql systems test tests trim variables zero
 """
 
 RESERVED = frozenset(_RESERVED_WORDS.split())

@@ -243,6 +243,7 @@ class _Tested(Node):
 class Compare(_Tested):
     test_sets: TestSets | None = None
     against: Name | Baseline | Variable | None = None
+    interval: Literal["percentile", "bca"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,13 @@ scores = st.builds(
 )
 question_kinds = (
     scores,
-    st.builds(nodes.Compare, measures, against=perhaps(names | baselines | variables), **tested),
+    st.builds(
+        nodes.Compare,
+        measures,
+        against=perhaps(names | baselines | variables),
+        interval=st.sampled_from([None, "percentile", "bca"]),
+        **tested,
+    ),
     st.builds(nodes.Group, measures, **tested),
     st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions)),
     st.builds(

@@ -89,7 +89,7 @@ def _tested(
                 yield from _executor(arena)
     test = next(each for each in TESTS if each.name == how.test)
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
-    yield "interval", f"percentile bootstrap, {RESAMPLES:,} resamples of the exchange units"
+    yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of the exchange units"
     yield "seed", str(how.seed)
 
 

@@ -153,6 +153,7 @@ class Testing:
     confidence: Decimal
     adjust: str
     missing: Literal["error", "drop", "zero"]
+    interval: Literal["percentile", "bca"] = "percentile"
 
     @classmethod
     def plain(cls, where: Filter | None) -> Testing:

@@ -287,6 +287,11 @@ def intervals(arenas: Sequence[Arena]) -> dict[tuple[str, Pair], tuple[float, fl
     for arena in arenas:
         how, sums = arena.how, arena.sums
         if isinstance(sums, Arithmetic):
+            if how.interval != "percentile":
+                raise QueryError(
+                    f"{arena.statistic.label} is no ratio of sums, so it has no {how.interval} interval",
+                    hints=("say interval percentile",),
+                )
             for a, b in arena.pairs:
                 limits = arbitrary.interval(
                     sums.counts[a], sums.counts[b], sums.values, RESAMPLES, how.seed, arena.stream
@@ -301,6 +306,7 @@ def intervals(arenas: Sequence[Arena]) -> dict[tuple[str, Pair], tuple[float, fl
             RESAMPLES,
             first.how.seed,
             first.stream,
+            kind=first.how.interval,
         )
         for place, arena in enumerate(ratios):
             for index, pair in enumerate(arena.pairs):

@@ -248,6 +248,7 @@ def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field
         confidence=confidence,
         adjust=adjust,
         missing=statement.missing or "error",
+        interval=(statement.interval if isinstance(statement, n.Compare) else None) or "percentile",
     )
 
 

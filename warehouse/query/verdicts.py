@@ -79,6 +79,7 @@ def testing_signature(
         f"seed {how.seed}",
         f"adjust {how.adjust}",
         f"missing {how.missing}",
+        *(["interval bca"] if how.interval == "bca" else []),
     ]
     return signature(text, fields, catalog, *deciding)
 

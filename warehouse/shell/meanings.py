@@ -111,6 +111,9 @@ CLAUSE_FORMS: Mapping[str, Form] = {
     ),
     "adjust": Form("adjust NAME", "for many comparisons at once", "adjust holm"),
     "missing": Form("missing error|drop|zero", "a document that only one of the systems has", "missing drop"),
+    "interval": Form(
+        "interval percentile|bca", "how the bootstrap interval is taken; percentile unless said", "interval bca"
+    ),
     "trim": Form("trim K", "the mean without the K highest and lowest", "trim 1"),
     "to": Form('to "FILE"', "the file; its ending names the format", 'to "scores.csv"'),
 }

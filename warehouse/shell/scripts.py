@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from warehouse.render import FORMATS
 
@@ -53,7 +52,7 @@ def _command(name: str, meaning: str, parser: argparse.ArgumentParser) -> Comman
         else:
             known = tuple(each.name for each in FORMATS) if "--format" in action.option_strings else choices
             text = (action.help or "").replace("%%", "%")
-            options.append(Option(action.option_strings[-1], text, action.nargs != 0, known, action.type is Path))
+            options.append(Option(action.option_strings[-1], text, action.nargs != 0, known, action.metavar == "FILE"))
     return Command(name, meaning, tuple(options), tuple(values))
 
 

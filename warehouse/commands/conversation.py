@@ -1,0 +1,29 @@
+"""The shell, where no command is given."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from warehouse.commands import DONE, WRONG
+from warehouse.commands.opened import open_session, path_of
+from warehouse.commands.talk import coloured
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def shell(asked: argparse.Namespace) -> int:
+    """Talks until the input ends."""
+    from warehouse.session import Session
+    from warehouse.shell.repl import Shell
+
+    # On a terminal the banner says what the note would.
+    opened = Session.open(path_of(asked)) if sys.stdin.isatty() else open_session(asked)
+    format = asked.format or ("table" if sys.stdout.isatty() else "tsv")
+    digits, quiet = getattr(asked, "digits", None), getattr(asked, "quiet", False)
+    there = Shell(opened, format=format, digits=digits, colour=coloured(asked), quiet=quiet)
+    try:
+        return DONE if there.converse() else WRONG
+    finally:
+        there.session.close()

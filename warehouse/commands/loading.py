@@ -1,0 +1,115 @@
+"""The command `load`: files into a warehouse, all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warehouse.commands import DONE
+from warehouse.commands.opened import DEFAULT_FILE, pairs, path_of
+from warehouse.commands.statements import show
+from warehouse.commands.talk import note, progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from warehouse.ingest import Loaded, LoadedKind
+    from warehouse.results import Result
+
+
+class _DryRunOverError(Exception):
+    """Leaves the copy of a warehouse that a dry run loaded into, so that it does not take the warehouse's place."""
+
+
+def load_files(asked: argparse.Namespace) -> int:
+    """Loads files, or with --dry-run shows what would be stored."""
+    from warehouse.database import in_memory, replacing
+    from warehouse.ingest import load
+
+    path = path_of(asked) or DEFAULT_FILE
+    chosen = {key.removeprefix("reader_"): text for key, text in vars(asked).items() if key.startswith("reader_")}
+    options: dict[str, Any] = {
+        "fields": pairs(asked.set, "--set FIELD=VALUE"),
+        "columns": pairs(asked.map, "--map FIELD=COLUMN"),
+        "options": {name: text for name, text in chosen.items() if text is not None},
+        "simulated": asked.simulated,
+    }
+    files = _files(asked.files)
+    done: list[Loaded] = []
+    with (
+        suppress(_DryRunOverError),
+        progress(asked, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as told,
+        replacing(path) if path.exists() or not asked.dry_run else in_memory() as database,
+    ):
+        for place, file in enumerate(files):
+            reader = _recognized(asked, file) if asked.reader == "auto" else asked.reader
+            overall = told and partial(_overall, told, place, len(files))
+            done.append(load(database, file, reader, progress=overall, **options))
+        if asked.dry_run:
+            # Files may build on each other, as runs do on qrels, so they are loaded in earnest, into a copy.
+            raise _DryRunOverError
+    for loaded in done:
+        report(asked, loaded, dry_run=asked.dry_run)
+    return DONE
+
+
+def _overall(progress: Callable[[float], None], place: int, files: int, share: float) -> None:
+    """Tells the share of all files, from the share of one."""
+    progress((place + share) / files)
+
+
+def _files(named: Sequence[str]) -> list[Path]:
+    """The files that are meant: themselves, those in a folder in order of name, or those that fit a pattern."""
+    from glob import glob
+
+    files: list[Path] = []
+    for name in named:
+        path = Path(name)
+        if path.is_dir():
+            files += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        elif not path.exists() and any(letter in name for letter in "*?["):
+            files += [Path(found) for found in sorted(glob(name, recursive=True)) if Path(found).is_file()] or [path]
+        else:
+            files.append(path)
+    return files or [Path(name) for name in named]
+
+
+def _recognized(asked: argparse.Namespace, file: Path) -> str:
+    """The reader for a file, by what is in it; says which and why."""
+    from warehouse.readers.recognition import recognize
+
+    found = recognize(file)
+    note(asked, f"{file}: read as {found.reader}, for {found.why}")
+    return found.reader
+
+
+def report(asked: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
+    """Says what was stored of a file."""
+    known = loaded.rows_read - loaded.rows_new
+    if loaded.rows_new == 0:
+        note(asked, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; nothing changed")
+    elif dry_run:
+        note(asked, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
+    else:
+        kept = f" ({known:,} were there already)" if known else ""
+        note(asked, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
+    if len(loaded.kinds) > 1:
+        note(asked, "; ".join(f"{kind.form.name}: {kind.rows_new:,} of {kind.rows_read:,}" for kind in loaded.kinds))
+    for each in loaded.notes:
+        note(asked, each)
+    if dry_run:
+        for kind in loaded.kinds:
+            show(asked, _first_rows(loaded, kind))
+
+
+def _first_rows(loaded: Loaded, kind: LoadedKind) -> Result:
+    """The first rows of a kind, as a result to print."""
+    from warehouse.results import Column, Result, Table
+
+    columns = tuple(Column(name, "name") for name in kind.columns)
+    return Result(
+        f"load {kind.form.name}", f"first {kind.form.name} of {loaded.source}", "", Table(columns, kind.first)
+    )

@@ -1,0 +1,52 @@
+"""Which warehouse a command line means, opened; and its FIELD=VALUE words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.commands import MISUSED
+from warehouse.commands.talk import note, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from warehouse.session import Session
+
+DEFAULT_FILE = Path("evalhouse.duckdb")
+
+
+def path_of(asked: argparse.Namespace) -> Path | None:
+    """The warehouse that is meant, None where there is none and the sample data serve."""
+    named = getattr(asked, "db", None) or os.environ.get("EVALHOUSE_DB")
+    if named:
+        return Path(named)
+    return DEFAULT_FILE if DEFAULT_FILE.exists() else None
+
+
+def open_session(asked: argparse.Namespace) -> Session:
+    """A session on the warehouse that is meant; says so where it is the sample data. Raises WarehouseError."""
+    from warehouse.session import Session
+
+    path = path_of(asked)
+    if path is None:
+        note(
+            asked,
+            "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
+        )
+    return Session.open(path)
+
+
+def pairs(words: Iterable[str], form: str) -> dict[str, str]:
+    """FIELD=VALUE words as a dictionary; anything else is a mistake on the command line."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        field, sign, value = word.partition("=")
+        if not sign or not field or field in pairs:
+            wrong = "is given twice" if field in pairs else f"is not {form}"
+            say(f"error: {word} {wrong}")
+            raise SystemExit(MISUSED)
+        pairs[field] = value
+    return pairs

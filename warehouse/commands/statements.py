@@ -1,0 +1,122 @@
+"""The commands `query` and `run`: statements in, results on standard output or in a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.commands import DONE, MISUSED, WRONG
+from warehouse.commands.opened import open_session, pairs
+from warehouse.commands.scripts import script
+from warehouse.commands.talk import coloured, note, patience, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from warehouse.results import Result
+    from warehouse.session import Session
+
+
+def query(asked: argparse.Namespace) -> int:
+    """Runs statements from the line or from standard input."""
+    text = sys.stdin.read() if asked.statements == "-" else asked.statements
+    return _statements(asked, text)
+
+
+def study(asked: argparse.Namespace) -> int:
+    """Runs a script."""
+    text = sys.stdin.read() if asked.study == "-" else script(Path(asked.study))
+    return _statements(asked, text, None if asked.study == "-" else asked.study)
+
+
+def _statements(asked: argparse.Namespace, text: str, source: str | None = None) -> int:
+    """Runs statements on the warehouse that is meant, with the variables given from outside."""
+    from grammar.errors import QueryError
+
+    with open_session(asked) as session:
+        session.force = asked.force
+        for name, value in pairs(asked.param, "--param NAME=VALUE").items():
+            try:
+                session.set(name.removeprefix("$"), value)
+            except QueryError:
+                say(f"error: --param {name}={value}: a value is a list of names, a number or a text in quotes")
+                return MISUSED
+        return answer(asked, session, text, source)
+
+
+def answer(asked: argparse.Namespace, session: Session, text: str, source: str | None = None) -> int:
+    """Runs statements and prints each result as it comes; what was printed before an error stays. What makes one
+    document, such as a file, is written when all results are there.
+    """
+    from grammar.errors import QueryError
+
+    named: str | None = getattr(asked, "output", None)
+    file = Path(named) if named else None
+    format, document = _target(asked, file)
+    gathered: list[Result] = []
+    results = session.results(text)
+    try:
+        while (result := _next(asked, session, results)) is not None:
+            if document:
+                gathered.append(result)
+            else:
+                show(asked, result)
+    except QueryError as error:
+        from warehouse.render.diagnostics import query_error
+
+        sys.stdout.flush()
+        say(query_error(error, text, source))
+        return WRONG
+    if document:
+        _write(asked, gathered, file, format)
+    return DONE
+
+
+def _next(asked: argparse.Namespace, session: Session, results: Iterator[Result]) -> Result | None:
+    """The next result, None behind the last one. Ctrl-C stops it."""
+    from warehouse.shell.running import interruptibly
+
+    with patience(asked) as waiting:
+        return interruptibly(lambda: next(results, None), session.database.interrupt, waiting)
+
+
+def _target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
+    """The format of what is printed or written, and whether all results make one document. Raises DataError."""
+    from warehouse.render import FORMATS
+
+    if file is not None:
+        from warehouse.render.files import check
+
+        return check(file, asked.format, asked.force), True
+    format = asked.format or ("table" if sys.stdout.isatty() else "tsv")
+    return format, any(each.whole for each in FORMATS if each.name == format)
+
+
+def _write(asked: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
+    from warehouse.render import Style, render_all
+    from warehouse.render.files import write
+
+    style = Style(digits=getattr(asked, "digits", None))
+    if file is None:
+        drawn = render_all(results, format, style)
+        sys.stdout.write(drawn if isinstance(drawn, str) else "")
+    else:
+        write(results, file, format, style)
+        note(asked, f"{file}: {len(results)} result{'' if len(results) == 1 else 's'}")
+
+
+def show(asked: argparse.Namespace, result: Result) -> None:
+    """Prints a result, and its notes where the format has no place for them."""
+    from warehouse.render import FORMATS, Style, render
+
+    terminal = sys.stdout.isatty()
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
+    style = Style(digits=getattr(asked, "digits", None), width=width or 80, colour=coloured(asked))
+    format = asked.format or ("table" if terminal else "tsv")
+    sys.stdout.write(render(result, format, style))
+    if not any(each.has_notes for each in FORMATS if each.name == format):
+        for each in result.notes:
+            note(asked, each)

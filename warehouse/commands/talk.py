@@ -1,0 +1,56 @@
+"""What a command says beside its results: notes, progress and errors, on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def note(asked: argparse.Namespace, text: str) -> None:
+    """Says something that is no error, unless nothing is to be said."""
+    from warehouse.render.style import clean
+
+    if not getattr(asked, "quiet", False):
+        say(f"note: {clean(text)}")
+
+
+def say(text: str) -> None:
+    """Prints on standard error, after what was printed before."""
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(asked: argparse.Namespace, what: str) -> Iterator[Callable[[float], None] | None]:
+    """A bar on standard error for what takes longer than a second, on a terminal only."""
+    if getattr(asked, "quiet", False) or not sys.stderr.isatty():
+        yield None
+        return
+    from warehouse.render.progress import bar
+
+    with bar(what) as told:
+        yield told
+
+
+@contextmanager
+def patience(asked: argparse.Namespace) -> Iterator[Callable[[float], None]]:
+    """Says after a second, on a terminal only, that something still runs, and wipes it away at the end."""
+    if getattr(asked, "quiet", False) or not sys.stderr.isatty():
+        yield lambda seconds: None
+        return
+    from warehouse.render.progress import clock
+
+    with clock() as waiting:
+        yield waiting
+
+
+def coloured(asked: argparse.Namespace) -> bool:
+    """Whether standard output takes colours."""
+    wanted = not getattr(asked, "no_color", False) and not os.environ.get("NO_COLOR")
+    return wanted and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

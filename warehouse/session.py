@@ -5,6 +5,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
 from warehouse.catalog import Catalog
 from warehouse.database import Database, open_database, replacing
-from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.engines.duckdb import DuckDBEngine, Told, silent
 from warehouse.errors import DataError
 from warehouse.query.execute import execute
 from warehouse.query.hints import hints
@@ -41,12 +42,25 @@ class Session:
         self.variables: dict[str, tuple[Item, ...]] = {}
         self.fixed: set[str] = set()
         self.force = False
+        self._told: Told = silent
         self._use(database)
 
     def _use(self, database: Database) -> None:
         self.database = database
         self.catalog = Catalog(database)
-        self._engine = DuckDBEngine(database)
+        self._engine = DuckDBEngine(database, self._tell)
+
+    def _tell(self, share: float) -> None:
+        self._told(share)
+
+    @contextmanager
+    def watched(self, told: Told) -> Iterator[None]:
+        """Within, `told` hears what share of a long comparison is done, from 0 to 1, in the thread that makes it."""
+        self._told = told
+        try:
+            yield
+        finally:
+            self._told = silent
 
     @classmethod
     def open(cls, path: str | PathLike[str] | None = None) -> Session:

@@ -77,10 +77,12 @@ def answer(asked: argparse.Namespace, session: Session, text: str, source: str |
 
 def _next(asked: argparse.Namespace, session: Session, results: Iterator[Result]) -> Result | None:
     """The next result, None behind the last one. Ctrl-C stops it."""
+    from warehouse.engines.duckdb import silent
     from warehouse.shell.running import interruptibly
 
-    with patience(asked) as waiting:
-        return interruptibly(lambda: next(results, None), session.database.interrupt, waiting)
+    with patience(asked) as waiting, session.watched(waiting.told if waiting else silent):
+        tick = waiting.tick if waiting else silent
+        return interruptibly(lambda: next(results, None), session.database.interrupt, tick)
 
 
 def _target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from warehouse.render.progress import Waiting
+
 
 def note(asked: argparse.Namespace, text: str) -> None:
     """Says something that is no error, unless nothing is to be said."""
@@ -39,10 +41,10 @@ def progress(asked: argparse.Namespace, what: str) -> Iterator[Callable[[float],
 
 
 @contextmanager
-def patience(asked: argparse.Namespace) -> Iterator[Callable[[float], None]]:
-    """Says after a second, on a terminal only, that something still runs, and wipes it away at the end."""
+def patience(asked: argparse.Namespace) -> Iterator[Waiting | None]:
+    """Shows after a second, on a terminal only, that something still runs and how far it is; wiped away at the end."""
     if getattr(asked, "quiet", False) or not sys.stderr.isatty():
-        yield lambda seconds: None
+        yield None
         return
     from warehouse.render.progress import clock
 

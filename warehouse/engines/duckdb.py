@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from warehouse.database import Database
 from warehouse.sql import Sql
 
+Told = Callable[[float], None]
+"""Is told what share of a long computation is done, from 0 to 1; whatever it raises ends the computation."""
+
+
+def silent(share: float) -> None:
+    """Nobody is told."""
+
 
 @dataclass(frozen=True, slots=True)
 class DuckDBEngine:
-    """Runs compiled queries on a database."""
+    """Runs compiled queries on a database. `told` hears how far the computations on what they bring are."""
 
     database: Database
+    told: Told = silent
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""

@@ -62,7 +62,7 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     notes: list[str] = []
     for field in plan.fields:
         for batch in arenas(plan.how, field, plan.against, engine):
-            tested = outcomes(batch)
+            tested = outcomes(batch, engine.told)
             ranges = intervals(batch)
             for arena in batch:
                 decided = decide(arena, tested)

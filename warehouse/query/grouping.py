@@ -29,7 +29,7 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     shuffles: list[Cell] = []
     for field in plan.fields:
         for batch in arenas(plan.how, field, None, engine, ranked=True):
-            tested = outcomes(batch)
+            tested = outcomes(batch, engine.told)
             for arena in batch:
                 decided = decide(arena, tested)
                 families_of.append(decided)

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grammar.errors import QueryError
+from warehouse.engines.duckdb import Told, silent
 from warehouse.query.arena import Arena
 from warehouse.query.sums import Arithmetic, Ratios
 from warehouse.significance import arbitrary, bootstrap, exact, independent, matched, multiple, randomization
 from warehouse.significance.exact import Cost
 from warehouse.significance.outcome import Outcome, approximate
+from warehouse.significance.randomization import Tick
 
 SHUFFLES = 9999
 """How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""
@@ -26,10 +28,22 @@ Pair = tuple[int, int]
 Outcomes = dict[tuple[str, Pair], Outcome]
 """By the label of the statistic and the places of the two contenders."""
 
+Procedure = Callable[[Sequence[Arena], Told], Outcomes]
 
-def outcomes(arenas: Sequence[Arena]) -> Outcomes:
-    """The outcome of each statistic and pair of one test set."""
-    return PROCEDURES[arenas[0].how.test](arenas) if arenas else {}
+
+def outcomes(arenas: Sequence[Arena], told: Told = silent) -> Outcomes:
+    """The outcome of each statistic and pair of one test set; `told` hears how much of it is done."""
+    return PROCEDURES[arenas[0].how.test](arenas, told) if arenas else {}
+
+
+def _part(told: Told, place: int, parts: int) -> Told:
+    """Tells the share of the whole, from that of one of several equal parts."""
+    return lambda share: told((place + share) / parts)
+
+
+def _counted(told: Told, whole: int) -> Tick:
+    """Tells the share, from what is done of a whole."""
+    return lambda done: told(done / whole)
 
 
 # --- randomization ----------------------------------------------------------------------------------------------------
@@ -71,26 +85,29 @@ def _unaffordable(arena: Arena, pair: Pair, cost: Cost) -> QueryError:
     )
 
 
-def _randomization(arenas: Sequence[Arena]) -> Outcomes:
+def _randomization(arenas: Sequence[Arena], told: Told) -> Outcomes:
     """Exact for some statistics, common shuffles for the others."""
     found: Outcomes = {}
     shuffled = []
-    for arena in arenas:
+    for place, arena in enumerate(arenas):
+        of_arena = _part(told, place, len(arenas))
         if isinstance(arena.sums, Arithmetic):
-            found.update(_arbitrary(arena, arena.sums))
+            found.update(_arbitrary(arena, arena.sums, of_arena))
         elif (choice := choose(arena)).exactly:
-            for pair, cost in zip(arena.pairs, choice.costs, strict=True):
+            for done, (pair, cost) in enumerate(zip(arena.pairs, choice.costs, strict=True)):
                 if not cost.possible:
                     raise _unaffordable(arena, pair, cost)
+                if done:
+                    of_arena(done / len(arena.pairs))
                 found[arena.statistic.label, pair] = exact.pair(arena.paired(*arena.asked(pair)), arena.how.sides)
         else:
             shuffled.append(arena)
     if shuffled:
-        found.update(_shuffled(shuffled))
+        found.update(_shuffled(shuffled, lambda share: told(1 - (1 - share) * len(shuffled) / len(arenas))))
     return found
 
 
-def _arbitrary(arena: Arena, sums: Arithmetic) -> Outcomes:
+def _arbitrary(arena: Arena, sums: Arithmetic, told: Told) -> Outcomes:
     """Shuffles of a measure that is no ratio, a pair at a time over the same coins as the others."""
     how = arena.how
     if how.exact:
@@ -108,8 +125,9 @@ def _arbitrary(arena: Arena, sums: Arithmetic) -> Outcomes:
             how.seed,
             arena.stream,
             how.sides,
+            _counted(_part(told, place, len(arena.pairs)), how.shuffles or SHUFFLES),
         )
-        for a, b in arena.pairs
+        for place, (a, b) in enumerate(arena.pairs)
     }
 
 
@@ -118,18 +136,24 @@ def together(arena: Arena) -> bool:
     return len(arena.pairs) > len(arena.field.contenders)
 
 
-def _shuffled(arenas: Sequence[Arena]) -> Outcomes:
+def _shuffled(arenas: Sequence[Arena], told: Told) -> Outcomes:
     how, stream = arenas[0].how, arenas[0].stream
     shuffles = how.shuffles or SHUFFLES
     if not together(arenas[0]):
+        asked = [(arena, pair) for arena in arenas for pair in arena.pairs]
         return {
             (arena.statistic.label, pair): randomization.pair(
-                arena.paired(*arena.asked(pair)), shuffles, how.seed, stream, how.sides
+                arena.paired(*arena.asked(pair)),
+                shuffles,
+                how.seed,
+                stream,
+                how.sides,
+                _counted(_part(told, place, len(asked)), shuffles),
             )
-            for arena in arenas
-            for pair in arena.pairs
+            for place, (arena, pair) in enumerate(asked)
         }
-    nge = randomization.all_pairs([arena.many for arena in arenas], shuffles, how.seed, stream, how.sides)
+    measures = [arena.many for arena in arenas]
+    nge = randomization.all_pairs(measures, shuffles, how.seed, stream, how.sides, _counted(told, shuffles))
     return {
         (arena.statistic.label, pair): approximate(int(nge[(place, *arena.asked(pair))]), shuffles)
         for place, arena in enumerate(arenas)
@@ -137,11 +161,12 @@ def _shuffled(arenas: Sequence[Arena]) -> Outcomes:
     }
 
 
-def _tukey(arenas: Sequence[Arena]) -> Outcomes:
+def _tukey(arenas: Sequence[Arena], told: Told) -> Outcomes:
     found: Outcomes = {}
-    for arena in arenas:
+    for place, arena in enumerate(arenas):
         how, shuffles = arena.how, arena.how.shuffles or SHUFFLES
-        nge = multiple.tukey(arena.many, shuffles, how.seed, arena.stream, how.sides)
+        tick = _counted(_part(told, place, len(arenas)), shuffles)
+        nge = multiple.tukey(arena.many, shuffles, how.seed, arena.stream, how.sides, tick)
         for pair in arena.pairs:
             found[arena.statistic.label, pair] = approximate(int(nge[arena.asked(pair)]), shuffles)
     return found
@@ -150,13 +175,14 @@ def _tukey(arenas: Sequence[Arena]) -> Outcomes:
 # --- one pair at a time -----------------------------------------------------------------------------------------------
 
 
-def _each(test: Callable[[Arena, Pair], Outcome]) -> Callable[[Sequence[Arena]], Outcomes]:
+def _each(test: Callable[[Arena, Pair], Outcome]) -> Procedure:
     """A procedure that tests one pair after another; what a test refuses is an error of the query."""
 
-    def run(arenas: Sequence[Arena]) -> Outcomes:
+    def run(arenas: Sequence[Arena], told: Told) -> Outcomes:
         found: Outcomes = {}
-        for arena in arenas:
-            for pair in arena.pairs:
+        for place, arena in enumerate(arenas):
+            for done, pair in enumerate(arena.pairs):
+                _part(told, place, len(arenas))(done / len(arena.pairs))
                 try:
                     found[arena.statistic.label, pair] = test(arena, arena.asked(pair))
                 except ValueError as error:
@@ -238,7 +264,7 @@ def _proportion(arena: Arena, place: int) -> Pair:
     return int(hits), int(arena.ratios.denominators[place].sum())
 
 
-PROCEDURES: Mapping[str, Callable[[Sequence[Arena]], Outcomes]] = {
+PROCEDURES: Mapping[str, Procedure] = {
     "randomization": _randomization,
     "sign": _each(_sign),
     "wilcoxon": _each(_wilcoxon),

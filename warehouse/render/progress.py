@@ -22,8 +22,7 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
         if time.monotonic() - began < PATIENCE:
             return
         drawn = True
-        full = round(WIDTH * min(max(share, 0.0), 1.0))
-        sys.stderr.write(f"\r{what} {'█' * full}{'░' * (WIDTH - full)} {100 * share:3.0f}%")
+        sys.stderr.write(f"\r{what} {_bar(share)}")
         sys.stderr.flush()
 
     try:
@@ -31,29 +30,55 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
     finally:
         if drawn:
             _wipe()
+
+
+class Waiting:
+    """What is shown while something runs: the seconds, and a bar as soon as it is known what share is done.
+
+    `told` may be called from another thread; only `tick` draws.
+    """
+
+    def __init__(self) -> None:
+        self._share: float | None = None
+        self._drawn = ""
+
+    def told(self, share: float) -> None:
+        """The share done, from 0 to 1."""
+        self._share = share
+
+    def tick(self, seconds: float) -> None:
+        """So many seconds have passed since the work began; with the next work it begins anew."""
+        if seconds < PATIENCE:
+            self.wipe()
+            return
+        bar = "" if self._share is None else _bar(self._share) + " "
+        text = f"{bar}{seconds:.0f} s, Ctrl-C stops it"
+        if text != self._drawn:
+            sys.stderr.write(f"\r\x1b[K{text}" if len(text) < len(self._drawn) else f"\r{text}")
+            sys.stderr.flush()
+            self._drawn = text
+
+    def wipe(self) -> None:
+        """Leaves nothing behind."""
+        if self._drawn:
+            _wipe()
+        self._drawn = ""
+        self._share = None
 
 
 @contextmanager
-def clock() -> Iterator[Callable[[float], None]]:
-    """Gives a function that is told for how many seconds something has been going on; wiped away at the end."""
-    drawn = False
-
-    def told(seconds: float) -> None:
-        nonlocal drawn
-        if seconds < PATIENCE:
-            if drawn:
-                _wipe()
-            drawn = False
-            return
-        drawn = True
-        sys.stderr.write(f"\r{seconds:.0f} s, Ctrl-C stops it")
-        sys.stderr.flush()
-
+def clock() -> Iterator[Waiting]:
+    """What to show while something runs; wiped away at the end."""
+    waiting = Waiting()
     try:
-        yield told
+        yield waiting
     finally:
-        if drawn:
-            _wipe()
+        waiting.wipe()
+
+
+def _bar(share: float) -> str:
+    full = round(WIDTH * min(max(share, 0.0), 1.0))
+    return f"{'█' * full}{'░' * (WIDTH - full)} {100 * share:3.0f}%"
 
 
 def _wipe() -> None:

@@ -17,6 +17,7 @@ from warehouse.significance.bootstrap import resampled
 from warehouse.significance.coins import Stream
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles, check_sides
 from warehouse.significance.paired import Integers
+from warehouse.significance.randomization import Tick
 
 Values = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From sums of shape (columns, shuffles) to values of shape (shuffles,), NaN where undefined."""
@@ -39,6 +40,7 @@ def pair(
     seed: int = 1992,
     stream: Stream = 0,
     sides: Sides = "two-sided",
+    tick: Tick | None = None,
 ) -> Outcome:
     """Randomization of two systems whose counts have the shape (columns, units).
 
@@ -63,7 +65,7 @@ def pair(
     losses = (counts_a - counts_b).T.astype(np.float64)
     start = counts_a.sum(axis=1).astype(np.float64)[:, None]
     units = losses.shape[0]
-    nge = 0
+    nge = done = 0
     for chunk, used in coins.chunks(shuffles):
         lost = np.zeros((losses.shape[1], used))
         for row, block in coins.blocks(units, seed, stream, chunk, used):
@@ -72,6 +74,9 @@ def pair(
                 bits = np.unpackbits(line[None, :], axis=0, count=len(eight), bitorder="little")
                 lost += eight.T @ bits
         nge += decider.count(start - lost)
+        done += used
+        if tick is not None:
+            tick(done)
     return approximate(nge, shuffles)
 
 

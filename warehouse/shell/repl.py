@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
 from grammar.errors import QueryError
 from warehouse.catalog import Catalog
@@ -72,15 +73,46 @@ class Shell:
         return self.typed or not self.wrong
 
     def _prompted(self) -> Iterator[str]:
-        prompt = Prompt(self._complete, lambda text: mistake(text, self.session), self.colour)
+        warming = Thread(target=self._warm_up, daemon=True)
+
+        def complete(text: str) -> list[Candidate]:
+            warming.join()
+            return self._complete(text)
+
+        def wrong(text: str) -> QueryError | None:
+            warming.join()
+            return mistake(text, self.session)
+
+        prompt = Prompt(complete, wrong, self.colour)
+        warming.start()
         while True:
             text, self.waiting = self.waiting, ""
             try:
-                yield prompt.read(text)
+                typed = prompt.read(text)
             except KeyboardInterrupt:
                 continue
             except EOFError:
                 return
+            finally:
+                # The warehouse is not to be asked by two at once, nor closed meanwhile.
+                warming.join()
+            yield typed
+
+    def _warm_up(self) -> None:
+        """Reads the parser's tables and the catalog while the banner is read, so that the first key answers as quickly
+        as the others.
+        """
+        with contextlib.suppress(WarehouseError):
+            for text in (
+                "",
+                "score ",
+                "score F for ",
+                "compare F for all on ",
+                "compare F(",
+                "score F where document.",
+            ):
+                candidates(text, self.session)
+            mistake("score F for all", self.session)
 
     def _plain_lines(self) -> Iterator[str]:
         if not self.typed:

@@ -8,6 +8,8 @@ import csv
 import io
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -242,6 +244,23 @@ def test_rows_for_programs_hold_every_value_in_full() -> None:
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_latex_compiles(name: str, tmp_path: Path) -> None:
+    """By pdfLaTeX, once it is told of the letters that it lacks, as a comment says."""
+    if not shutil.which("pdflatex"):
+        pytest.skip("pdflatex is not installed")
+    drawn = render(RESULTS[name], "latex", Style())
+    beyond = sorted({sign for sign in drawn if ord(sign) > 0x17F and sign not in "–—‘’“”…"})
+    assert ("% for LuaLaTeX" in drawn) == bool(beyond)
+    preamble = "".join(rf"\DeclareUnicodeCharacter{{{ord(sign):04X}}}{{?}}" for sign in beyond)
+    document = rf"\documentclass{{article}}\usepackage{{booktabs}}{preamble}\begin{{document}}{drawn}\end{{document}}"
+    (tmp_path / "table.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-800:]
+    assert (tmp_path / "table.pdf").stat().st_size > 5000
 
 
 def test_a_workbook_holds_numbers_as_numbers_and_names_as_texts(tmp_path: Path) -> None:

@@ -77,6 +77,9 @@ _LATEX = {
     "*": "{*}",
     **{sign: "\\" + sign for sign in "{}$&#%_"},
 }
+_BEYOND_LATIN = re.compile("[^\u0000-\u017f–—‘’“”…]")
+"""Letters that pdfLaTeX knows only with packages that fit the script."""
+
 _SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
 
 
@@ -96,6 +99,8 @@ def latex(result: Result, style: Style) -> str:
         lines += _tabular(sheet)
     for note in ((LEGEND,) if result.triangle else ()) + result.notes:
         lines.append(rf"\par\smallskip{{\footnotesize {_typeset(note)}\par}}")
+    if any(_BEYOND_LATIN.search(line) for line in lines[1:]):
+        lines.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
     return "\n".join([*lines, r"\end{table}"]) + "\n\n"
 
 

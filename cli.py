@@ -191,6 +191,15 @@ def _backup_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
 
 
+def _export_words(parser: argparse.ArgumentParser) -> None:
+    target = "a folder, which gets a file of every kind of rows, or a file: .csv, .tsv, .parquet, .csv.gz, .tsv.gz"
+    parser.add_argument("target", metavar="FILE", help=target)
+    kinds = ("scores", "decisions", "labels", "values", "published", "systems", "documents")
+    kind = f"which rows a file gets: scores unless said, or {', '.join(kinds[1:])}"
+    parser.add_argument("--kind", choices=kinds, default="scores", metavar="KIND", help=kind)
+    parser.add_argument("--force", action="store_true", help="write over files")
+
+
 def _completion_words(parser: argparse.ArgumentParser) -> None:
     # The script is made of the options of the whole line.
     parser.set_defaults(everything=lambda: _parser([command.name for command in COMMANDS]))
@@ -260,6 +269,13 @@ COMMANDS = (
         "evalhouse backup monday.duckdb",
         _backup_words,
         "keeping.back_up",
+    ),
+    Command(
+        "export-scores",
+        "write rows to files that load takes",
+        "evalhouse export-scores scores.csv --db muc.duckdb",
+        _export_words,
+        "exporting.export",
     ),
     Command(
         "completion",

@@ -1,6 +1,7 @@
 """Transcripts in the documentation are executed: what a console block shows is what a terminal of 100 columns shows.
 
-`pytest --accept` rewrites what stands after each `$` line. A `$ cat FILE` line makes the file that it shows.
+`pytest --accept` rewrites what stands after each `$` line. A `$ cat FILE` line makes the file that it shows,
+unless a command before it made it.
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ def replay(block: str, folder: Path) -> str:
         replayed.append(line)
         words = shlex.split(line.removeprefix("$ "))
         if words[:1] == ["cat"]:
-            (folder / words[1]).write_text("\n".join(shown).rstrip("\n") + "\n", encoding="utf-8")
+            file = folder / words[1]
+            if file.exists():
+                shown = file.read_text(encoding="utf-8").split("\n")
+            else:
+                file.write_text("\n".join(shown).rstrip("\n") + "\n", encoding="utf-8")
             replayed += [text for text in shown if text]
         elif words[:1] == ["evalhouse"]:
             printed = on_a_terminal([sys.executable, str(ROOT / "cli.py"), *words[1:]], folder)

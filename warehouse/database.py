@@ -110,6 +110,28 @@ class Database:
         finally:
             self._connection.unregister("carried_across")
 
+    def write(self, select: Sql, to: Path) -> None:
+        """Writes the rows of a query to a new file in the format of its ending: CSV, TSV (also .gz) or Parquet.
+
+        Raises OSError if the file cannot be written, and WarehouseError. Not for a warehouse that is open for questions
+        alone, which opens no files (see `open_to_export`).
+        """
+        self.run("create or replace temp table written as " + select)
+        named = to.name.casefold()
+        options = "format parquet" if named.endswith(".parquet") else "format csv, header"
+        if ".tsv" in named:
+            options += ", delimiter '\t'"
+        if named.endswith(".gz"):
+            options += ", compression gzip"
+        try:
+            self._connection.execute(f"copy temp.written to {_quoted(to)} ({options})")
+        except duckdb.IOException as error:
+            raise OSError(_first_sentence(str(error))[1]) from None
+        except duckdb.Error as error:
+            raise _as_warehouse_error(error, self.path) from None
+        finally:
+            self.run(Sql("drop table temp.written"))
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is run within becomes part of the warehouse together, or nothing does if an exception leaves it."""
@@ -198,6 +220,15 @@ def open_database(path: Path) -> Database:
         database.close()
         raise
     return database
+
+
+def open_to_export(path: Path) -> Database:
+    """The warehouse at `path`, read-only, from which files can be written; only for SQL of our own.
+
+    Raises WarehouseError as `open_database` does.
+    """
+    open_database(path).close()
+    return _attached(path, writable=False)
 
 
 def create(path: Path) -> Database:
@@ -292,13 +323,12 @@ def _connect(path: Path | None) -> Database:
 def _attached(path: Path, *, writable: bool) -> Database:
     # Attached and not connected to: connections to one path share a database, even after the file was replaced.
     database = _connect(path)
-    quoted = "'" + str(path.absolute()).replace("'", "''") + "'"
     options = "type duckdb" if writable else "type duckdb, read_only"
     until = time.monotonic() + PATIENCE
     try:
         while True:
             try:
-                database._connection.execute(f"attach {quoted} as warehouse ({options}); use warehouse")
+                database._connection.execute(f"attach {_quoted(path)} as warehouse ({options}); use warehouse")
                 return database
             except duckdb.Error as error:
                 if "lock" not in str(error).lower() or time.monotonic() > until:
@@ -307,6 +337,10 @@ def _attached(path: Path, *, writable: bool) -> Database:
     except BaseException:
         database.close()
         raise
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path.absolute()).replace("'", "''") + "'"
 
 
 def _make_schema(database: Database, *, comments: bool) -> None:

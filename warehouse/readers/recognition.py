@@ -115,6 +115,16 @@ def _table(form: records.Form) -> Callable[[Start], str | None]:
     return recognized
 
 
+def _systems(start: Start) -> str | None:
+    attributes = "system" in start.columns and not start.columns & {"document", "measure"}
+    return "its column system, and no document" if attributes else None
+
+
+def _documents(start: Start) -> str | None:
+    attributes = "document" in start.columns and "system" not in start.columns
+    return "its column document, and no system" if attributes else None
+
+
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*", text) is not None
 
@@ -131,12 +141,14 @@ QUESTIONS: dict[str, Callable[[Start], str | None]] = {
     "labels": _table(records.LABELS),
     "published": _table(records.PUBLISHED),
     "values": _table(records.VALUES),
+    "systems": _systems,
+    "documents": _documents,
     "trec": _trec,
     "trec-eval": _trec_eval,
     "conll": _conll,
     "sacrebleu": _sacrebleu,
 }
-"""By reader, what speaks for it in the start of a file, or None. Tables of attributes cannot be told from others."""
+"""By reader, what speaks for it in the start of a file, or None. Tables of attributes are what is no other table."""
 
 
 def recognize(file: Path) -> Recognized:

@@ -1,0 +1,115 @@
+"""What is exported and loaded again is the same warehouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import warehouse
+from warehouse.database import Database, create, open_database, open_to_export
+from warehouse.errors import DataError
+from warehouse.exporting import ENDINGS, export_all, export_form
+from warehouse.ingest import load
+from warehouse.readers.recognition import recognize
+from warehouse.records import FORMS, PUBLISHED, SCORES
+from warehouse.sql import Sql
+
+VIEWS = (
+    "scores",
+    "decisions",
+    "labels",
+    "document_values",
+    "published_figures",
+    "system_attributes",
+    "document_attributes",
+)
+
+
+def contents(database: Database) -> dict[str, list[tuple[object, ...]]]:
+    """Every fact with its names, and whether it is simulated, whatever imports brought it."""
+    return {
+        view: database.rows(
+            Sql(
+                f'select v.* exclude (import_id), i.simulated from "{view}" v join import i on i.id = v.import_id '
+                "order by all"
+            )
+        )
+        for view in VIEWS
+    }
+
+
+def again(folder: Path, path: Path) -> Database:
+    """A new warehouse of the files in a folder, each read as what it is recognized to be."""
+    with create(path) as database:
+        for file in sorted(folder.iterdir()):
+            load(database, file, recognize(file).reader, simulated=".simulated." in file.name)
+    return open_database(path)
+
+
+@pytest.mark.parametrize("name", ["sample", "worked"])
+def test_all_rows_come_back_as_they_were(name: str, warehouses: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    with open_to_export(warehouses[name]) as database:
+        written = export_all(database, folder)
+        before = contents(database)
+    assert {each.file for each in written} == set(folder.iterdir())
+    with again(folder, tmp_path / "again.duckdb") as database:
+        assert contents(database) == before
+    question = "compare recall, F for all on all missing drop" if name == "sample" else "score recall, F for all on all"
+    with warehouse.open(warehouses[name]) as first, warehouse.open(tmp_path / "again.duckdb") as second:
+        assert first.run(question).rows == second.run(question).rows
+
+
+def test_the_real_evaluation_comes_back_as_it_was(real_data: Path, tmp_path: Path) -> None:
+    path, folder = tmp_path / "muc4.duckdb", tmp_path / "files"
+    folder.mkdir()
+    columns = {"system": "site", "document": "message_id"}
+    with create(path) as database:
+        load(database, real_data / "muc4" / "score_tuples.csv", "scores", columns=columns)
+        load(database, real_data / "muc4" / "decisions.csv", "decisions", columns=columns)
+        load(database, real_data / "muc4" / "key_labels.csv", "labels", columns={"document": "message_id"})
+    with open_to_export(path) as database:
+        export_all(database, folder)
+        before = contents(database)
+    with again(folder, tmp_path / "again.duckdb") as database:
+        assert contents(database) == before
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_one_kind_of_rows_in_every_format(ending: str, warehouses: dict[str, Path], tmp_path: Path) -> None:
+    for form in (SCORES, PUBLISHED):
+        file = tmp_path / f"{form.name}{ending}"
+        with open_to_export(warehouses["sample"]) as database:
+            (written,) = export_form(database, form, file)
+            kept = "published_figures" if form is PUBLISHED else form.name
+            view = f"from {kept} v join import i on i.id = v.import_id order by all"
+            before = database.rows(Sql(f"select v.* exclude (import_id), i.simulated {view}"))
+        assert (written.rows, written.simulated) == (len(before), form is SCORES)
+        with create(tmp_path / f"{form.name}.duckdb") as database:
+            load(database, file, form.name, simulated=written.simulated)
+            assert database.rows(Sql(f"select v.* exclude (import_id), i.simulated {view}")) == before
+
+
+def test_nothing_is_written_over_and_nothing_half(warehouses: dict[str, Path], tmp_path: Path) -> None:
+    with open_to_export(warehouses["sample"]) as database:
+        (tmp_path / "published.csv").write_text("mine")
+        with pytest.raises(DataError, match="is there already"):
+            export_all(database, tmp_path)
+        assert [file.name for file in tmp_path.iterdir()] == ["published.csv"]
+        assert (tmp_path / "published.csv").read_text() == "mine"
+        with pytest.raises(DataError, match="names no format"):
+            export_form(database, SCORES, tmp_path / "scores.doc")
+        with pytest.raises(DataError, match="there is no folder"):
+            export_form(database, SCORES, tmp_path / "none" / "scores.csv")
+        export_all(database, tmp_path, force=True)
+    assert (tmp_path / "published.csv").read_text().startswith("evaluation,test_set,system,task,")
+
+
+def test_every_form_has_a_kind_on_the_command_line() -> None:
+    import cli
+
+    parser = cli._parser(["export-scores"])
+    for form in FORMS:
+        assert parser.parse_args(["export-scores", "x.csv", "--kind", form.name]).kind == form.name

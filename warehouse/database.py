@@ -56,6 +56,9 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "50%",
 }
 
+LOADING_MEMORY = "300MB"
+"""What DuckDB may hold while a file is loaded, however large it is; the rest is spilled to disk, which costs little."""
+
 
 class Database:
     """One open warehouse. Not to be used from two threads at once, but for `interrupt`."""
@@ -310,10 +313,11 @@ def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
     return tuple((int(found[0]), int(found[1]), int(found[2])) for found in database.rows(differing))
 
 
-def _connect(path: Path | None) -> Database:
+def _connect(path: Path | None, memory: str | None = None) -> Database:
     spill = tempfile.mkdtemp(prefix="evalhouse-")
     try:
-        connection = duckdb.connect(config={**_CONFIGURATION, "temp_directory": spill})
+        limit = {"memory_limit": memory} if memory else {}
+        connection = duckdb.connect(config={**_CONFIGURATION, **limit, "temp_directory": spill})
     except duckdb.Error as error:
         shutil.rmtree(spill, ignore_errors=True)
         raise _as_warehouse_error(error, path) from None
@@ -322,7 +326,7 @@ def _connect(path: Path | None) -> Database:
 
 def _attached(path: Path, *, writable: bool) -> Database:
     # Attached and not connected to: connections to one path share a database, even after the file was replaced.
-    database = _connect(path)
+    database = _connect(path, LOADING_MEMORY if writable else None)
     options = "type duckdb" if writable else "type duckdb, read_only"
     until = time.monotonic() + PATIENCE
     try:

@@ -67,7 +67,7 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
 
 
 def make_facts(staging: Staging, staged: Staged) -> None:
-    """The rows as their table wants them, with numbers for names, in the temporary table `fact`.
+    """The rows as their table wants them, with numbers for names, in the temporary table `fact`, sorted by their key.
 
     The column `place` is the row that was staged. Where columns are attributes, each that is not empty is one fact.
     """
@@ -97,16 +97,18 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     rows = "select " + join(", ", columns) + tables
     if form.attributes:
         rows = _one_row_an_attribute(staged, columns, tables)
-    staging.database.run("create or replace temp table fact as " + rows)
+    order = " order by " + join(", ", map(name, (*key_columns(form), "place")))
+    staging.database.run("create or replace temp table fact as select * from (" + rows + ")" + order)
 
 
 def store_facts(staging: Staging, import_id: int) -> None:
-    """Appends the facts, sorted by test set, system and document, so that asking for one of these reads little."""
+    """Appends the facts, which are sorted by test set, system and document, so that asking for one of these reads
+    little.
+    """
     key, content = key_columns(staging.form), content_columns(staging.form)
     columns = join(", ", map(name, (*key, *content)))
     into = "insert into " + name(staging.form.table) + " (" + columns + ", import_id) "
-    order = " from fact order by " + join(", ", map(name, key))
-    staging.database.run(into + "select " + columns + ", " + value(import_id) + "::integer" + order)
+    staging.database.run(into + "select " + columns + ", " + value(import_id) + "::integer from fact")
 
 
 def _one_row_an_attribute(staged: Staged, columns: list[Sql], tables: Sql) -> Sql:

@@ -169,21 +169,25 @@ class Session:
 
     def _load(self, statement: n.Load) -> Result:
         from warehouse.ingest import Loaded, load
-        from warehouse.readers import READERS
+        from warehouse.readers import READERS, plugins
+        from warehouse.readers.recognition import named_files, recognize
 
-        file = Path(text_of(statement.path, statement.path, "the name of a file"))
+        files = named_files([text_of(statement.path, statement.path, "the name of a file")])
         reader = statement.reader.text.casefold()
-        if reader not in READERS:
-            raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, READERS, "readers"))
+        known = [*READERS, *plugins(), "auto"]
+        if reader not in known:
+            raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, known, "readers"))
         done: list[Loaded] = []
 
         def change(database: Database) -> None:
-            done.append(load(database, file, reader))
+            for file in files:
+                done.append(load(database, file, recognize(file).reader if reader == "auto" else reader))
 
         self._replace(change, statement.span)
-        row = (done[0].source, done[0].reader, done[0].import_id, done[0].rows_read, done[0].rows_new)
+        rows = tuple((each.source, each.reader, each.import_id, each.rows_read, each.rows_new) for each in done)
         columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
-        return Result(to_text(statement), "loaded", to_text(statement), Table(columns, (row,)), notes=done[0].notes)
+        notes = tuple(note for each in done for note in each.notes)
+        return Result(to_text(statement), "loaded", to_text(statement), Table(columns, rows), notes=notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
         from warehouse.ingest import forget

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import warehouse
+from grammar.errors import QueryError
+from warehouse.database import create
 from warehouse.errors import DataError
 from warehouse.readers import READERS
 from warehouse.readers.recognition import QUESTIONS, recognize
@@ -102,3 +105,21 @@ def test_help_lists_the_options_of_readers(tmp_path: Path) -> None:
         for option in reader.options:
             assert f"--{option.name} " in printed
             assert f"{reader.name}: {option.meaning}" in printed
+
+
+def test_a_statement_loads_a_folder_of_what_each_file_is(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name in ("scores", "labels", "systems"):
+        (folder / f"{name}.csv").write_text(READERS[name].example)
+    path = tmp_path / "w.duckdb"
+    create(path).close()
+    with warehouse.open(path) as session:
+        rows = session.run(f'load "{folder}" as auto').rows
+        assert [(row["reader"], row["rows_new"]) for row in rows] == [("labels", 1), ("scores", 1), ("systems", 1)]
+        assert session.run("score recall for all on TST3").rows[0]["recall"] == 0.75
+        (folder / "notes.txt").write_text("nothing of the kind")
+        with pytest.raises(DataError, match="nothing in it says what it is"):
+            session.run(f'load "{folder}" as auto')
+        with pytest.raises(QueryError, match="unknown reader 'scors'"):
+            session.run(f'load "{folder}/*.csv" as scors')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ def load_files(asked: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
     from warehouse.database import in_memory, replacing
     from warehouse.ingest import load
+    from warehouse.readers.recognition import named_files
 
     path = path_of(asked) or DEFAULT_FILE
     chosen = {key.removeprefix("reader_"): text for key, text in vars(asked).items() if key.startswith("reader_")}
@@ -37,7 +38,7 @@ def load_files(asked: argparse.Namespace) -> int:
         "options": {name: text for name, text in chosen.items() if text is not None},
         "simulated": asked.simulated,
     }
-    files = _files(asked.files)
+    files = named_files(asked.files)
     done: list[Loaded] = []
     with (
         suppress(_DryRunOverError),
@@ -59,22 +60,6 @@ def load_files(asked: argparse.Namespace) -> int:
 def _overall(progress: Callable[[float], None], place: int, files: int, share: float) -> None:
     """Tells the share of all files, from the share of one."""
     progress((place + share) / files)
-
-
-def _files(named: Sequence[str]) -> list[Path]:
-    """The files that are meant: themselves, those in a folder in order of name, or those that fit a pattern."""
-    from glob import glob
-
-    files: list[Path] = []
-    for name in named:
-        path = Path(name)
-        if path.is_dir():
-            files += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-        elif not path.exists() and any(letter in name for letter in "*?["):
-            files += [Path(found) for found in sorted(glob(name, recursive=True)) if Path(found).is_file()] or [path]
-        else:
-            files.append(path)
-    return files or [Path(name) for name in named]
 
 
 def _recognized(asked: argparse.Namespace, file: Path) -> str:

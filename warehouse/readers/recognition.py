@@ -1,4 +1,5 @@
-"""Which reader a file is for, by its name and its first lines: one question a reader, in the order of asking.
+"""Which files are meant, and which reader each is for, by its name and its first lines: one question a reader, in the
+order of asking.
 
 Nothing is read but the start of a file; a reader may still find that the rest is something else.
 """
@@ -10,8 +11,9 @@ import gzip
 import re
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 
 from warehouse import records
@@ -149,6 +151,20 @@ QUESTIONS: dict[str, Callable[[Start], str | None]] = {
     "sacrebleu": _sacrebleu,
 }
 """By reader, what speaks for it in the start of a file, or None. Tables of attributes are what is no other table."""
+
+
+def named_files(named: Sequence[str]) -> list[Path]:
+    """The files that are meant: themselves, those in a folder in order of name, or those that fit a pattern."""
+    files: list[Path] = []
+    for name in named:
+        path = Path(name)
+        if path.is_dir():
+            files += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        elif not path.exists() and any(letter in name for letter in "*?["):
+            files += [Path(found) for found in sorted(glob(name, recursive=True)) if Path(found).is_file()] or [path]
+        else:
+            files.append(path)
+    return files or [Path(name) for name in named]
 
 
 def recognize(file: Path) -> Recognized:

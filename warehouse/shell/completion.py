@@ -161,6 +161,7 @@ def _adjustments(session: Session, before: str) -> Names:
 
 def _readers(session: Session, before: str) -> Names:
     yield from ((reader.name, reader.reads) for reader in READERS.values())
+    yield "auto", "whatever the file is found to be"
 
 
 def _tasks(session: Session, before: str) -> Names:

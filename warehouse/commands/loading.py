@@ -39,14 +39,14 @@ def load_files(asked: argparse.Namespace) -> int:
         "simulated": asked.simulated,
     }
     files = named_files(asked.files)
+    readers = [_recognized(asked, file) if asked.reader == "auto" else asked.reader for file in files]
     done: list[Loaded] = []
     with (
         suppress(_DryRunOverError),
         progress(asked, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as told,
         replacing(path) if path.exists() or not asked.dry_run else in_memory() as database,
     ):
-        for place, file in enumerate(files):
-            reader = _recognized(asked, file) if asked.reader == "auto" else asked.reader
+        for place, (file, reader) in enumerate(zip(files, readers, strict=True)):
             overall = told and partial(_overall, told, place, len(files))
             done.append(load(database, file, reader, progress=overall, **options))
         if asked.dry_run:

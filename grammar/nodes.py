@@ -8,52 +8,53 @@ Nothing here knows lark or a warehouse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Literal
 
 from grammar.span import NOWHERE, Span
+from grammar.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Node:
     """Anything that stands at a place in a query."""
 
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Name(Node):
     """A name as the user means it, without quotes and after Unicode NFC: GE-CMU, "José"."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pattern(Node):
     """A bare name with `*` where a list of names is expected: TST*. A quoted name with a star is a Name."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Variable(Node):
     """$name, without the dollar sign."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Number(Node):
     """A number; 10% is 0.10 and 2^20 is 1048576."""
 
     value: Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text(Node):
     """A quoted text that is a value, not a name: "TST3-MUC4-00%", "scores.csv"."""
 
@@ -63,12 +64,12 @@ class Text(Node):
 # --- systems and test sets --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class All(Node):
     """`all` in a list of systems or of test sets."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Baseline(Node):
     """A system that is computed, written with its parameters: random(s=0.7). `allrel` alone is a Name."""
 
@@ -76,7 +77,7 @@ class Baseline(Node):
     parameters: tuple[Parameter, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Systems(Node):
     """`for A, B`, `for all, allrel`, `for all except C`: those named, without those excepted."""
 
@@ -84,7 +85,7 @@ class Systems(Node):
     excepted: tuple[Name | Pattern | Variable, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TestSets(Node):
     """`on T1, T2`, `on MUC-*.TST*`, `on all`."""
 
@@ -96,7 +97,7 @@ class TestSets(Node):
 # --- measures ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Parameter(Node):
     """`beta=1`, `optional=excluded`, `beta=$b`."""
 
@@ -104,7 +105,7 @@ class Parameter(Node):
     value: Number | Name | Variable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Measure(Node):
     """`recall`, `F(beta=2)`, `P@10`."""
 
@@ -112,7 +113,7 @@ class Measure(Node):
     parameters: tuple[Parameter, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mean(Node):
     """`mean(M)`: M document by document, then averaged."""
 
@@ -122,7 +123,7 @@ class Mean(Node):
 # --- attributes and conditions ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Attribute(Node):
     """`document`, `unit`, `label`, `confidence`, `system`, `document.source`, `system.pre_parse`.
 
@@ -133,20 +134,20 @@ class Attribute(Node):
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Comparison(Node):
     attribute: Attribute
     operator: Literal["=", "!=", "<", "<=", ">", ">="]
     value: Text | Number | Name | Variable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class In(Node):
     attribute: Attribute
     values: tuple[Text | Number | Name | Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Like(Node):
     """`attribute like "TST3-%"`: % any characters, _ one character."""
 
@@ -154,22 +155,22 @@ class Like(Node):
     pattern: Text | Variable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IsMissing(Node):
     attribute: Attribute
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Not(Node):
     condition: Condition
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class And(Node):
     conditions: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Or(Node):
     conditions: tuple[Condition, ...]
 
@@ -180,12 +181,12 @@ Condition = Comparison | In | Like | IsMissing | Not | And | Or
 # --- arithmetic of user measures --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Negative(Node):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Arithmetic(Node):
     left: Expression
     operator: Literal["+", "-", "*", "/"]
@@ -199,7 +200,7 @@ Expression = Number | Variable | Measure | Negative | Arithmetic
 # --- statements -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Order(Node):
     """`order by M desc`, `order by system`; direction None where none was written."""
 
@@ -207,7 +208,7 @@ class Order(Node):
     direction: Literal["asc", "desc"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Score(Node):
     measures: tuple[Measure | Mean, ...]
     task: Name | None = None
@@ -219,7 +220,7 @@ class Score(Node):
     limit: Number | Variable | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Tested(Node):
     """The clauses that compare and group share: which test decides, and how."""
 
@@ -239,26 +240,26 @@ class _Tested(Node):
     missing: Literal["error", "drop", "zero"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compare(_Tested):
     test_sets: TestSets | None = None
     against: Name | Baseline | Variable | None = None
     interval: Literal["percentile", "bca"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Group(_Tested):
     test_sets: TestSets | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Generality(Node):
     test_sets: TestSets | None = None
     by: tuple[Attribute, ...] = ()
     where: Condition | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Change(Node):
     measures: tuple[Measure | Mean, ...]
     source: Name | Variable
@@ -269,7 +270,7 @@ class Change(Node):
     trim: Number | Variable | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Replicate(_Tested):
     """`replicate F for all from TST3 to TST4`: which differences on one test set carry over to the other."""
 
@@ -277,7 +278,7 @@ class Replicate(_Tested):
     target: Name | Variable = field(kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Project(Node):
     measures: tuple[Measure | Mean, ...]
     source: Name | Variable
@@ -288,7 +289,7 @@ class Project(Node):
     exponent: Number | Variable | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Audit(Node):
     """`audit published for all on TST2`."""
 
@@ -296,7 +297,7 @@ class Audit(Node):
     test_sets: TestSets | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Agree(Node):
     test_sets: TestSets | None = None
     where: Condition | None = None
@@ -306,24 +307,24 @@ Question = Score | Compare | Group | Generality | Change | Replicate | Project |
 """What can be plotted, explained and exported."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Plot(Node):
     question: Question
     to: Text | Variable | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Explain(Node):
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Export(Node):
     question: Question
     to: Text | Variable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Let(Node):
     """`let $v = A, B`: names and patterns, or one number, or one text; a Text may mean a name too: let $v = "José"."""
 
@@ -331,7 +332,7 @@ class Let(Node):
     values: tuple[Name | Pattern | Number | Text | Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Default(Node):
     """A parameter of a definition with its default: w=0.5; None where it has none."""
 
@@ -339,32 +340,32 @@ class Default(Node):
     value: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Define(Node):
     name: Name
     expression: Expression
     parameters: tuple[Default, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Show(Node):
     what: Literal["systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Load(Node):
     path: Text | Variable
     reader: Name
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Forget(Node):
     """`forget import 3`."""
 
     number: Number | Variable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SqlQuery(Node):
     """`sql "select …"`."""
 

@@ -6,10 +6,10 @@ can fail.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from grammar.value import value
 from warehouse.measures import Statistic, Task
 
 DEFAULT_SEED = 1992
@@ -19,7 +19,7 @@ DEFAULT_CONFIDENCE = Decimal("0.99")
 # --- who and where ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TestSet:
     """A stored test set; `name` is as short as it can be without being ambiguous, `own_name` is without an
     evaluation.
@@ -32,7 +32,7 @@ class TestSet:
     own_name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class System:
     """A stored system."""
 
@@ -40,7 +40,7 @@ class System:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Baseline:
     """A system of filtering that is computed from the key: a share of the documents judged relevant at random, or
     all of them (share 1).
@@ -57,7 +57,7 @@ Contender = System | Baseline
 Scalar = str | Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Dimension:
     """What rows are split or chosen by: document, unit, label, confidence, system, or an attribute of a document or
     a system.
@@ -72,7 +72,7 @@ class Dimension:
         return f"{self.of}.{self.attribute}" if self.attribute else self.of
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compared:
     """A dimension compared with one value."""
 
@@ -81,29 +81,29 @@ class Compared:
     value: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OneOf:
     dimension: Dimension
     values: tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Matches:
     dimension: Dimension
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Missing:
     dimension: Dimension
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Negated:
     condition: Filter
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Joined:
     word: Literal["and", "or"]
     conditions: tuple[Filter, ...]
@@ -115,7 +115,7 @@ Filter = Compared | OneOf | Matches | Missing | Negated | Joined
 # --- the questions ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Field:
     """The contenders of one test set and the statistics to compute for them, all of one task."""
 
@@ -125,7 +125,7 @@ class Field:
     contenders: tuple[Contender, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ScorePlan:
     text: str
     fields: tuple[Field, ...]
@@ -137,7 +137,7 @@ class ScorePlan:
     limit: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Testing:
     """How pairs of systems are tested."""
 
@@ -173,7 +173,7 @@ class Testing:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ComparePlan:
     text: str
     fields: tuple[Field, ...]
@@ -181,14 +181,14 @@ class ComparePlan:
     how: Testing
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GroupPlan:
     text: str
     fields: tuple[Field, ...]
     how: Testing
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GeneralityPlan:
     text: str
     test_sets: tuple[TestSet, ...]
@@ -196,7 +196,7 @@ class GeneralityPlan:
     where: Filter | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChangePlan:
     """`source` and `target` have the same contenders, in the same order: those of both test sets."""
 
@@ -207,7 +207,7 @@ class ChangePlan:
     trim: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReplicatePlan:
     """`source` and `target` have the same contenders, in the same order: those of both test sets."""
 
@@ -217,7 +217,7 @@ class ReplicatePlan:
     how: Testing
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProjectPlan:
     text: str
     field: Field
@@ -226,13 +226,13 @@ class ProjectPlan:
     where: Filter | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AuditPlan:
     text: str
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AgreePlan:
     text: str
     test_sets: tuple[TestSet, ...]
@@ -256,33 +256,33 @@ Question = (
 # --- the other statements ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ExplainPlan:
     text: str
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PlotPlan:
     text: str
     question: Question
     to: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ExportPlan:
     text: str
     question: Question
     to: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ShowPlan:
     text: str
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SqlPlan:
     text: str
     query: str

@@ -1,0 +1,96 @@
+"""What `value` makes behaves as `dataclass(frozen=True, slots=True)` does."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from typing import Any
+
+import pytest
+
+from grammar import nodes
+from grammar.span import Span
+from grammar.value import value
+from warehouse.query import plan
+
+
+@value
+class Ours:
+    a: int
+    b: str = "b"
+    span: int = field(default=0, compare=False, repr=False, kw_only=True)
+
+
+@value
+class OursMore(Ours):
+    c: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Theirs:
+    a: int
+    b: str = "b"
+    span: int = field(default=0, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TheirsMore(Theirs):
+    c: tuple[int, ...] = ()
+
+
+PAIRS: list[tuple[Any, Any]] = [(Ours, Theirs), (OursMore, TheirsMore)]
+CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((1,), {}),
+    ((1, "x"), {"span": 3}),
+    ((), {"a": 1, "b": "y"}),
+    ((), {}),
+    ((1, "x", 3, 4), {}),
+    ((1,), {"a": 2}),
+    ((1,), {"other": 2}),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+@pytest.mark.parametrize(("positional", "named"), CALLS)
+def test_calls_are_taken_and_refused_alike(ours: Any, theirs: Any, positional: Any, named: Any) -> None:
+    try:
+        expected = theirs(*positional, **named)
+    except TypeError:
+        with pytest.raises(TypeError):
+            ours(*positional, **named)
+        return
+    made = ours(*positional, **named)
+    assert repr(made) == repr(expected).replace("Theirs", "Ours")
+    assert [getattr(made, each.name) for each in fields(made)] == [
+        getattr(expected, each.name) for each in fields(expected)
+    ]
+    assert ours.__match_args__ == theirs.__match_args__
+    assert repr(replace(made, a=7)) == repr(replace(expected, a=7)).replace("Theirs", "Ours")
+
+
+def test_values_are_equal_by_class_and_compared_fields() -> None:
+    assert Ours(1, span=1) == Ours(1, span=2)
+    assert hash(Ours(1, span=1)) == hash(Ours(1, span=2))
+    assert Ours(1) != Ours(2)
+    assert Ours(1) != OursMore(1)
+    assert Ours(1) != 1
+    assert nodes.Name("GE") != nodes.Text("GE")
+
+
+def test_values_are_frozen_and_have_slots() -> None:
+    made: Any = OursMore(1)
+    for name in ("a", "c", "new"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, name, 2)
+    with pytest.raises(FrozenInstanceError):
+        del made.a
+    assert not hasattr(made, "__dict__")
+
+
+def test_nodes_and_plans_are_such_values() -> None:
+    name = nodes.Name("GE", span=Span(0, 2))
+    match name:
+        case nodes.Name(text):
+            assert text == "GE"
+    assert repr(name) == "Name(text='GE')"
+    assert plan.Dimension("document", "source").name == "document.source"
+    assert not any(hasattr(each, "__dict__") for each in (name, plan.Dimension("unit")))

@@ -122,7 +122,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             help=command.meaning,
             description=command.meaning[0].upper() + command.meaning[1:] + ".",
             epilog=f"Example: {command.example}",
-            parents=[everywhere],
+            parents=[everywhere] if command.name in words else [],
         )
         added.set_defaults(run=command.run)
         if command.name in words:

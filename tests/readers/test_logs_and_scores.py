@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import random
+import sys
 import zipfile
 from pathlib import Path
 
@@ -118,6 +119,16 @@ def test_what_is_no_log_of_inspect_is_refused(
     complaints: Complaints, content: str | bytes, file: str, sentence: str
 ) -> None:
     assert complaints(content, "inspect", file) == [sentence]
+
+
+def test_a_member_packed_in_a_way_unknown_here_says_what_helps(complaints: Complaints) -> None:
+    """Method 93 is Zstandard, which newer logs are packed with."""
+    packed = bytearray(eval_archive({"samples/a.json": "{}"}))
+    for signature, method in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        packed[packed.rindex(signature) + method] = 93
+    (said,) = complaints(bytes(packed), "inspect", "log.eval")
+    assert "log.eval/samples/a.json: this is " in said
+    assert sys.version_info >= (3, 14) or "inspect log convert --to json" in said
 
 
 def test_a_member_that_unpacks_to_too_much_is_refused(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,7 +164,11 @@ def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         with archive.open(name) as binary:
             raw = binary.read(LARGEST_MEMBER + 1)
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError, ValueError):
+    except NotImplementedError:
+        # Zstandard, in newer logs; Python can unpack it from 3.14 on.
+        how = "this is compressed in a way that this Python cannot unpack; inspect log convert --to json helps"
+        raise DataError((_fault(staging, name, how),)) from None
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError):
         raise DataError((_fault(staging, name, "this member of the archive is damaged"),)) from None
     if len(raw) > LARGEST_MEMBER:
         raise DataError((_fault(staging, name, f"this is larger than {LARGEST_MEMBER} bytes"),))

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WIPED = re.compile(r"[^\n]*\r\x1b\[K")
-PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
 def on_a_terminal(command: list[str], folder: Path) -> str:
@@ -88,11 +88,23 @@ def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_examples_run(page: Path, tmp_path: Path) -> None:
-    for number, code in enumerate(PYTHON.findall(page.read_text(encoding="utf-8"))):
-        script = tmp_path / f"example{number}.py"
-        script.write_text(code, encoding="utf-8")
-        settings = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, env=settings)
+def test_python_examples_print_what_they_show(page: Path, tmp_path: Path, accept: bool) -> None:
+    """Each block is a script of its own; a block of text behind it is what it prints."""
+    settings = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def run(found: re.Match[str]) -> str:
+        (tmp_path / "example.py").write_text(found[1], encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "example.py"], capture_output=True, text=True, cwd=tmp_path, env=settings, check=False
+        )
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip()
+        shown = "" if found[2] is None else f"\n\n```text\n{done.stdout}```"
+        return f"```python\n{found[1]}```{shown}"
+
+    text = page.read_text(encoding="utf-8")
+    replayed = PYTHON.sub(run, text)
+    if accept:
+        page.write_text(replayed, encoding="utf-8")
+    else:
+        assert replayed == text

@@ -10,11 +10,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NamedTuple, NoReturn
 
+from warehouse import TYPE_CHECKING
 from warehouse.commands import CLOSED, DONE, INTERRUPTED, MISUSED, WRONG
 from warehouse.commands.talk import say
 from warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,8 +90,28 @@ def _format(parser: argparse.ArgumentParser, named: str | None) -> str | None:
 # --- the words --------------------------------------------------------------------------------------------------------
 
 
+class _Help(argparse.HelpFormatter):
+    """Help as wide as the terminal; argparse would import half a dozen modules to find out how wide that is."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, width=_columns() - 2, **options)
+
+
+def _columns() -> int:
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
 class _Parser(argparse.ArgumentParser):
     """Errors of the command line in the words of all other errors."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Help, **options)
 
     def error(self, message: str) -> NoReturn:
         say(f"error: {message}\n  {self.prog} --help says what there is")
@@ -214,15 +237,17 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
 # --- the table of commands --------------------------------------------------------------------------------------------
 
 
-class Command(NamedTuple):
-    """A command: its name, what it does in one line, an example, its own arguments, and what runs it."""
+class Command:
+    """A command: its name, what it does in one line, an example, its own arguments, and what runs it, a function of
+    warehouse.commands as module.name.
+    """
 
-    name: str
-    meaning: str
-    example: str
-    words: Callable[[argparse.ArgumentParser], None]
-    run: str
-    """The function of warehouse.commands, as module.name."""
+    __slots__ = ("example", "meaning", "name", "run", "words")
+
+    def __init__(
+        self, name: str, meaning: str, example: str, words: Callable[[argparse.ArgumentParser], None], run: str
+    ) -> None:
+        self.name, self.meaning, self.example, self.words, self.run = name, meaning, example, words, run
 
 
 COMMANDS = (

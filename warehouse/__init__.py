@@ -10,9 +10,11 @@ This module only opens the door; it imports nothing heavy until the door is used
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from warehouse.version import __version__
+
+TYPE_CHECKING = False
+"""As type checkers read it: to import typing takes longer than all that `--help` needs of this package."""
 
 if TYPE_CHECKING:
     from warehouse.session import Session

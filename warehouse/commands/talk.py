@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+
+from warehouse import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -181,7 +181,7 @@ class Session:
 
         def change(database: Database) -> None:
             for file in files:
-                done.append(load(database, file, recognize(file).reader if reader == "auto" else reader))
+                done.append(load(database, file, recognize(file, database).reader if reader == "auto" else reader))
 
         self._replace(change, statement.span)
         rows = tuple((each.source, each.reader, each.import_id, each.rows_read, each.rows_new) for each in done)

@@ -6,8 +6,6 @@ import gzip
 import io
 import json
 import random
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from warehouse.database import Database
 from warehouse.errors import DataError
 from warehouse.ingest import load
 from warehouse.readers import classes, helm, inspect_log, segments
+from warehouse.readers.zstandard import zipfile
 from warehouse.sql import Sql
 
 ON = {"test_set": "news", "system": "base"}
@@ -40,9 +39,9 @@ def answer(number: int, value: object, epoch: int = 1) -> dict[str, object]:
     return {"id": number, "epoch": epoch, "scores": {"match": {"value": value}}}
 
 
-def eval_archive(samples: dict[str, str]) -> bytes:
+def eval_archive(samples: dict[str, str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(packed, "w", method) as archive:
         archive.writestr("header.json", json.dumps({"eval": {"task": "quiz", "model": "m"}}))
         for name, text in samples.items():
             archive.writestr(name, text)
@@ -122,13 +121,23 @@ def test_what_is_no_log_of_inspect_is_refused(
 
 
 def test_a_member_packed_in_a_way_unknown_here_says_what_helps(complaints: Complaints) -> None:
-    """Method 93 is Zstandard, which newer logs are packed with."""
+    """Method 98 is PPMd, which no Python unpacks."""
     packed = bytearray(eval_archive({"samples/a.json": "{}"}))
     for signature, method in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-        packed[packed.rindex(signature) + method] = 93
-    (said,) = complaints(bytes(packed), "inspect", "log.eval")
-    assert "log.eval/samples/a.json: this is " in said
-    assert sys.version_info >= (3, 14) or "inspect log convert --to json" in said
+        packed[packed.rindex(signature) + method] = 98
+    [said] = complaints(bytes(packed), "inspect", "log.eval")
+    assert said.startswith("log.eval/samples/a.json: this is compressed in a way that is not known here; inspect log")
+
+
+def test_a_log_packed_with_zstandard_is_read(database: Database, load_text: Load, complaints: Complaints) -> None:
+    log = eval_archive({"samples/a.json": json.dumps(answer(1, 0.5))}, zipfile.ZIP_ZSTANDARD)
+    load_text(log, "inspect", "log.eval")
+    assert values(database) == [("quiz", "m", "1", "match", 0.5)]
+    place = log.index(b"\x28\xb5\x2f\xfd", log.index(b"samples/a.json"))
+    broken = log[: place + 4] + bytes(8) + log[place + 12 :]
+    assert complaints(broken, "inspect", "log.eval") == [
+        "log.eval/samples/a.json: this member of the archive is damaged"
+    ]
 
 
 def test_a_member_that_unpacks_to_too_much_is_refused(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import io
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import warehouse
 from grammar.errors import QueryError
-from warehouse.database import create
+from warehouse.database import Database, create
 from warehouse.errors import DataError
 from warehouse.readers import READERS
 from warehouse.readers.recognition import QUESTIONS, recognize
 from warehouse.readers.trec import EXAMPLE, EXAMPLE_RUN
+from warehouse.readers.zstandard import zstd
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,25 +31,41 @@ def evalhouse(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("reader", QUESTIONS)
-def test_the_example_of_a_reader_is_recognized(tmp_path: Path, reader: str) -> None:
+def test_the_example_of_a_reader_is_recognized(database: Database, tmp_path: Path, reader: str) -> None:
     file = tmp_path / "file"
     file.write_text(READERS[reader].example)
-    assert recognize(file).reader == reader
-    packed = tmp_path / "file.gz"
-    packed.write_bytes(gzip.compress(file.read_bytes()))
-    assert recognize(packed) == recognize(file)
+    assert recognize(file, database).reader == reader
+    for ending, compress in ((".gz", gzip.compress), (".zst", zstd.compress)):
+        packed = tmp_path / f"file{ending}"
+        packed.write_bytes(compress(file.read_bytes()))
+        assert recognize(packed, database) == recognize(file, database)
+
+
+@pytest.mark.parametrize("reader", [reader.name for reader in READERS.values() if reader.columns])
+def test_a_table_in_parquet_is_recognized_by_its_columns(database: Database, tmp_path: Path, reader: str) -> None:
+    file = tmp_path / "in[1].parquet"
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(io.BytesIO(READERS[reader].example.encode())), file)
+    assert recognize(file, database).reader == reader
+
+
+@pytest.mark.parametrize("ending", [".gz", ".tgz", ".tar", ".tar.gz", ".tar.zst", ".zst", ".parquet"])
+def test_a_damaged_file_is_said_to_be_one(database: Database, tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"file{ending}"
+    file.write_text("PAR1 or what you will")
+    with pytest.raises(DataError, match=re.escape(f"file{ending}: the file cannot be read, or is damaged")):
+        recognize(file, database)
 
 
 @pytest.mark.parametrize(
     ("text", "reader"),
     [(EXAMPLE_RUN, "trec"), ("0.5\n-1\n", "sacrebleu"), ("base\ttuned\n1\t2\n", "sacrebleu"), ("a O O\n", "conll")],
 )
-def test_other_shapes_are_recognized(tmp_path: Path, text: str, reader: str) -> None:
+def test_other_shapes_are_recognized(database: Database, tmp_path: Path, text: str, reader: str) -> None:
     (tmp_path / "file").write_text(text)
-    assert recognize(tmp_path / "file").reader == reader
+    assert recognize(tmp_path / "file", database).reader == reader
 
 
-def test_real_files_are_recognized(real_files: Path) -> None:
+def test_real_files_are_recognized(database: Database, real_files: Path) -> None:
     wanted = {
         "muc4/score-reports.tst3.tar.gz": "muc-report",
         "trec/qrels.test": "trec",
@@ -53,19 +74,16 @@ def test_real_files_are_recognized(real_files: Path) -> None:
         "llm/samples_masakhaner_luo_prompt_1_2026-01-16T16-02-26.648276.jsonl.gz": "lm-eval",
         "llm/2025-02-11T15-17-00-05-00_popularity_dPiJifoWeEQBrfWsAopzWr.eval": "inspect",
     }
-    assert {file: recognize(real_files / file).reader for file in wanted} == wanted
+    assert {file: recognize(real_files / file, database).reader for file in wanted} == wanted
 
 
 @pytest.mark.parametrize("text", ["", "hello\n", "a,b\n1,2\n", '{"a": 1}\n'])
-def test_what_says_nothing_is_not_guessed(tmp_path: Path, text: str) -> None:
+def test_what_says_nothing_is_not_guessed(database: Database, tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
     with pytest.raises(DataError, match="nothing in it says what it is; --as READER does"):
-        recognize(tmp_path / "file")
+        recognize(tmp_path / "file", database)
     with pytest.raises(DataError, match="there is no such file"):
-        recognize(tmp_path / "none")
-    (tmp_path / "file.gz").write_text("no gzip")
-    with pytest.raises(DataError, match="the file cannot be read, or is damaged"):
-        recognize(tmp_path / "file.gz")
+        recognize(tmp_path / "none", database)
 
 
 def test_files_folders_and_patterns_load_together_or_not_at_all(tmp_path: Path) -> None:

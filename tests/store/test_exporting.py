@@ -43,7 +43,7 @@ def again(folder: Path, path: Path) -> Database:
     """A new warehouse of the files in a folder, each read as what it is recognized to be."""
     with create(path) as database:
         for file in sorted(folder.iterdir()):
-            load(database, file, recognize(file).reader, simulated=".simulated." in file.name)
+            load(database, file, recognize(file, database).reader, simulated=".simulated." in file.name)
     return open_database(path)
 
 

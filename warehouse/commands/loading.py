@@ -39,7 +39,7 @@ def load_files(asked: argparse.Namespace) -> int:
         "simulated": asked.simulated,
     }
     files = named_files(asked.files)
-    readers = [_recognized(asked, file) if asked.reader == "auto" else asked.reader for file in files]
+    readers = _recognized(asked, files) if asked.reader == "auto" else [asked.reader] * len(files)
     done: list[Loaded] = []
     with (
         suppress(_DryRunOverError),
@@ -62,13 +62,18 @@ def _overall(progress: Callable[[float], None], place: int, files: int, share: f
     progress((place + share) / files)
 
 
-def _recognized(asked: argparse.Namespace, file: Path) -> str:
-    """The reader for a file, by what is in it; says which and why."""
+def _recognized(asked: argparse.Namespace, files: list[Path]) -> list[str]:
+    """The reader for each file, by what is in it; says which and why."""
+    from warehouse.database import in_memory
     from warehouse.readers.recognition import recognize
 
-    found = recognize(file)
-    note(asked, f"{file}: read as {found.reader}, for {found.why}")
-    return found.reader
+    readers = []
+    with in_memory() as scratch:
+        for file in files:
+            found = recognize(file, scratch)
+            note(asked, f"{file}: read as {found.reader}, for {found.why}")
+            readers.append(found.reader)
+    return readers
 
 
 def report(asked: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:

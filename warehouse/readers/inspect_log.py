@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import DataError, Fault
 from warehouse.readers.kinds import shown
 from warehouse.readers.sheets import Sheets
 from warehouse.readers.staging import Staged, Staging
-from warehouse.readers.text import LARGEST_ARCHIVE, MOST_MEMBERS, documents, start_of
+from warehouse.readers.text import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
 from warehouse.records import SCORES, VALUES
+
+if TYPE_CHECKING:
+    from warehouse.readers.zstandard import zipfile
 
 EXAMPLE = """\
 {"version": 2, "eval": {"task": "popularity", "model": "openai/gpt-4o-mini"},
@@ -154,6 +156,9 @@ def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
 
 
 def _opened(staging: Staging) -> zipfile.ZipFile:
+    # Newer logs are packed with Zstandard.
+    from warehouse.readers.zstandard import zipfile
+
     try:
         return zipfile.ZipFile(staging.source)
     except (zipfile.BadZipFile, OSError):
@@ -161,14 +166,16 @@ def _opened(staging: Staging) -> zipfile.ZipFile:
 
 
 def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> bytes:
+    from warehouse.readers.zstandard import zipfile
+
+    broken: tuple[type[Exception], ...] = (*damages(), zipfile.BadZipFile, OSError, RuntimeError, ValueError)
     try:
         with archive.open(name) as binary:
             raw = binary.read(LARGEST_MEMBER + 1)
     except NotImplementedError:
-        # Zstandard, in newer logs; Python can unpack it from 3.14 on.
-        how = "this is compressed in a way that this Python cannot unpack; inspect log convert --to json helps"
+        how = "this is compressed in a way that is not known here; inspect log convert --to json helps"
         raise DataError((_fault(staging, name, how),)) from None
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError):
+    except broken:
         raise DataError((_fault(staging, name, "this member of the archive is damaged"),)) from None
     if len(raw) > LARGEST_MEMBER:
         raise DataError((_fault(staging, name, f"this is larger than {LARGEST_MEMBER} bytes"),))

@@ -7,10 +7,8 @@ Nothing is read but the start of a file; a reader may still find that the rest i
 from __future__ import annotations
 
 import csv
-import gzip
 import re
 import tarfile
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from glob import glob
@@ -18,6 +16,10 @@ from pathlib import Path
 
 from warehouse import records
 from warehouse.errors import DataError, Fault
+from warehouse.readers.staging import Store
+from warehouse.readers.tabular import parquet_columns
+from warehouse.readers.text import COMPRESSIONS, compression_of, damages, is_archive, open_bytes
+from warehouse.records import UnreadableError
 
 START = 65_536
 """How many bytes of a file are looked at, unpacked."""
@@ -25,10 +27,14 @@ START = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The name of a file without what says that it is compressed, and its first bytes as text."""
+    """The name of a file without what says that it is compressed, and its first bytes as text.
+
+    `named` are the columns of a file that names them elsewhere than in its first line.
+    """
 
     name: str
     text: str
+    named: frozenset[str] = frozenset()
 
     @property
     def first(self) -> str:
@@ -38,6 +44,8 @@ class Start:
     @property
     def columns(self) -> frozenset[str]:
         """The names of columns, where the file is a table or holds objects."""
+        if self.named:
+            return self.named
         if self.first.lstrip().startswith(("{", "[")):
             return frozenset(re.findall(r'"([^"\\]+)"\s*:', self.first))
         cells = next(csv.reader([self.first], delimiter="\t" if "\t" in self.first else ","), [])
@@ -167,9 +175,12 @@ def named_files(named: Sequence[str]) -> list[Path]:
     return files or [Path(name) for name in named]
 
 
-def recognize(file: Path) -> Recognized:
-    """The reader for a file. Raises DataError where there is no such file, or nothing speaks for a reader."""
-    start = Start(re.sub(r"\.(gz|tgz|zst)$", "", file.name.casefold()), _start(file))
+def recognize(file: Path, store: Store) -> Recognized:
+    """The reader for a file; `store` reads those that Python does not.
+
+    Raises DataError where there is no such file, or nothing speaks for a reader.
+    """
+    start = _start(file, store)
     for reader, question in QUESTIONS.items():
         why = question(start)
         if why is not None:
@@ -177,23 +188,22 @@ def recognize(file: Path) -> Recognized:
     raise DataError((Fault(str(file), None, "nothing in it says what it is; --as READER does"),))
 
 
-def _start(file: Path) -> str:
+def _start(file: Path, store: Store) -> Start:
+    name = re.sub("|".join(rf"\{ending}$" for ending in COMPRESSIONS), "", file.name.casefold())
+    broken: tuple[type[Exception], ...] = (*damages(), OSError, tarfile.TarError, UnreadableError)
     try:
         if file.is_dir():
             raise DataError((Fault(str(file), None, "this is a folder, not a file"),))
-        name = file.name.casefold()
-        if name.endswith((".tar", ".tar.gz", ".tgz")):
-            with tarfile.open(file, "r|*") as archive:
-                members = (archive.extractfile(member) for member in archive if member.isreg())
-                raw = next((member.read(START) for member in members if member is not None), b"")
-        elif name.endswith(".gz"):
-            with gzip.open(file) as binary:
+        with open_bytes(file, compression_of(file)) as binary:
+            if is_archive(file):
+                with tarfile.open(fileobj=binary, mode="r|*") as archive:
+                    members = (archive.extractfile(member) for member in archive if member.isreg())
+                    raw = next((member.read(START) for member in members if member is not None), b"")
+            else:
                 raw = binary.read(START)
-        else:
-            with file.open("rb") as binary:
-                raw = binary.read(START)
+        named = parquet_columns(file, store) if name.endswith(".parquet") else ()
     except FileNotFoundError:
         raise DataError((Fault(str(file), None, "there is no such file"),)) from None
-    except (OSError, EOFError, zlib.error, tarfile.TarError):
+    except broken:
         raise DataError((Fault(str(file), None, "the file cannot be read, or is damaged"),)) from None
-    return raw.decode("utf-8", errors="replace")
+    return Start(name, raw.decode("utf-8", errors="replace"), frozenset(named))

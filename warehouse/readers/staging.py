@@ -38,6 +38,11 @@ class Store(Protocol):
         """Runs a statement that yields nothing."""
 
 
+def pattern_of(source: Path) -> str:
+    """A path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
+    return re.sub(r"([*?\[])", r"[\1]", str(source.absolute()))
+
+
 @dataclass(frozen=True, slots=True)
 class Staging:
     """One file to stage, as records of one form (where a file yields several: of each in turn).
@@ -57,11 +62,6 @@ class Staging:
     def table(self) -> str:
         """The temporary table that records of the form are staged in."""
         return f"staged_{self.form.name}"
-
-    @property
-    def pattern(self) -> str:
-        """The path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
-        return re.sub(r"([*?\[])", r"[\1]", str(self.source.absolute()))
 
     def of(self, form: Form) -> Staging:
         """The same file, as records of another form."""

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import gzip
 import io
 import json
-import re
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from warehouse.errors import DataError, Fault
-from warehouse.readers.staging import MOST_FAULTS, Staged, Staging, match, staged_columns
-from warehouse.readers.text import COMPRESSIONS, Compression, brief, open_bytes, start_of
+from warehouse.readers.staging import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
+from warehouse.readers.text import Compression, brief, compression_of, damages, open_bytes, start_of
 from warehouse.records import UnreadableError
 from warehouse.sql import Sql, name, value
 
@@ -39,7 +37,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     start_of(staging)
     source = staging.source
     endings = [ending.lower() for ending in source.suffixes]
-    compression = COMPRESSIONS.get(endings[-1], "none") if endings else "none"
+    compression = compression_of(source)
     if compression != "none":
         endings.pop()
     ending = endings[-1] if endings else ""
@@ -61,7 +59,7 @@ def _stage_csv(text: _Text, separator: str) -> Staged:
         + staged_columns(staging, matching, lambda place: Sql(f"c{place}"))
         + Sql(
             " from read_csv(?, header=true, auto_detect=false, strict_mode=true, null_padding=false, ",
-            (text.staging.pattern,),
+            (pattern_of(text.staging.source),),
         )
         + f"encoding='utf-8', compression='{text.compression}', delim='{separator}', quote='\"', escape='\"', "
         + "columns={"
@@ -117,26 +115,34 @@ def _stage_json(text: _Text, *, by_line: bool) -> Staged:
 def _json_objects(text: _Text, *, by_line: bool) -> Sql:
     if by_line:
         reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
-        return Sql(reading, (text.staging.pattern, text.compression))
+        return Sql(reading, (pattern_of(text.staging.source), text.compression))
     # An array is read as one value and taken apart here: DuckDB's own reading of arrays takes a cut-off one for whole.
     return Sql(
         "select unnest(case json_type(json) when 'ARRAY' then from_json(json, '[\"JSON\"]') else [json] end) as json "
         "from read_json_objects(?, format='unstructured', compression=?, maximum_object_size=?)",
-        (text.staging.pattern, text.compression, LARGEST_JSON),
+        (pattern_of(text.staging.source), text.compression, LARGEST_JSON),
     )
 
 
+def _parquet(source: Path) -> Sql:
+    return Sql(" from read_parquet(?, hive_partitioning=false)", (pattern_of(source),))
+
+
+def parquet_columns(source: Path, database: Store) -> tuple[str, ...]:
+    """The names of the columns of a Parquet file. Raises UnreadableError where it is none."""
+    database.read("staged_header", "select *" + _parquet(source) + " limit 0")
+    found = database.rows(Sql("select column_name from (describe staged_header)"))
+    database.run(Sql("drop table temp.staged_header"))
+    return tuple(column for (column,) in found)
+
+
 def _stage_parquet(staging: Staging) -> Staged:
-    table = Sql(" from read_parquet(?, hive_partitioning=false)", (staging.pattern,))
+    table = _parquet(staging.source)
     try:
-        staging.database.read("staged_header", "select *" + table + " limit 0")
-        header = tuple(
-            column for (column,) in staging.database.rows(Sql("select column_name from (describe staged_header)"))
-        )
+        header = parquet_columns(staging.source, staging.database)
         matching = match(staging, header, None)
         columns = staged_columns(staging, matching, lambda place: name(header[place]) + "::varchar")
         staging.database.read(staging.table, "select " + columns + table)
-        staging.database.run(Sql("drop table temp.staged_header"))
     except UnreadableError as error:
         raise staging.refusal(f"this is not a sound Parquet file: {brief(str(error))}") from None
     return matching.staged(staging.form, header, None)
@@ -153,23 +159,26 @@ class _Text:
         """The physical lines with their ends. Raises DataError where one is not UTF-8 or the file is cut off."""
         try:
             with (
-                open_bytes(self.staging, self.compression) as binary,
+                open_bytes(self.staging.source, self.compression) as binary,
                 io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text,
             ):
                 yield from text
         except UnicodeDecodeError:
             raise self.staging.refusal("this line is not UTF-8", self._first_undecodable()) from None
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise self.staging.refusal("the gzip data is cut off or damaged") from None
+        except damages():
+            raise self.staging.refusal(f"the {self.compression} data is cut off or damaged") from None
 
     def _first_undecodable(self) -> int | None:
-        with open_bytes(self.staging, self.compression) as binary:
-            whole = binary.read()
-        for number, line in enumerate(re.split(rb"\r\n|\r|\n", whole), start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
+        # Latin-1 takes every byte, so that lines end where they end in UTF-8.
+        with (
+            open_bytes(self.staging.source, self.compression) as binary,
+            io.TextIOWrapper(binary, encoding="latin-1") as text,
+        ):
+            for number, line in enumerate(text, start=1):
+                try:
+                    line.encode("latin-1").decode("utf-8")
+                except UnicodeDecodeError:
+                    return number
         return None
 
     def header(self, separator: str) -> tuple[str, ...]:

@@ -13,13 +13,12 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Literal
 
 from warehouse.errors import DataError, Fault
 from warehouse.readers.kinds import shown
 from warehouse.readers.staging import Staging
-from warehouse.records import UnreadableError
-from warehouse.sql import Sql
 
 LONGEST_LINE = 64 * 1024 * 1024
 """The longest line that is read, in bytes."""
@@ -53,34 +52,32 @@ def start_of(staging: Staging, size: int = 4) -> bytes:
     return start
 
 
-def compression_of(staging: Staging) -> Compression:
+def compression_of(source: Path) -> Compression:
     """How a file is compressed, by the last part of its name."""
-    return COMPRESSIONS.get(staging.source.suffix.lower(), "none")
+    return COMPRESSIONS.get(source.suffix.lower(), "none")
 
 
-def open_bytes(staging: Staging, compression: Compression) -> IO[bytes]:
+def is_archive(source: Path) -> bool:
+    """Whether a file holds others, by its name."""
+    return source.name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.zst"))
+
+
+def open_bytes(source: Path, compression: Compression) -> IO[bytes]:
     """The bytes of a file, unpacked while they are read."""
     if compression == "gzip":
-        return io.BufferedReader(gzip.open(staging.source, "rb"))
+        return io.BufferedReader(gzip.open(source, "rb"))
     if compression == "zstd":
-        return io.BytesIO(_unpacked_zstd(staging))
-    return staging.source.open("rb")
+        from warehouse.readers.zstandard import zstd
+
+        return io.BufferedReader(zstd.ZstdFile(source))
+    return source.open("rb")
 
 
-def _unpacked_zstd(staging: Staging) -> bytes:
-    # Python before 3.14 has no zstd, so DuckDB unpacks it: as a table of one column that only a line end ends.
-    lines = Sql(
-        "select line from read_csv(?, header=false, auto_detect=false, strict_mode=false, compression='zstd', "
-        "columns={'line': 'VARCHAR'}, delim='', quote='', escape='')",
-        (staging.pattern,),
-    )
-    try:
-        staging.database.read("staged_lines", lines)
-    except UnreadableError as error:
-        raise staging.refusal(f"the zstd data cannot be read: {brief(str(error))}") from None
-    read = staging.database.rows(Sql("select line from staged_lines order by rowid"))
-    staging.database.run(Sql("drop table temp.staged_lines"))
-    return "".join(f"{line or ''}\n" for (line,) in read).encode()
+def damages() -> tuple[type[Exception], ...]:
+    """What reading raises where compressed data is cut off or damaged."""
+    from warehouse.readers.zstandard import zstd
+
+    return (EOFError, gzip.BadGzipFile, zlib.error, zstd.ZstdError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +128,10 @@ def _unbroken(staging: Staging) -> Iterator[None]:
     """Turns what Python says of damaged compressed data into a refusal."""
     try:
         yield
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise staging.refusal("the gzip data is cut off or damaged") from None
     except tarfile.TarError:
         raise staging.refusal("the archive is cut off or damaged") from None
+    except damages():
+        raise staging.refusal(f"the {compression_of(staging.source)} data is cut off or damaged") from None
 
 
 def documents(staging: Staging) -> Iterator[Document]:
@@ -143,17 +140,20 @@ def documents(staging: Staging) -> Iterator[Document]:
     A document must be read before the next one is asked for. Raises DataError if the file is not there, or is damaged.
     """
     start_of(staging)
-    names = staging.source.name.lower()
-    if names.endswith((".tar", ".tar.gz", ".tgz")):
+    if is_archive(staging.source):
         yield from _members(staging)
         return
-    with open_bytes(staging, compression_of(staging)) as binary:
+    with open_bytes(staging.source, compression_of(staging.source)) as binary:
         yield Document(staging, binary)
 
 
 def _members(staging: Staging) -> Iterator[Document]:
     unpacked = 0
-    with _unbroken(staging), tarfile.open(staging.source, "r|*") as archive:
+    with (
+        _unbroken(staging),
+        open_bytes(staging.source, compression_of(staging.source)) as unpacking,
+        tarfile.open(fileobj=unpacking, mode="r|*") as archive,
+    ):
         for count, member in enumerate(archive):
             if count >= MOST_MEMBERS:
                 raise staging.refusal(f"the archive has more than {MOST_MEMBERS} members")

@@ -14,7 +14,7 @@ from typing import Any
 from warehouse.errors import DataError
 from warehouse.readers.kinds import KINDS, shown
 from warehouse.readers.sheets import Places, refuse_settings
-from warehouse.readers.staging import MOST_FAULTS, Staged, Staging
+from warehouse.readers.staging import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.readers.text import brief, compression_of, start_of
 from warehouse.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, Form, UnreadableError
 from warehouse.sql import Sql, join, name, value
@@ -56,7 +56,7 @@ def _read(staging: Staging) -> tuple[str, ...]:
     reading = Sql(
         "select line from read_csv(?, header=false, auto_detect=false, strict_mode=false, compression=?, "
         "columns={'line': 'VARCHAR'}, delim='', quote='', escape='')",
-        (staging.pattern, compression_of(staging)),
+        (pattern_of(staging.source), compression_of(staging.source)),
     )
     try:
         database.read("trec_lines", reading)

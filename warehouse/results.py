@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from warehouse.charts.chart import Chart
+
 Kind = Literal["name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters"]
 """What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
 (a seed).
@@ -96,6 +98,8 @@ class Result:
     notes: tuple[str, ...] = ()
     side_by_side: SideBySide | None = None
     triangle: Triangle | None = None
+    chart: Chart | None = None
+    """The picture that was asked for; the tables are then what it is drawn from."""
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -22,7 +23,7 @@ from warehouse.errors import DataError
 from warehouse.query.execute import execute
 from warehouse.query.hints import hints
 from warehouse.query.names import Scope, text_of
-from warehouse.query.plan import ExportPlan
+from warehouse.query.plan import ExportPlan, PlotPlan
 from warehouse.query.resolve import resolve
 from warehouse.query.substitution import Item, expanded, substituted
 from warehouse.render import FORMATS, Style, render
@@ -121,28 +122,48 @@ class Session:
             plan = resolve(statement, scope)
             if isinstance(plan, ExportPlan):
                 return self._export(plan)
+            if isinstance(plan, PlotPlan) and plan.to is not None:
+                return self._plot(plan, plan.to)
             return execute(plan, self._engine, self.catalog, self.variables)
         except QueryError as error:
             raise QueryError(error.message, _place(error, statement), error.hints) from None
 
     def _export(self, plan: ExportPlan) -> Result:
         """Writes the rows of a question to a file in the format of its ending; what is there is kept unless forced."""
-        path = Path(plan.to)
-        format = next((each for each in FORMATS if each.suffix and each.suffix == path.suffix.casefold()), None)
-        if format is None:
-            endings = [each.suffix for each in FORMATS if each.suffix]
-            raise QueryError(
-                f"{path.name} has no ending that names a format", hints=(f"endings: {', '.join(endings)}",)
-            )
-        if path.exists() and not self.force:
-            raise QueryError(f"{path} is there already", hints=("--force writes over it",))
+        formats = {each.suffix: each for each in FORMATS if each.suffix}
+        path = self._file(plan.to, formats, "a format")
         result = execute(plan.question, self._engine, self.catalog, self.variables)
-        try:
-            path.write_text(render(result, format.name, Style()), encoding="utf-8")
-        except OSError as error:
-            raise QueryError(f"{path} cannot be written: {error.strerror}") from None
+        _write(path, render(result, formats[path.suffix.casefold()].name, Style()))
         columns = (Column("file", "name"), Column("rows", "count"))
         return Result(plan.text, "exported", result.signature, Table(columns, ((plan.to, len(result.table.rows)),)))
+
+    def _plot(self, plan: PlotPlan, to: str) -> Result:
+        """Writes the picture of a question to a file; what is there is kept unless forced."""
+        from warehouse.render.vega import FILES
+
+        path = self._file(to, FILES, "a kind of picture")
+        result = execute(plan, self._engine, self.catalog, self.variables)
+        if result.chart is None:
+            raise QueryError("there is nothing to draw")
+        drawn = FILES[path.suffix.casefold()](result.chart)
+        _write(path, drawn)
+        columns = (Column("file", "name"), Column("bytes", "count"))
+        size = len(drawn if isinstance(drawn, bytes) else drawn.encode())
+        notes = (*result.notes, *result.chart.legend)
+        return Result(
+            plan.text, f"drawn: {result.caption}", result.signature, Table(columns, ((to, size),)), notes=notes
+        )
+
+    def _file(self, to: str, endings: Iterable[str], kind: str) -> Path:
+        """The file that is to be written. Raises QueryError for an ending that says nothing, and for one that is
+        there.
+        """
+        path = Path(to)
+        if path.suffix.casefold() not in endings:
+            raise QueryError(f"{path.name} has no ending that names {kind}", hints=(f"endings: {', '.join(endings)}",))
+        if path.exists() and not self.force:
+            raise QueryError(f"{path} is there already", hints=("--force writes over it",))
+        return path
 
     # --- what changes the session or the warehouse ------------------------------------------------------------------
 
@@ -227,6 +248,17 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _write(path: Path, drawn: str | bytes) -> None:
+    """Writes a file, all of it or nothing. Raises QueryError."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.write_bytes(drawn if isinstance(drawn, bytes) else drawn.encode())
+        os.replace(new, path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise QueryError(f"{path} cannot be written: {(error.strerror or 'why is not known').lower()}") from None
 
 
 def _counts(names: Iterable[str], counts: Iterable[str]) -> tuple[Column, ...]:

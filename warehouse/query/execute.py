@@ -4,7 +4,6 @@ loads no more of the program than it needs.
 
 from __future__ import annotations
 
-from grammar.errors import QueryError
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
@@ -64,6 +63,8 @@ def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Var
 
             return ask(plan, engine)
         case p.PlotPlan():
-            raise QueryError("plot is understood, but this version cannot draw yet")
+            from warehouse.query.pictures import picture
+
+            return picture(plan, engine, catalog)
         case p.ExportPlan():
             return execute(plan.question, engine, catalog, variables)

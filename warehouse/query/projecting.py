@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -32,12 +33,7 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     """
     field = plan.field
     recall, fallout = _needed(field, "recall"), _needed(field, "fallout")
-    asked = p.Field(field.test_set, field.task, (*field.statistics, recall, fallout), field.contenders)
-    values = values_on(asked, plan.where, engine)
-    counts = engine.rows(sql.key_totals(field.test_set))[0]
-    start = generalities(KeyCounts(*(int(count) for count in counts))).generality
-    if not start:
-        raise QueryError(f"{field.test_set.name} has no key labels, so its generality is not known")
+    values, start = _measured(plan, recall, fallout, engine)
     assumption = "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
     resampled = {} if field.task == "published" else _resampled(plan, recall, fallout, engine)
     rows: list[tuple[Cell, ...]] = []
@@ -80,6 +76,36 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
         table=Table(columns, tuple(rows)),
         notes=tuple(notes),
     )
+
+
+def curves(plan: p.ProjectPlan, engine: DuckDBEngine, at: Sequence[float]) -> dict[tuple[str, str], list[float | None]]:
+    """What each measure of each contender, by label and name, is projected to be at many generalities."""
+    recall, fallout = _needed(plan.field, "recall"), _needed(plan.field, "fallout")
+    values, start = _measured(plan, recall, fallout, engine)
+    found: dict[tuple[str, str], list[float | None]] = {}
+    for statistic in plan.field.statistics:
+        for contender in plan.field.contenders:
+            r, f = values.get((contender.name, recall.label)), values.get((contender.name, fallout.label))
+            if r is not None and f is not None:
+                exponent = float(plan.exponent)
+                found[statistic.label, contender.name] = [
+                    _projected(statistic, r, f, start, generality, exponent) for generality in at
+                ]
+    return found
+
+
+def _measured(
+    plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine
+) -> tuple[dict[tuple[str, str], float | None], float]:
+    """What was measured, by name and label, and at which generality."""
+    field = plan.field
+    asked = p.Field(field.test_set, field.task, (*field.statistics, recall, fallout), field.contenders)
+    values = values_on(asked, plan.where, engine)
+    counts = engine.rows(sql.key_totals(field.test_set))[0]
+    start = generalities(KeyCounts(*(int(count) for count in counts))).generality
+    if not start:
+        raise QueryError(f"{field.test_set.name} has no key labels, so its generality is not known")
+    return values, start
 
 
 Draws = tuple[Floats, Floats]

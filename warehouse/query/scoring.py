@@ -213,7 +213,7 @@ def _expected(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_
             baseline,
             by,
             sum(labels.values()),
-            tuple(_expectation(statistic, baseline.share, labels) for statistic in field.statistics),
+            tuple(expectation(statistic, baseline.share, labels) for statistic in field.statistics),
             "documents",
         )
         for baseline in baselines
@@ -221,7 +221,8 @@ def _expected(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_
     ]
 
 
-def _expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
+def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
+    """The value of a statistic of filtering that is expected of judging a share relevant at random, for a key."""
     key = KeyCounts(*(labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
     if statistic.expression is not None:
         found = exact(statistic.expression, expected_cells(key, share))

@@ -98,6 +98,25 @@ def intervals(
     return found
 
 
+def value_intervals(
+    many: Many,
+    factor: float = 1.0,
+    resamples: int = 2000,
+    seed: int = 1992,
+    stream: Stream = 0,
+    level: float = 0.95,
+) -> Floats:
+    """The percentile interval of each system's own factor · ΣN / ΣD, of shape (systems, 2), for a picture.
+
+    Two systems whose intervals overlap may still differ: their difference has an interval of its own. Raises ValueError
+    for a level that is not between 0 and 1 and for fewer than one resample.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"the level of an interval is {level} and must be between 0 and 1")
+    values = factor * _values([many], resamples, seed, stream, None)[0]
+    return np.asarray(np.quantile(values, ((1 - level) / 2, (1 + level) / 2), axis=1).T)
+
+
 def pair(
     paired: Paired,
     resamples: int = 9999,

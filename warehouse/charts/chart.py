@@ -1,0 +1,172 @@
+"""A picture as data: panels of marks on two axes, with their titles and notes.
+
+Numbers and texts only. What a mark looks like on a terminal or in a file is the business of rendering; where the
+numbers come from is the business of queries. Names are as they are stored: whoever draws them makes them safe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Unit = Literal["proportion", "difference", "number", "probability", "count", "name"]
+"""What the numbers along an axis are. Proportions and differences of them are shown times 100; on an axis of names a
+number is the place of a name, from 0.
+"""
+
+Dash = Literal["solid", "dashed", "dotted"]
+Verdict = Literal["different", "undecided", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis from `low` to `high`; one of names has no numbers of its own. Names on a vertical axis go down."""
+
+    title: str
+    unit: Unit
+    low: float = 0.0
+    high: float = 1.0
+    names: tuple[str, ...] = ()
+    log: bool = False
+
+    @property
+    def nominal(self) -> bool:
+        return self.unit == "name"
+
+
+# --- marks ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: float
+    y: float
+    name: str
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Measured points. `labelled` asks for the name beside each; `hollow` points are computed and not measured."""
+
+    points: tuple[Point, ...]
+    labelled: bool = False
+    hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Intervals along the horizontal axis: (low, high, place on the vertical axis)."""
+
+    spans: tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A line through points, dashed so that lines are told apart without colour.
+
+    A `faint` one is there to read values from. `label` stands at its last point inside the axes, `start` and `end`
+    before its first and behind its last.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    name: str
+    dash: Dash = "solid"
+    faint: bool = False
+    label: str = ""
+    start: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many shuffles have a difference from `low` to `high`; `counted` says that they are as extreme as observed."""
+
+    low: float
+    high: float
+    count: int
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    bins: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A vertical line at one place, with what it says."""
+
+    at: float
+    label: str
+    dash: Dash = "solid"
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """What a comparison of two says, by their places: the level, and what follows from it."""
+
+    row: int
+    column: int
+    level: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    squares: tuple[Square, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The places of systems that are not told apart, and the letter that stands for them."""
+
+    letter: str
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    groups: tuple[Group, ...]
+
+
+Mark = Points | Spans | Path | Bins | Rule | Squares | Groups
+
+# --- what they stand on -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Marks on two axes, in the order in which they are drawn."""
+
+    title: str
+    x: Axis
+    y: Axis
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture: what it shows (measure, test set), how it was got (task, sample size, test), panels, a legend of what
+    the marks mean, and whether anything in it was simulated.
+
+    `alternative` says in a sentence or two what there is to see, for who cannot see it.
+    """
+
+    title: str
+    subtitle: str
+    panels: tuple[Panel, ...]
+    legend: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    simulated: bool = False
+    alternative: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The whole description as plain lists and dictionaries; each mark says of which kind it is."""
+        plain = asdict(self)
+        for panel, drawn in zip(self.panels, plain["panels"], strict=True):
+            drawn["marks"] = [
+                {"mark": type(mark).__name__.casefold(), **fields}
+                for mark, fields in zip(panel.marks, drawn["marks"], strict=True)
+            ]
+        return plain

@@ -1,0 +1,55 @@
+"""How shuffled differences are distributed, with the observed one and what counts as extreme: the form of Chinchor's
+(1992) figure 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warehouse.charts.chart import Axis, Bin, Bins, Mark, Panel, Rule, Unit
+from warehouse.charts.limits import limits
+
+MOST_BINS = 60
+
+
+def distribution(
+    title: str, difference: str, unit: Unit, edges: Sequence[float], counts: Sequence[int], observed: float, both: bool
+) -> Panel:
+    """A panel of counts between edges, one edge more than counts. `both` says that either direction is extreme.
+
+    An edge stands at the observed difference and, if `both`, at its mirror image, so that a bin is extreme as a whole.
+    """
+    if len(edges) != len(counts) + 1:
+        raise ValueError(f"{len(counts)} bins have {len(counts) + 1} edges, not {len(edges)}")
+    bins = []
+    for low, high, count in zip(edges, edges[1:], counts, strict=False):
+        middle = (low + high) / 2
+        counted = abs(middle) >= abs(observed) if both else middle >= observed
+        bins.append(Bin(low, high, int(count), counted))
+    seen = [edge for each in bins if each.count for edge in (each.low, each.high)]
+    low, high = limits([*seen, observed, 0.0])
+    marks: list[Mark] = [Bins(tuple(bins)), Rule(observed, "observed")]
+    if both and observed:
+        marks.append(Rule(-observed, "", "dashed"))
+    top = limits([0, *counts])[1] if counts else 1.0
+    return Panel(title, Axis(difference, unit, low, high), Axis("shuffles", "count", 0.0, top), tuple(marks))
+
+
+def edges_for(least: float, most: float, observed: float, both: bool) -> list[float]:
+    """The edges of about MOST_BINS bins of equal width from the least to the most difference, one of them at the
+    observed difference and, if `both`, one at its mirror image.
+    """
+    reach = max(abs(least), abs(most), abs(observed))
+    if reach == 0:
+        return [-0.5, 0.5]
+    width = 2 * reach / MOST_BINS
+    if both and observed:
+        # As many whole bins as fit between the observed difference and its mirror image.
+        between = max(1, round(2 * abs(observed) / width))
+        width = 2 * abs(observed) / between
+        start = -abs(observed)
+    else:
+        start = observed
+    first = int((start + reach) // width) + 1
+    last = int((reach - start) // width) + 1
+    return [start + place * width for place in range(-first, last + 1)]

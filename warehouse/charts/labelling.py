@@ -1,0 +1,123 @@
+"""Where names stand beside their points, so that no two of them, and no name and point, lie on each other.
+
+Geometry only: the same for a terminal, whose unit is a character, and for a file, whose unit is a pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom; down is positive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Where the left end of a name stands, at half its height; `far` asks for a line from the point to the name."""
+
+    x: float
+    y: float
+    far: bool = False
+
+
+def place(
+    points: Sequence[tuple[float, float]],
+    sizes: Sequence[tuple[float, float]],
+    area: tuple[float, float],
+    gap: float,
+    taken: Sequence[Box] = (),
+    reach: Sequence[float] = (1.0, 2.5, 4.5, 7.0),
+) -> list[Label | None]:
+    """A place for the name of each point, of the given width and height, in an area of a width and a height; None where
+    there is none.
+
+    Names stand beside their points where they can, else above, below and at the corners, then farther off. Who has the
+    most neighbours chooses first, so that what is hardest to place is placed while there is room. `gap` is the distance
+    of a name from its point; `reach` are multiples of it that are tried in turn; `taken` is where no name may stand.
+    """
+    boxes: list[Box] = [(x - gap * 0.7, y - gap * 0.7, x + gap * 0.7, y + gap * 0.7) for x, y in points]
+    boxes += taken
+    crowd = [
+        sum(abs(x - other_x) < size[0] and abs(y - other_y) < 3 * size[1] for other_x, other_y in points)
+        for (x, y), size in zip(points, sizes, strict=True)
+    ]
+    found: list[Label | None] = [None] * len(points)
+    waiting = sorted(range(len(points)), key=lambda each: (-crowd[each], each))
+    for times in reach:
+        left = []
+        for each in waiting:
+            label = _first_free(points[each], sizes[each], area, gap * times, boxes, far=times > 2)
+            if label is None:
+                left.append(each)
+                continue
+            found[each] = label
+            boxes.append(_box(label.x, label.y, sizes[each]))
+        waiting = left
+    return found
+
+
+def _first_free(
+    point: tuple[float, float],
+    size: tuple[float, float],
+    area: tuple[float, float],
+    gap: float,
+    boxes: Sequence[Box],
+    far: bool,
+) -> Label | None:
+    (x, y), (width, height) = point, size
+    middle, beside, across = x - width / 2, (height + gap) / 2, gap * 0.75
+    for left, at in (
+        (x + gap, y),
+        (x - gap - width, y),
+        (middle, y - beside),
+        (middle, y + beside),
+        (x + across, y - beside),
+        (x + across, y + beside),
+        (x - across - width, y - beside),
+        (x - across - width, y + beside),
+    ):
+        box = _box(left, at, size)
+        inside = box[0] >= 0 and box[1] >= 0 and box[2] <= area[0] and box[3] <= area[1]
+        if inside and not any(_overlap(box, other) for other in boxes):
+            return Label(left, at, far)
+    return None
+
+
+def _box(x: float, y: float, size: tuple[float, float]) -> Box:
+    return x, y - size[1] / 2, x + size[0], y + size[1] / 2
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def spread_out(wanted: Sequence[float], least: float, low: float, high: float) -> list[float]:
+    """Places as near as may be to those wanted, at least so far from each other, from low to high: for the names at the
+    end of a line. Where there is not enough room they stand evenly.
+    """
+    order = sorted(range(len(wanted)), key=lambda each: (wanted[each], each))
+    if len(order) > 1 and least * (len(order) - 1) > high - low:
+        least = (high - low) / (len(order) - 1)
+    # Runs of names that touch stand around the mean of what they want, as springs would have it.
+    runs: list[list[int]] = []
+    starts: list[float] = []
+    for each in order:
+        runs.append([each])
+        starts.append(_start(runs[-1], wanted, least, low, high))
+        while len(runs) > 1 and starts[-2] + least * len(runs[-2]) > starts[-1] + 1e-9:
+            last = runs.pop()
+            starts.pop()
+            runs[-1] += last
+            starts[-1] = _start(runs[-1], wanted, least, low, high)
+    found = [0.0] * len(wanted)
+    for run, start in zip(runs, starts, strict=True):
+        for place_in_run, each in enumerate(run):
+            found[each] = start + least * place_in_run
+    return found
+
+
+def _start(run: Sequence[int], wanted: Sequence[float], least: float, low: float, high: float) -> float:
+    mean = sum(wanted[each] for each in run) / len(run)
+    start = mean - least * (len(run) - 1) / 2
+    return min(max(start, low), high - least * (len(run) - 1))

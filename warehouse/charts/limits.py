@@ -1,0 +1,50 @@
+"""From where to where an axis goes, and where its ticks stand. Numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import ceil, floor, log10
+
+STEPS = (1.0, 2.0, 5.0)
+
+
+def limits(
+    values: Iterable[float], within: tuple[float, float] | None = None, room: float = 0.04
+) -> tuple[float, float]:
+    """Round limits that hold all values with some room beside them, not beyond `within`."""
+    known = list(values)
+    if not known:
+        return within or (0.0, 1.0)
+    low, high = min(known), max(known)
+    margin = max((high - low) * room, 0.005 if within else abs(high) * 0.05 or 0.5)
+    low, high = low - margin, high + margin
+    if within:
+        low, high = max(low, within[0]), min(high, within[1])
+    step = round_step(high - low, 16)
+    low, high = _exactly(floor(low / step + 1e-9), step), _exactly(ceil(high / step - 1e-9), step)
+    return low, high
+
+
+def ticks(low: float, high: float, most: int = 6, log: bool = False) -> tuple[float, ...]:
+    """Round numbers from low to high, at most so many; on a logarithmic axis 1, 2 and 5 times powers of ten."""
+    if log:
+        powers = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
+        found = [_exactly(int(step), 10.0**power) for power in powers for step in STEPS]
+        inside = [each for each in found if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)]
+        tens = [each for each in inside if abs(log10(each) - round(log10(each))) < 1e-9]
+        return tuple(inside if len(inside) <= most or len(tens) < 2 else tens)
+    step = round_step(high - low, most)
+    return tuple(_exactly(place, step) for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1))
+
+
+def round_step(span: float, most: int) -> float:
+    """The smallest of 1, 2 and 5 times a power of ten that divides a span into at most so many parts."""
+    if span <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(span / most))
+    return next(step * power for step in (*STEPS, 10.0) if span / (step * power) <= most + 1e-9)
+
+
+def _exactly(count: int, step: float) -> float:
+    """count · step without the noise of floating point: 0.3, not 0.30000000000000004."""
+    return float(f"{count * step:.12g}")

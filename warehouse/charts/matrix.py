@@ -1,0 +1,21 @@
+"""Every system against every other: the level of significance and what follows from it, the form of Chinchor's (1992)
+figures 3 to 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from warehouse.charts.chart import Axis, Panel, Square, Squares, Verdict
+
+
+def matrix(title: str, ranked: Sequence[str], levels: Mapping[frozenset[str], tuple[float, Verdict]]) -> Panel:
+    """A panel of the pairs of ranked systems, the better of each pair above."""
+    squares = []
+    for row, lower in enumerate(ranked):
+        for column, upper in enumerate(ranked[:row]):
+            found = levels.get(frozenset((lower, upper)))
+            if found:
+                squares.append(Square(row, column, *found))
+    names = tuple(ranked)
+    return Panel(title, Axis("", "name", names=names), Axis("system", "name", names=names), (Squares(tuple(squares)),))

@@ -1,0 +1,104 @@
+"""Charts in Vega-Lite: plain dictionaries and lists, with all data in them.
+
+Names are data and never parts of an expression, so that nothing in them is run.
+"""
+
+from __future__ import annotations
+
+from warehouse.charts import Chart, Groups, Panel
+from warehouse.render.style import clean
+from warehouse.render.vegalite.frame import size
+from warehouse.render.vegalite.looks import FAINT, FONT, GREY, SIZE, VERMILION, Spec, extent
+from warehouse.render.vegalite.marks import groups, layers
+from warehouse.render.vegalite.names import at_ends, beside_points
+
+LINE = 14
+"""Height of a line below the picture."""
+
+BETWEEN = 110
+"""About how far panels side by side are from each other."""
+
+LEAST = 420.0
+"""Titles have at least so much room."""
+
+
+def spec(chart: Chart) -> Spec:
+    """The whole of a chart."""
+    panels = [_panel(panel) for panel in chart.panels]
+    drawn = panels[0] if len(panels) == 1 else {"concat": panels, "columns": _columns(chart)}
+    wide = _width(chart)
+    subtitle = _lines(clean(chart.subtitle), wide)
+    below = [line for text in (*chart.legend, *chart.notes) for line in _lines(clean(text), wide)]
+    colour = VERMILION if chart.simulated else GREY
+    return {
+        "title": {
+            "text": _lines(clean(chart.title), wide * 0.7),
+            "subtitle": ["SIMULATED DATA", *subtitle] if chart.simulated else subtitle,
+            "anchor": "start",
+            "frame": "group",
+            "offset": 12,
+        },
+        "description": clean(chart.alternative),
+        "background": "white",
+        "padding": 12,
+        "spacing": 24,
+        "vconcat": [drawn, _footer(below, wide)] if below else [drawn],
+        "config": {
+            "font": FONT,
+            "title": {"fontSize": 15, "subtitleFontSize": SIZE, "subtitleColor": colour},
+            "axis": {
+                "labelFontSize": SIZE,
+                "titleFontSize": SIZE + 1,
+                "titleFontWeight": "normal",
+                "gridColor": "#EEEEEE",
+            },
+            "text": {"fontSize": SIZE},
+            "view": {"stroke": FAINT},
+            "concat": {"spacing": 28},
+        },
+    }
+
+
+def _columns(chart: Chart) -> int:
+    return 2 if len(chart.panels) in (2, 4) or size(chart.panels[0])[0] > 300 else 3
+
+
+def _width(chart: Chart) -> float:
+    columns = 1 if len(chart.panels) == 1 else _columns(chart)
+    return max(columns * size(chart.panels[0])[0] + (columns - 1) * BETWEEN, LEAST)
+
+
+def _lines(text: str, wide: float) -> list[str]:
+    """A text in lines that fit; a word is never broken."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if extent(longer) > wide and lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _footer(lines: list[str], wide: float) -> Spec:
+    """The legend and the notes, a picture of their own: a chart has one title, and it is above."""
+    text = {"type": "text", "align": "left", "baseline": "top", "color": GREY, "x": 0, "y": 0, "lineHeight": LINE}
+    return {
+        "data": {"values": [{"text": lines}]},
+        "mark": text,
+        "encoding": {"text": {"field": "text"}},
+        "width": wide,
+        "height": LINE * len(lines),
+        "view": {"stroke": None},
+    }
+
+
+def _panel(panel: Panel) -> Spec:
+    wide, high = size(panel)
+    marks = [*layers(panel), *beside_points(panel), *at_ends(panel)]
+    drawn: Spec = {"width": wide, "height": high, "layer": marks}
+    if panel.title:
+        title = clean(panel.title)
+        drawn["title"] = {"text": title, "anchor": "start", "frame": "group", "fontSize": 12, "offset": 8}
+    found = next((mark.groups for mark in panel.marks if isinstance(mark, Groups)), None)
+    return {"hconcat": [drawn, groups(found, panel, high)], "spacing": 8} if found else drawn

@@ -1,0 +1,99 @@
+"""Axes, and layers of marks on them, in Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log
+from typing import Any
+
+from warehouse.charts import Axis, Bins, Panel, Squares
+from warehouse.charts.limits import ticks
+from warehouse.render.style import clean
+from warehouse.render.vegalite.looks import HIGH, ROW, SQUARE, WIDE, Spec, distinct, extent
+
+Pixels = tuple[float, float]
+
+
+def size(panel: Panel) -> Pixels:
+    """How wide and how high the axes of a panel are, in points."""
+    if any(isinstance(mark, Squares) for mark in panel.marks):
+        side = float(SQUARE * len(panel.y.names))
+        return side, side
+    if panel.y.nominal:
+        return WIDE - 60.0, float(ROW * len(panel.y.names))
+    return float(WIDE), HIGH * (0.65 if any(isinstance(mark, Bins) for mark in panel.marks) else 1.0)
+
+
+def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", **encoding: Any) -> Spec:
+    """Marks at the x and y, and to the x2 and y2, of some values. `across` is None where the mark itself says where
+    it stands across.
+    """
+    both: Spec = {"y": {"field": "y", **channel(panel.y, across=False)}}
+    if across is not None:
+        both["x"] = {"field": "x", **channel(panel.x, across=True)}
+    both |= {each: {"field": each} for each in ("x2", "y2") if any(each in row for row in values)}
+    return {"data": {"values": list(values)}, "mark": {"clip": True, **mark}, "encoding": {**both, **encoding}}
+
+
+def channel(axis: Axis, across: bool) -> Spec:
+    """What Vega-Lite is told of an axis."""
+    return _of_names(axis, across) if axis.nominal else _of_numbers(axis)
+
+
+def _of_names(axis: Axis, across: bool) -> Spec:
+    domain = distinct(axis.names)
+    turned = across and (len(domain) > 2 or max(map(extent, domain), default=0.0) > 90)
+    shown = {"labelLimit": 260, "title": None, "grid": False, "ticks": False, "domain": False, "labelPadding": 8}
+    return {
+        "type": "nominal",
+        "scale": {"domain": domain},
+        "sort": None,
+        "axis": {**shown, "labelAngle": -90 if turned else 0},
+    }
+
+
+def _of_numbers(axis: Axis) -> Spec:
+    percent = axis.unit in ("proportion", "difference")
+    times = " * 100" if percent else ""
+    shown: Spec = {
+        "title": f"{clean(axis.title)} (%)" if percent else clean(axis.title),
+        "values": list(ticks(axis.low, axis.high, log=axis.log)),
+        "labelExpr": f"format(datum.value{times}, ',.4~f')",
+        "grid": axis.unit != "count",
+    }
+    kind = "log" if axis.log else "linear"
+    scale = {"domain": [axis.low, axis.high], "nice": False, "zero": False, "type": kind}
+    return {"type": "quantitative", "scale": scale, "axis": shown}
+
+
+def at(value: float, axis: Axis) -> Any:
+    """A place on an axis as data."""
+    return distinct(axis.names)[round(value)] if axis.nominal else value
+
+
+def pixel(x: float, y: float, panel: Panel) -> Pixels:
+    """Where a place on two axes of numbers is, in points from the left and from the top."""
+    wide, high = size(panel)
+    return _share(x, panel.x) * wide, (1 - _share(y, panel.y)) * high
+
+
+def place(x: float, y: float, panel: Panel) -> tuple[float, float]:
+    """The place on two axes of numbers that is so many points from the left and from the top."""
+    wide, high = size(panel)
+    return _value(x / wide, panel.x), _value(1 - y / high, panel.y)
+
+
+def _share(value: float, axis: Axis) -> float:
+    if axis.nominal:
+        return (value + 0.5) / len(axis.names)
+    if axis.log:
+        return (log(value) - log(axis.low)) / (log(axis.high) - log(axis.low))
+    return (value - axis.low) / (axis.high - axis.low)
+
+
+def _value(share: float, axis: Axis) -> float:
+    if axis.nominal:
+        return share * len(axis.names) - 0.5
+    if axis.log:
+        return exp(log(axis.low) + share * (log(axis.high) - log(axis.low)))
+    return axis.low + share * (axis.high - axis.low)

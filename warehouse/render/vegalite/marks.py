@@ -1,0 +1,200 @@
+"""What each mark of a chart is in Vega-Lite: LAYERS, a table by the kind of mark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from warehouse.charts import Bins, Group, Panel, Path, Point, Points, Rule, Spans, Squares
+from warehouse.render.style import clean
+from warehouse.render.vegalite.frame import at, channel, layer
+from warehouse.render.vegalite.looks import (
+    BLUE,
+    DASHES,
+    FAINT,
+    GREY,
+    INK,
+    LINES,
+    VERMILION,
+    Spec,
+    distinct,
+    said,
+)
+
+FILLS = {"different": BLUE, "undecided": "#F5C76A", "same": "#F2F2F2"}
+INKS = {"different": "white", "undecided": INK, "same": INK}
+MARKS = {"different": "*", "undecided": "?", "same": ""}
+"""How verdicts are told apart: by lightness, and without any colour by a mark behind the level."""
+
+
+def layers(panel: Panel) -> list[Spec]:
+    """The marks of a panel in their order; lines of one kind are one layer, which is drawn much sooner."""
+    drawn: list[Spec] = []
+    paths = [mark for mark in panel.marks if isinstance(mark, Path)]
+    for faint in (True, False):
+        drawn += _paths([path for path in paths if path.faint == faint], panel)
+    for mark in panel.marks:
+        if type(mark) in LAYERS:
+            drawn += LAYERS[type(mark)](mark, panel)
+    return drawn
+
+
+def _points(mark: Points, panel: Panel) -> list[Spec]:
+    values = [{"x": at(each.x, panel.x), "y": at(each.y, panel.y), **_tooltips(each, panel)} for each in mark.points]
+    if not values:
+        return []
+    looks: Spec = {"stroke": "white", "fill": BLUE, "size": 64}
+    if mark.hollow:
+        looks = {"stroke": INK, "fill": "white", "size": 42}
+    dots = {"type": "point", "shape": "circle", "filled": True, "strokeWidth": 1.2, "opacity": 1, "clip": False}
+    return [layer(values, {**dots, **looks}, panel, tooltip=_tooltip_channel(panel))]
+
+
+def _tooltips(point: Point, panel: Panel) -> Spec:
+    return {"name": clean(point.name), "across": said(point.x, panel.x), "up": said(point.y, panel.y)}
+
+
+def _tooltip_channel(panel: Panel) -> list[Spec]:
+    shown = [{"field": "name", "title": "name"}]
+    if not panel.x.nominal:
+        shown.append({"field": "across", "title": clean(panel.x.title)})
+    if not panel.y.nominal:
+        shown.append({"field": "up", "title": clean(panel.y.title)})
+    return [{"type": "nominal", **each} for each in shown]
+
+
+def _spans(mark: Spans, panel: Panel) -> list[Spec]:
+    values = [{"x": low, "x2": high, "y": at(row, panel.y)} for low, high, row in mark.spans]
+    return [layer(values, {"type": "rule", "color": INK, "strokeWidth": 1.2}, panel)]
+
+
+def _paths(paths: Sequence[Path], panel: Panel) -> list[Spec]:
+    """Lines, all faint or none, each with its own dash, and what stands at their ends inside the axes."""
+    if not paths:
+        return []
+    values = []
+    for number, path in enumerate(paths):
+        colour = FAINT if path.faint else INK if path.name == "guessing" else LINES[number % len(LINES)]
+        looks = {"line": number, "name": clean(path.name), "colour": colour, "dash": DASHES[path.dash]}
+        values += [
+            {"x": at(x, panel.x), "y": at(y, panel.y), "order": order, **looks}
+            for order, (x, y) in enumerate(path.points)
+        ]
+    drawn = [
+        layer(
+            values,
+            {"type": "line", "strokeWidth": 1 if paths[0].faint else 1.6},
+            panel,
+            detail={"field": "line", "type": "nominal"},
+            order={"field": "order", "type": "quantitative"},
+            color={"field": "colour", "type": "nominal", "scale": None},
+            strokeDash={"field": "dash", "type": "nominal", "scale": None},
+            tooltip=[{"field": "name", "type": "nominal"}],
+        )
+    ]
+    labelled = [path for path in paths if path.label and path.points]
+    if labelled:
+        ends = [{"x": path.points[-1][0], "y": path.points[-1][1], "text": clean(path.label)} for path in labelled]
+        text = {"type": "text", "align": "right", "dy": -5, "dx": -2, "fontSize": 9, "color": GREY}
+        drawn.append(layer(ends, text, panel, text={"field": "text", "type": "nominal"}))
+    return drawn
+
+
+def _bins(mark: Bins, panel: Panel) -> list[Spec]:
+    drawn = []
+    for counted, colour in ((False, "#9CC7E4"), (True, INK)):
+        values = [
+            {"x": each.low, "x2": each.high, "y": each.count, "y2": 0, "shuffles": f"{each.count:,}"}
+            for each in mark.bins
+            if each.counted == counted and each.count
+        ]
+        if values:
+            looks = {"type": "rect", "color": colour, "stroke": "white", "strokeWidth": 0.4}
+            drawn.append(layer(values, looks, panel, tooltip=[{"field": "shuffles", "type": "nominal"}]))
+    return drawn
+
+
+def _rule(mark: Rule, panel: Panel) -> list[Spec]:
+    if panel.y.nominal:
+        looks: Spec = {"type": "rule", "color": GREY, "strokeDash": DASHES[mark.dash]}
+        across = {"field": "x", **channel(panel.x, across=True)}
+        return [{"data": {"values": [{"x": mark.at}]}, "mark": looks, "encoding": {"x": across}}]
+    values: list[Spec] = [{"x": mark.at, "y": panel.y.low, "y2": panel.y.high}]
+    looks = {"type": "rule", "color": VERMILION, "strokeWidth": 1.6, "strokeDash": DASHES[mark.dash]}
+    drawn = [layer(values, looks, panel)]
+    if mark.label:
+        right = mark.at > (panel.x.low + panel.x.high) / 2
+        text: Spec = {"type": "text", "align": "right" if right else "left", "dx": -6 if right else 6, "dy": 9}
+        words: Spec = {"x": mark.at, "y": panel.y.high, "text": f"{clean(mark.label)} {said(mark.at, panel.x)}"}
+        drawn.append(layer([words], {**text, "color": VERMILION}, panel, text={"field": "text", "type": "nominal"}))
+    return drawn
+
+
+def _squares(mark: Squares, panel: Panel) -> list[Spec]:
+    names = distinct(panel.y.names)
+    whole = [clean(name) for name in panel.y.names]
+    values = [
+        {
+            "x": names[each.column],
+            "y": names[each.row],
+            "text": _level(each.level) + MARKS[each.verdict],
+            "fill": FILLS[each.verdict],
+            "ink": INKS[each.verdict],
+            "name": f"{whole[each.column]} and {whole[each.row]}",
+            "p": f"{each.level:.4g}",
+            "verdict": each.verdict,
+        }
+        for each in mark.squares
+    ]
+    shown = [{"field": field, "type": "nominal"} for field in ("name", "p", "verdict")]
+    rect = {"type": "rect", "stroke": "white", "strokeWidth": 1}
+    fill, ink = ({"field": field, "type": "nominal", "scale": None} for field in ("fill", "ink"))
+    words = {"field": "text", "type": "nominal"}
+    return [
+        layer(values, rect, panel, color=fill, tooltip=shown),
+        layer(values, {"type": "text", "fontSize": 9}, panel, color=ink, text=words),
+    ]
+
+
+def _level(level: float) -> str:
+    """A level in a small square: .042, <.001, 1.0."""
+    if level >= 0.9995:
+        return "1.0"
+    return "<.001" if level < 0.001 else f"{level:.3f}"[1:]
+
+
+LAYERS: dict[type, Callable[[Any, Panel], list[Spec]]] = {
+    Points: _points,
+    Spans: _spans,
+    Bins: _bins,
+    Rule: _rule,
+    Squares: _squares,
+}
+
+
+def groups(found: Sequence[Group], panel: Panel, high: float) -> Spec:
+    """A column a group beside a ranking: a dot at each member, joined by a bar."""
+    names = distinct(panel.y.names)
+    letters = [group.letter for group in found]
+    axis = {"orient": "top", "labelAngle": 0, "title": "groups", "domain": False, "ticks": False, "grid": False}
+    across = {"field": "letter", "type": "nominal", "scale": {"domain": letters}, "sort": None, "axis": axis}
+    down: Spec = {"field": "y", "type": "nominal", "scale": {"domain": names}, "sort": None, "axis": None}
+    bars = [{"letter": g.letter, "y": names[min(g.members)], "y2": names[max(g.members)]} for g in found]
+    dots = [{"letter": g.letter, "y": names[each]} for g in found for each in g.members]
+    return {
+        "width": max(16 * len(letters), 44),
+        "height": high,
+        "view": {"stroke": None},
+        "layer": [
+            {
+                "data": {"values": bars},
+                "mark": {"type": "rule", "color": INK, "strokeWidth": 2.5, "strokeCap": "round"},
+                "encoding": {"x": across, "y": down, "y2": {"field": "y2"}},
+            },
+            {
+                "data": {"values": dots},
+                "mark": {"type": "point", "filled": True, "color": INK, "size": 34, "opacity": 1},
+                "encoding": {"x": across, "y": down},
+            },
+        ],
+    }

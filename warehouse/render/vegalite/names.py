@@ -1,0 +1,97 @@
+"""Names beside points and at the ends of lines, none on another, in Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from warehouse.charts import Panel, Path, Points
+from warehouse.charts import labelling as geometry
+from warehouse.charts.labelling import Box, spread_out
+from warehouse.render.vegalite.frame import Pixels, layer, pixel, place, size
+from warehouse.render.vegalite.looks import BESIDE, FAINT, GREY, INK, LINE, SIZE, Spec, extent, said, short
+
+WORDS = {"field": "text", "type": "nominal"}
+GAP = 7.0
+"""Points between a name and its point."""
+
+
+def beside_points(panel: Panel) -> list[Spec]:
+    """The names of labelled points; one for which there is no room is in the tooltip alone."""
+    marks = [mark for mark in panel.marks if isinstance(mark, Points) and mark.labelled]
+    labelled = [(each, mark) for mark in marks for each in mark.points]
+    if not labelled:
+        return []
+    wide, high = size(panel)
+    pixels = [pixel(each.x, each.y, panel) for each, _ in labelled]
+    texts = [short(each.name) for each, _ in labelled]
+    sizes = [(extent(text) + 2, SIZE * LINE) for text in texts]
+    # Names may stand to the right of the axes, where nothing else is.
+    placed = geometry.place(pixels, sizes, (wide + BESIDE, high), GAP, _taken(panel))
+    lines, names = [], []
+    for point, text, label, (_, mark) in zip(pixels, texts, placed, labelled, strict=True):
+        if label is None:
+            continue
+        x, y = place(label.x, label.y, panel)
+        names.append({"x": x, "y": y, "text": text, "ink": GREY if mark.hollow else INK})
+        if label.far:
+            near = label.x if label.x > point[0] else min(label.x + extent(text), point[0])
+            (from_x, from_y), (to_x, to_y) = place(*point, panel), place(near, label.y, panel)
+            lines.append({"x": from_x, "y": from_y, "x2": to_x, "y2": to_y})
+    ink = {"field": "ink", "type": "nominal", "scale": None}
+    text_mark = {"type": "text", "align": "left", "baseline": "middle", "clip": False}
+    drawn = [layer(lines, {"type": "rule", "color": FAINT, "clip": False}, panel)] if lines else []
+    return [*drawn, layer(names, text_mark, panel, text=WORDS, color=ink)] if names else drawn
+
+
+def _taken(panel: Panel) -> list[Box]:
+    """Where lines run and say what they are, so that no name stands there."""
+    boxes = []
+    for path in (mark for mark in panel.marks if isinstance(mark, Path)):
+        pixels = [pixel(x, y, panel) for x, y in path.points]
+        if not path.faint:
+            boxes += [(x - 3, y - 3, x + 3, y + 3) for x, y in _along(pixels)]
+        if path.label and pixels:
+            x, y = pixels[-1]
+            boxes.append((x - len(path.label) * 6, y - 11, x, y))
+    return boxes
+
+
+def _along(pixels: Sequence[Pixels]) -> Iterator[Pixels]:
+    """Places along a line, none farther than a few points from the next."""
+    for (x, y), (to_x, to_y) in pairwise(pixels):
+        steps = int(max(abs(to_x - x), abs(to_y - y)) // 5) + 1
+        for step in range(steps):
+            yield x + (to_x - x) * step / steps, y + (to_y - y) * step / steps
+
+
+def at_ends(panel: Panel) -> list[Spec]:
+    """The names before and behind lines, moved apart where they would touch."""
+    drawn: list[Spec] = []
+    paths = [mark for mark in panel.marks if isinstance(mark, Path)]
+    high = size(panel)[1]
+    for which, away in (("start", -1), ("end", 1)):
+        named = [path for path in paths if getattr(path, which)]
+        if not named:
+            continue
+        ends = [path.points[0] if which == "start" else path.points[-1] for path in named]
+        edge = pixel(*ends[0], panel)[0]
+        wanted = [pixel(x, y, panel)[1] for x, y in ends]
+        stands = spread_out(wanted, SIZE * LINE, 0, high)
+        text = {"type": "text", "align": "left" if away > 0 else "right", "baseline": "middle", "clip": False}
+        if panel.x.nominal:
+            # The value stands with the name, so that no line need lead from one to the other.
+            names: list[Spec] = [
+                {"y": place(0, to, panel)[1], "text": f"{short(getattr(path, which))} {said(y, panel.y)}"}
+                for path, (_, y), to in zip(named, ends, stands, strict=True)
+            ]
+            drawn.append(layer(names, {**text, "x": edge + away * 8}, panel, across=None, text=WORDS))
+            continue
+        names, lines = [], []
+        for path, at, to in zip(named, wanted, stands, strict=True):
+            (from_x, from_y), (to_x, to_y) = place(edge + away * 8, at, panel), place(edge + away * 18, to, panel)
+            lines.append({"x": from_x, "y": from_y, "x2": to_x, "y2": to_y})
+            names.append({"x": to_x, "y": to_y, "text": short(getattr(path, which))})
+        drawn.append(layer(lines, {"type": "rule", "color": FAINT, "clip": False}, panel))
+        drawn.append(layer(names, {**text, "dx": away * 3}, panel, text=WORDS))
+    return drawn

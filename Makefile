@@ -1,11 +1,12 @@
 # make demo    the main job on the sample data       make test   all tests
 # make check   lint, types, layers and tests         make bench  the benchmarks
+# make soak    what the tests do a few times, many times: kills, torn writes, damage; under 20 minutes
 # Each target sets up .venv as far as it needs, once; `make clean` starts over.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench soak clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -23,6 +24,9 @@ check: .venv/installed-dev
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/significance.py
+
+soak: .venv/installed-test
+	timeout 1200 $(BIN)/python -m pytest -m soak --durations=10
 
 clean:
 	rm -rf .venv

@@ -188,7 +188,10 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)
     dry_run = "check everything, show the first rows, store nothing"
-    parser.add_argument("--dry-run", action="store_true", help=dry_run)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--dry-run", action="store_true", help=dry_run)
+    in_place = "into the warehouse itself, without a copy: a crash can damage it, and nobody reads meanwhile"
+    where.add_argument("--in-place", action="store_true", help=in_place)
     offered = [(reader, option) for reader in readers.values() for option in reader.options]
     for name in dict.fromkeys(option.name for _, option in offered):
         sharing = [(reader, option) for reader, option in offered if option.name == name]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def accept(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--accept"))
+
+
+FIGURES: Counter[str] = Counter()
+"""What tests counted, by what it is."""
+
+
+@pytest.fixture(scope="session")
+def count() -> Callable[[str, int], None]:
+    """Adds to a figure that is printed when the tests are done."""
+
+    def counting(what: str, number: int) -> None:
+        FIGURES[what] += number
+
+    return counting
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if FIGURES:
+        terminalreporter.section("counted")
+        for what, number in sorted(FIGURES.items()):
+            terminalreporter.line(f"{number:>12,}  {what}")
 
 
 @pytest.fixture(scope="session")

@@ -212,11 +212,11 @@ def in_memory() -> Database:
 
 def open_database(path: Path) -> Database:
     """The warehouse at `path`, read-only. Raises WarehouseError if there is none, or none that can be read."""
-    check_file(path)
+    extent = check_file(path)
     database = _attached(path, writable=False)
     try:
         sizes = database.rows(Sql("select free_blocks from pragma_database_size() where database_name = 'warehouse'"))
-        check_free(path, int(sizes[0][0]))
+        check_free(path, extent, int(sizes[0][0]))
         _check_schema(database, path)
         database._lock()
     except BaseException:
@@ -234,21 +234,43 @@ def open_to_export(path: Path) -> Database:
     return _attached(path, writable=False)
 
 
+@contextlib.contextmanager
+def making(path: Path) -> Iterator[Database]:
+    """A new warehouse to load into, which is there, at `path`, if all goes well, and else not.
+
+    Raises WarehouseError if something is there already, or if the file cannot be written.
+    """
+    _check_name_is_free(path)
+    copy = _copy_of(path)
+    with loading_lock(path):
+        try:
+            _remove_copy(copy)
+            with _attached(copy, writable=True) as database:
+                _make_schema(database, comments=True)
+                yield database
+                database.run(Sql("checkpoint"))
+            _count_again(copy)
+            with _writing_sentences(path):
+                _sync(copy)
+                _check_name_is_free(path)
+                os.replace(copy, path)
+                _sync(path.parent)
+        finally:
+            _remove_copy(copy)
+
+
 def create(path: Path) -> Database:
-    """A new, empty warehouse at `path`, open for loading. Raises WarehouseError if something is there already."""
+    """A new, empty warehouse at `path`, open for loading in place. Raises WarehouseError as `making` does."""
+    with making(path):
+        pass
+    return _attached(path, writable=True)
+
+
+def _check_name_is_free(path: Path) -> None:
     if path.exists() or path.is_symlink():
         raise WarehouseError(f"{path} exists already", ("a new warehouse needs a name that is not taken",))
     if not path.parent.is_dir():
         raise WarehouseError(f"there is no folder {path.parent}")
-    database = _attached(path, writable=True)
-    try:
-        _make_schema(database, comments=True)
-        database.run(Sql("checkpoint"))
-    except BaseException:
-        database.close()
-        path.unlink(missing_ok=True)
-        raise
-    return database
 
 
 @contextlib.contextmanager
@@ -258,27 +280,62 @@ def replacing(path: Path) -> Iterator[Database]:
     On any exception the copy is removed and the warehouse stays as it was. Raises WarehouseError if the warehouse
     cannot be opened, if someone else is loading into it, if the copy turns out unsound, or if the disk is full.
     """
+    with _copied(path) as database:
+        _check_schema(database, path)
+        yield database
+
+
+@contextlib.contextmanager
+def _copied(path: Path) -> Iterator[Database]:
+    """What `replacing` does, with a warehouse of any schema."""
     if path.is_symlink():
         path = Path(os.path.realpath(path))
-    copy = path.with_name(path.name + ".import")
+    copy = _copy_of(path)
     check_file(path)
     with loading_lock(path):
         try:
             with _writing_sentences(path):
                 _remove_copy(copy)
+                before = _state(path)
                 shutil.copyfile(path, copy)
                 shutil.copymode(path, copy)
             with _attached(copy, writable=True) as database:
-                _check_schema(database, path)
                 yield database
                 database.run(Sql("checkpoint"))
             _count_again(copy)
+            # Opened once more, for another program that writes to the file holds a lock on it.
+            _attached(path, writable=False).close()
             with _writing_sentences(path):
+                if _state(path) != before:
+                    raise WarehouseError(f"{path} was changed by another program meanwhile; nothing was loaded")
                 _sync(copy)
                 os.replace(copy, path)
                 _sync(path.parent)
         finally:
             _remove_copy(copy)
+
+
+@contextlib.contextmanager
+def in_place(path: Path) -> Iterator[Database]:
+    """The warehouse at `path` itself to load into: no copy is made, so nobody can read meanwhile.
+
+    Each transaction is stored or not, but a crash can leave a file that cannot be opened. Raises WarehouseError if the
+    warehouse cannot be opened, or if someone else has it open.
+    """
+    check_file(path, log=True)
+    with loading_lock(path), _attached(path, writable=True) as database:
+        _check_schema(database, path)
+        yield database
+        database.run(Sql("checkpoint"))
+
+
+def _copy_of(path: Path) -> Path:
+    return path.with_name(path.name + ".import")
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    about = path.stat()
+    return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def backup(path: Path, to: Path) -> None:
@@ -336,7 +393,7 @@ def _attached(path: Path, *, writable: bool) -> Database:
                 return database
             except duckdb.Error as error:
                 if "lock" not in str(error).lower() or time.monotonic() > until:
-                    raise _why_not_opened(error, path) from None
+                    raise _why_not_opened(error, path, writable) from None
                 time.sleep(0.02)
     except BaseException:
         database.close()
@@ -368,12 +425,13 @@ def _check_schema(database: Database, path: Path) -> None:
         )
 
 
-def _why_not_opened(error: duckdb.Error, path: Path) -> WarehouseError:
+def _why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> WarehouseError:
     text = str(error)
     if "Could not set lock" in text or "onflicting lock" in text:
         holder = re.search(r"PID (\d+)", text)
         who = f"process {holder[1]}" if holder else "another program"
-        return WarehouseError(f"{path} is being written by {who}", ("wait until it is done, or end it",))
+        does = "open in" if writable else "being written by"
+        return WarehouseError(f"{path} is {does} {who}", ("wait until it is done, or end it",))
     writer = written_by(path)
     if _release(writer) > _release(LIBRARY):
         return WarehouseError(

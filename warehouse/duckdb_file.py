@@ -6,6 +6,7 @@ Reads the file and nothing else; neither imports duckdb nor runs SQL. The places
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import WarehouseError
@@ -18,8 +19,18 @@ _HEADERS = 3 * _HEADER
 _BLOCK_SIZES = tuple(2**power for power in range(14, 19))
 
 
-def check_file(path: Path) -> None:
-    """Raises WarehouseError if there is no whole DuckDB file at `path`, or if an unfinished log lies beside it."""
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How long a file is with all its blocks, and how long a block, in bytes, by its headers."""
+
+    whole: int
+    block: int
+
+
+def check_file(path: Path, *, log: bool = False) -> Extent:
+    """How long the file should be. Raises WarehouseError if there is no whole DuckDB file at `path`, or if an
+    unfinished log lies beside it, unless a `log` is allowed.
+    """
     try:
         if path.is_dir():
             raise WarehouseError(f"{path} is a folder, not a warehouse")
@@ -36,23 +47,25 @@ def check_file(path: Path) -> None:
         raise WarehouseError(f"{path} is an SQLite database, not a warehouse")
     if head[_MAGIC] != b"DUCK":
         raise WarehouseError(f"{path} is not a warehouse", ("a warehouse is a DuckDB file made by evalhouse init",))
-    whole, block = _size_by_headers(head)
-    if size < whole and (size < _HEADERS or (whole - size) % block):
-        raise cut_off(path, size, whole)
-    if path.with_name(path.name + ".wal").exists():
+    extent = _extent(head)
+    if size < extent.whole and (size < _HEADERS or (extent.whole - size) % extent.block):
+        raise cut_off(path, size, extent.whole)
+    if not log and path.with_name(path.name + ".wal").exists():
         raise WarehouseError(
-            f"{path}.wal lies beside the warehouse: another program wrote to it and did not finish",
-            ("open and close the warehouse with that program",),
+            f"{path}.wal lies beside the warehouse: what wrote to it did not finish",
+            ("evalhouse load --in-place finishes or undoes what it began", "so does the program that began it"),
         )
+    return extent
 
 
-def check_free(path: Path, free: int) -> None:
-    """Raises WarehouseError if a file lacks more blocks than its `free` ones, which DuckDB may leave out at the end."""
-    with path.open("rb") as file:
-        whole, block = _size_by_headers(file.read(_HEADERS))
+def check_free(path: Path, extent: Extent, free: int) -> None:
+    """Raises WarehouseError if a file lacks more blocks than its `free` ones, which DuckDB may leave out at the end.
+
+    Does not open the file: closing it would let go of the lock that this process holds on it by then.
+    """
     size = path.stat().st_size
-    if whole - size > free * block:
-        raise cut_off(path, size, whole)
+    if extent.whole - size > free * extent.block:
+        raise cut_off(path, size, extent.whole)
 
 
 def cut_off(path: Path, size: int, whole: int) -> WarehouseError:
@@ -70,14 +83,11 @@ def written_by(path: Path) -> str:
     return head[_LIBRARY_VERSION].split(b"\0")[0].decode("ascii", "replace").removeprefix("v")
 
 
-def _size_by_headers(head: bytes) -> tuple[int, int]:
-    """How long a DuckDB file is with all its blocks, and how long a block, in bytes.
-
-    DuckDB opens a file that was cut off and fails later.
-    """
+def _extent(head: bytes) -> Extent:
+    """How long a file is by its headers. DuckDB opens a file that was cut off and fails later."""
     if len(head) < _HEADERS:
-        return _HEADERS, 1
+        return Extent(_HEADERS, 1)
     # Each of the two: checksum, iteration, two places of metadata, number of blocks, size of a block.
     _, blocks, size = max(struct.unpack_from("<8xQ16xQQ", head, place) for place in (_HEADER, 2 * _HEADER))
     # Other sizes of a block are not of the format that is known here, and DuckDB will say so.
-    return (_HEADERS + int(blocks) * int(size), int(size)) if size in _BLOCK_SIZES else (_HEADERS, 1)
+    return Extent(_HEADERS + int(blocks) * int(size), int(size)) if size in _BLOCK_SIZES else Extent(_HEADERS, 1)

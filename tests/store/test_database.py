@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE
-from warehouse.database import Database, backup, create, in_memory, open_database, replacing
+from warehouse.database import Database, backup, create, in_memory, in_place, making, open_database, replacing
 from warehouse.errors import DataError, WarehouseError
 from warehouse.ingest import load
 from warehouse.sql import Sql
@@ -404,6 +404,55 @@ class TestReplacing:
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert printed.startswith("refused: ")
         assert path.read_bytes() == before
+
+    def test_what_another_program_wrote_meanwhile_is_not_lost(self, folder: Path) -> None:
+        path = folder / "w.duckdb"
+        said = "was changed by another program meanwhile; nothing was loaded"
+        with pytest.raises(WarehouseError, match=said), replacing(path) as database:  # noqa: PT012
+            load(database, folder / "one.csv", "scores")
+            other = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('create table theirs(i integer)')"
+            subprocess.run([sys.executable, "-c", other, str(path)], check=True)
+        with open_database(path) as database:
+            assert database.rows(Sql("select count(*) from theirs")) == [(0,)]
+        assert count(path) == 3
+
+
+class TestInPlace:
+    def test_what_is_loaded_is_there_and_no_copy_was_made(self, folder: Path) -> None:
+        path = folder / "w.duckdb"
+        with in_place(path) as database:
+            load(database, folder / "one.csv", "scores")
+            assert not (folder / "w.duckdb.import").exists()
+        assert count(path) == 4
+        assert not (folder / "w.duckdb.wal").exists()
+
+    def test_a_reader_is_told_to_wait_and_a_loader_waits_for_readers(self, folder: Path) -> None:
+        path = folder / "w.duckdb"
+        reading = (
+            "import sys, warehouse\nwith warehouse.open(sys.argv[1]):\n print('open', flush=True); sys.stdin.read()"
+        )
+        command = [sys.executable, "-c", reading, str(path)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+            assert reader.stdout is not None
+            reader.stdout.readline()
+            said = f"{path} is open in process {reader.pid}"
+            with pytest.raises(WarehouseError) as caught, in_place(path):
+                pass
+            assert caught.value.message == said
+            reader.communicate("")
+        with in_place(path):
+            asking = "import sys, warehouse\ntry: warehouse.open(sys.argv[1])\nexcept Exception as e: print(e)"
+            command = [sys.executable, "-c", asking, str(path)]
+            printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert printed == f"{path} is being written by process {os.getpid()}\n"
+
+
+def test_a_new_warehouse_is_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    (tmp_path / "bad.csv").write_text(SCORES + "T,GE,D9,x,1,1,0\n")
+    with pytest.raises(DataError), making(path) as database:
+        load(database, tmp_path / "bad.csv", "scores")
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.csv"]
 
 
 LOADER = """if True:

@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 
 def init(asked: argparse.Namespace) -> int:
     """Makes a warehouse, empty or with the sample data."""
-    from warehouse.database import create, replacing
+    from warehouse.database import making
 
-    file = Path(asked.file)
-    create(file).close()
-    if asked.sample:
-        from warehouse.sample import fill
+    with making(Path(asked.file)) as database:
+        if asked.sample:
+            from warehouse.sample import fill
 
-        with replacing(file) as database:
             fill(database)
     note(asked, f"{asked.file} is a new warehouse{' with the sample data' if asked.sample else ''}")
     return DONE

@@ -26,7 +26,7 @@ class _DryRunOverError(Exception):
 
 def load_files(asked: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
-    from warehouse.database import in_memory, replacing
+    from warehouse.database import in_memory, in_place, replacing
     from warehouse.ingest import load
     from warehouse.readers.recognition import named_files
 
@@ -41,14 +41,18 @@ def load_files(asked: argparse.Namespace) -> int:
     files = named_files(asked.files)
     readers = _recognized(asked, files) if asked.reader == "auto" else [asked.reader] * len(files)
     done: list[Loaded] = []
+    changed = in_place if asked.in_place else replacing
     with (
         suppress(_DryRunOverError),
         progress(asked, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as told,
-        replacing(path) if path.exists() or not asked.dry_run else in_memory() as database,
+        changed(path) if path.exists() or not asked.dry_run else in_memory() as database,
     ):
         for place, (file, reader) in enumerate(zip(files, readers, strict=True)):
             overall = told and partial(_overall, told, place, len(files))
             done.append(load(database, file, reader, progress=overall, **options))
+            if asked.in_place:
+                # Stored already, whatever becomes of the files behind it.
+                report(asked, done.pop())
         if asked.dry_run:
             # Files may build on each other, as runs do on qrels, so they are loaded in earnest, into a copy.
             raise _DryRunOverError

@@ -1,0 +1,247 @@
+"""Processes that change a warehouse and die of it: killed at some moment, cut off in a write, or out of disk.
+
+Run as a program, this is a process that has everything imported and makes a child for each line of JSON that it reads:
+so a death costs what a load costs, and not the start of an interpreter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import pytest
+
+PAGE = 4096
+TORN, FULL, LYING = 0, 1, 2
+"""What a disk does when the moment has come: it loses power in a write, has no room from then on, or loses power and
+has said of what it had not stored that it had.
+"""
+SOURCE = Path(__file__).with_name("torn_writes.c")
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """How a process ended: `said` is what it printed, `calls` how many calls changed the folder, where it lived to
+    tell.
+    """
+
+    killed: bool
+    said: str
+    calls: int
+
+
+class Dying:
+    """The process that makes the children, with `torn_writes.c` in front of the C library where `shim` is given."""
+
+    def __init__(self, shim: Path | None = None) -> None:
+        settings = dict(os.environ)
+        if shim is not None:
+            settings |= {"LD_PRELOAD": str(shim), "EVALHOUSE_TORN_WRITES": str(shim)}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.store.dying"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=settings,
+        )
+
+    def die(
+        self,
+        job: str,
+        folder: Path,
+        *,
+        after: float | None = None,
+        at: int | None = None,
+        pages: int = 0,
+        fault: int = TORN,
+        shadow: Path | None = None,
+    ) -> Death:
+        """Does a job in a folder in a process of its own, killed `after` so many seconds, or when its call number `at`
+        to change the folder comes, which gets as far as its first `pages` pages.
+        """
+        asked = {
+            "job": job,
+            "folder": str(folder),
+            "after": after,
+            "at": at,
+            "pages": pages,
+            "fault": fault,
+            "shadow": str(shadow),
+        }
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        return Death(**json.loads(self._process.stdout.readline()))
+
+    def __enter__(self) -> Dying:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate("")
+
+
+def built_shim(folder: Path) -> Path:
+    """The shim, built from its source. Skips the test where that cannot be done."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the disk that loses power is made for Linux")
+    compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    if compiler is None:
+        pytest.skip("there is no C compiler to build the disk that loses power")
+    shim = folder / "torn_writes.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", shim, SOURCE, "-ldl"], check=True)
+    return shim
+
+
+def on_disk(folder: Path, shadow: Path) -> None:
+    """Writes down that all that is in a folder is on disk for certain, as `torn_writes.c` does at every fsync."""
+    shutil.rmtree(shadow, ignore_errors=True)
+    shadow.mkdir()
+    names = []
+    for file in folder.iterdir():
+        inode = file.stat().st_ino
+        shutil.copyfile(file, shadow / str(inode))
+        names.append(f"{inode} {file.name}\n")
+    (shadow / "names").write_text("".join(names))
+
+
+def after_power_loss(folder: Path, shadow: Path, to: Path, chance: random.Random) -> None:
+    """A folder as it may be found when power is lost: of what was not synced, some pages of 4 KiB are there and others
+    are not, in any mixture, and names are the old ones or the new.
+    """
+    now = {file.name: file.stat().st_ino for file in folder.iterdir()}
+    lines = (shadow / "names").read_text().splitlines()
+    before = {name: int(inode) for inode, name in (line.split(" ", 1) for line in lines)}
+    contents = {inode: folder / name for name, inode in now.items()}
+    contents |= {int(kept.stem): kept for kept in shadow.glob("*.kept")}
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir()
+    for name, inode in (before if chance.random() < 0.5 else now).items():
+        synced = shadow / str(inode)
+        safe = synced.read_bytes() if synced.exists() else b""
+        written = contents[inode].read_bytes()
+        size = chance.choice((len(safe), len(written)))
+        pages = []
+        for place in range(0, size, PAGE):
+            page = (safe if chance.random() < 0.5 else written)[place : place + PAGE]
+            pages.append(page.ljust(min(PAGE, size - place), b"\0"))
+        (to / name).write_bytes(b"".join(pages))
+
+
+# --- the process ------------------------------------------------------------------------------------------------------
+
+
+def _load(folder: Path) -> None:
+    from warehouse.database import replacing
+    from warehouse.ingest import load
+
+    with replacing(folder / "w.duckdb") as database:
+        load(database, folder / "many.csv", "scores")
+
+
+def _load_in_place(folder: Path) -> None:
+    from warehouse.database import in_place
+    from warehouse.ingest import load
+
+    with in_place(folder / "w.duckdb") as database:
+        load(database, folder / "many.csv", "scores")
+
+
+def _forget(folder: Path) -> None:
+    import warehouse
+
+    with warehouse.open(folder / "w.duckdb") as session:
+        session.run("forget import 1")
+
+
+def _define(folder: Path) -> None:
+    import warehouse
+
+    with warehouse.open(folder / "w.duckdb") as session:
+        list(session.results("define measure twice = 2 * recall"))
+
+
+def _init(folder: Path) -> None:
+    from warehouse.database import making
+    from warehouse.ingest import load
+
+    with making(folder / "new.duckdb") as database:
+        load(database, folder / "many.csv", "scores")
+
+
+JOBS = {
+    "load": _load,
+    "load in place": _load_in_place,
+    "forget": _forget,
+    "define": _define,
+    "init": _init,
+}
+
+
+def _child(asked: dict[str, object], out: int) -> None:
+    from warehouse.errors import WarehouseError
+
+    shim = os.environ.get("EVALHOUSE_TORN_WRITES")
+    calls = 0
+    if shim:
+        library = ctypes.CDLL(shim)
+        library.torn_calls.restype = ctypes.c_long
+        at = asked["at"] if asked["at"] is not None else -1
+        library.torn_arm(
+            str(asked["folder"]).encode(),
+            str(asked["shadow"]).encode(),
+            ctypes.c_long(int(str(at))),
+            ctypes.c_long(int(str(asked["pages"]))),
+            int(str(asked["fault"])),
+        )
+    try:
+        JOBS[str(asked["job"])](Path(str(asked["folder"])))
+        said = "done"
+    except WarehouseError as error:
+        said = error.message
+    if shim:
+        calls = library.torn_calls()
+    os.write(out, json.dumps({"killed": False, "said": said, "calls": calls}).encode())
+
+
+def _serve() -> None:
+    import warehouse.ingest
+    import warehouse.session  # noqa: F401 - so that the children have it
+
+    for line in sys.stdin:
+        asked = json.loads(line)
+        ours, theirs = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(ours)
+            try:
+                _child(asked, theirs)
+            except BaseException as error:
+                os.write(theirs, json.dumps({"killed": False, "said": f"TRACEBACK {error!r}", "calls": 0}).encode())
+            os._exit(0)
+        os.close(theirs)
+        if asked["after"] is not None:
+            time.sleep(asked["after"])
+            os.kill(child, signal.SIGKILL)
+        with open(ours) as told:
+            said = told.read()
+        os.waitpid(child, 0)
+        print(said or json.dumps({"killed": True, "said": "", "calls": 0}), flush=True)
+
+
+if __name__ == "__main__":
+    _serve()

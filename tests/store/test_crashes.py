@@ -1,0 +1,225 @@
+"""Whoever changes a warehouse may die at any moment, by a kill, for want of power or for want of disk: the warehouse
+opens, with all of the change or with nothing of it.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.store.dying import FULL, JOBS, LYING, Dying, after_power_loss, built_shim, on_disk
+from tests.store.texts import SCORES, THREE
+from warehouse.database import create, in_place, open_database
+from warehouse.errors import WarehouseError
+from warehouse.ingest import load
+from warehouse.sql import Sql
+
+MANY = 5_000
+BEFORE = {job: (0, 0) if job == "init" else (3, 0) for job in JOBS}
+AFTER = {"load": (3 + MANY, 0), "load in place": (3 + MANY, 0), "forget": (0, 0), "define": (3, 1), "init": (MANY, 0)}
+"""Score rows and definitions in the warehouse, by what is done to it."""
+
+SAFE = ["load", "forget", "define", "init"]
+Count = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The folder that processes die in, which `restore` brings back to what it was."""
+
+    folder: Path
+    original: Path
+
+    def restore(self) -> Path:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.original, self.folder)
+        on_disk(self.folder, self.shadow)
+        return self.folder
+
+    @property
+    def shadow(self) -> Path:
+        return self.folder.with_name("shadow")
+
+    @property
+    def lost(self) -> Path:
+        return self.folder.with_name("lost")
+
+    def found(self, job: str, folder: Path) -> tuple[int, int]:
+        """What is in the warehouse now. Raises WarehouseError if it cannot be opened."""
+        path = folder / ("new.duckdb" if job == "init" else "w.duckdb")
+        if job == "init" and not path.exists():
+            return BEFORE[job]
+        if job != "init" and path.read_bytes() == (self.original / path.name).read_bytes():
+            return BEFORE[job]
+        with open_database(path) as database:
+            [(rows, definitions)] = database.rows(
+                Sql("select count(*), (select count(*) from definition) from score where possible >= correct")
+            )
+        return int(rows), int(definitions)
+
+    def all_or_nothing(self, job: str, folder: Path) -> None:
+        """Fails unless a warehouse holds all of a change or nothing, and can be loaded into."""
+        assert self.found(job, folder) in (BEFORE[job], AFTER[job])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    original = tmp_path_factory.mktemp("original")
+    (original / "three.csv").write_text(SCORES + THREE)
+    (original / "many.csv").write_text(SCORES + "".join(f"U,S{k % 50},D{k // 50},9,9,7,1\n" for k in range(MANY)))
+    with create(original / "w.duckdb") as database:
+        load(database, original / "three.csv", "scores")
+    return Place(tmp_path_factory.mktemp("dying") / "folder", original)
+
+
+@pytest.fixture(scope="module")
+def killing() -> Iterator[Dying]:
+    with Dying() as dying:
+        yield dying
+
+
+@pytest.fixture(scope="module")
+def losing_power(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dying]:
+    with Dying(built_shim(tmp_path_factory.mktemp("shim"))) as dying:
+        yield dying
+
+
+def kills(killing: Dying, place: Place, job: str, times: int, count: Count) -> None:
+    """Kills a job again and again, without bringing the folder back between: a later one clears up what is left."""
+    chance = random.Random(f"kill {job}")
+    folder = place.restore()
+    survived = 0
+    for _ in range(5 * times):
+        death = killing.die(job, folder, after=chance.uniform(0, 0.3))
+        assert death.killed or death.said == "done"
+        place.all_or_nothing(job, folder)
+        survived += death.killed
+        if place.found(job, folder) == AFTER[job]:
+            folder = place.restore()
+        if survived == times:
+            break
+    assert survived == times
+    assert killing.die(job, folder).said == "done"
+    assert place.found(job, folder) == AFTER[job]
+    assert not list(folder.glob("*.import*"))
+    count("processes killed while they changed a warehouse", survived)
+
+
+def cuts(losing_power: Dying, place: Place, job: str, step: int, mixtures: int, count: Count) -> None:
+    """Cuts a job off in every so many calls that change the folder, a write after some of its pages."""
+    chance = random.Random(f"cut {job}")
+    done = losing_power.die(job, place.restore(), shadow=place.shadow)
+    assert done.said == "done"
+    assert done.calls > 10
+    torn = found = 0
+    for at in range(chance.randrange(1, step + 1), done.calls + 1, step):
+        folder = place.restore()
+        death = losing_power.die(job, folder, at=at, pages=chance.randrange(66), shadow=place.shadow)
+        assert death.killed
+        place.all_or_nothing(job, folder)
+        torn += 1
+        for _ in range(mixtures):
+            after_power_loss(folder, place.shadow, place.lost, chance)
+            place.all_or_nothing(job, place.lost)
+            found += 1
+    # Once it is said to be done, it is on disk.
+    assert losing_power.die(job, place.restore(), shadow=place.shadow).said == "done"
+    for _ in range(mixtures):
+        after_power_loss(place.folder, place.shadow, place.lost, chance)
+        assert place.found(job, place.lost) == AFTER[job]
+    count("writes torn at a page of 4 KiB", torn)
+    count("disks found after a loss of power", found)
+
+
+def fills(losing_power: Dying, place: Place, job: str, step: int, count: Count) -> None:
+    """Has the disk fill up at every so many calls."""
+    done = losing_power.die(job, place.restore(), shadow=place.shadow)
+    full = 0
+    for at in range(1 + step // 2, done.calls + 1, step):
+        folder = place.restore()
+        death = losing_power.die(job, folder, at=at, fault=FULL, shadow=place.shadow)
+        if death.said == "done":
+            assert place.found(job, folder) == AFTER[job]
+            continue
+        assert "the disk is full" in death.said
+        assert place.found(job, folder) == BEFORE[job]
+        assert {file.name for file in folder.iterdir()} <= {file.name for file in place.original.iterdir()}
+        full += 1
+    assert full
+    count("disks filled up", full)
+
+
+class TestKilled:
+    def test_sixty_loads_killed_at_random_moments(self, killing: Dying, place: Place, count: Count) -> None:
+        kills(killing, place, "load", 60, count)
+
+    @pytest.mark.soak
+    @pytest.mark.parametrize("job", SAFE)
+    def test_many_killed_at_random_moments(self, killing: Dying, place: Place, job: str, count: Count) -> None:
+        kills(killing, place, job, 150, count)
+
+
+class TestWithoutPower:
+    def test_a_load_is_all_there_or_not(self, losing_power: Dying, place: Place, count: Count) -> None:
+        cuts(losing_power, place, "load", 3, 1, count)
+
+    @pytest.mark.parametrize("job", ["forget", "define", "init"])
+    def test_other_changes_are_all_there_or_not(
+        self, losing_power: Dying, place: Place, job: str, count: Count
+    ) -> None:
+        cuts(losing_power, place, job, 5, 1, count)
+
+    @pytest.mark.soak
+    @pytest.mark.parametrize("job", SAFE)
+    def test_every_call_of_every_change(self, losing_power: Dying, place: Place, job: str, count: Count) -> None:
+        cuts(losing_power, place, job, 1, 8, count)
+
+    def test_a_disk_that_lies_about_what_it_stored_does_harm(self, losing_power: Dying, place: Place) -> None:
+        """So what is found above would be found if the copy were not on disk before it takes the place."""
+        chance = random.Random(1)
+        done = losing_power.die("load", place.restore(), shadow=place.shadow)
+        harmed = 0
+        folder = place.restore()
+        assert losing_power.die("load", folder, at=done.calls, fault=LYING, shadow=place.shadow).killed
+        for _ in range(12):
+            after_power_loss(folder, place.shadow, place.lost, chance)
+            try:
+                place.all_or_nothing("load", place.lost)
+            except (WarehouseError, AssertionError):
+                harmed += 1
+        assert harmed
+
+    def test_a_load_in_place_that_was_killed_is_finished_or_undone_by_the_next(
+        self, losing_power: Dying, place: Place
+    ) -> None:
+        done = losing_power.die("load in place", place.restore(), shadow=place.shadow)
+        assert done.said == "done"
+        logs = 0
+        for at in range(2, done.calls, 6):
+            folder = place.restore()
+            assert losing_power.die("load in place", folder, at=at, pages=66, shadow=place.shadow).killed
+            if (folder / "w.duckdb.wal").exists():
+                logs += 1
+                with pytest.raises(WarehouseError, match="what wrote to it did not finish") as caught:
+                    open_database(folder / "w.duckdb")
+                assert "evalhouse load --in-place" in caught.value.hints[0]
+            with in_place(folder / "w.duckdb"):
+                pass
+            assert place.found("load in place", folder) in (BEFORE["load in place"], AFTER["load in place"])
+        assert logs
+
+
+class TestFullDisk:
+    @pytest.mark.parametrize("job", ["load", "init"])
+    def test_what_was_there_stays_as_it_was(self, losing_power: Dying, place: Place, job: str, count: Count) -> None:
+        fills(losing_power, place, job, 7, count)
+
+    @pytest.mark.soak
+    @pytest.mark.parametrize("job", SAFE)
+    def test_at_every_call(self, losing_power: Dying, place: Place, job: str, count: Count) -> None:
+        fills(losing_power, place, job, 1, count)

@@ -166,6 +166,19 @@ def test_helm_values_are_by_instance_and_perturbation(database: Database, tmp_pa
     ]
 
 
+def test_helm_perturbations_of_one_name_are_told_apart_by_their_parameters(database: Database, load_text: Load) -> None:
+    said = {"name": "dialect", "robustness": False, "fairness": True, "computed_on": "perturbed", "mapping": None}
+    stats = [{"name": {"name": "f1"}, "sum": 1.0, "count": 1}]
+    ways = [said, {**said, "target": "AAVE", "prob": 1.0}, {**said, "target": "SAE", "prob": 1.0, "both": False}]
+    text = json.dumps([{"instance_id": "i", "perturbation": way, "stats": stats} for way in ways])
+    assert load_text(text, "helm", "s.json", fields=ON).notes == ()
+    assert [document for (_, _, document, _, _) in values(database)] == [
+        "i:dialect",
+        "i:dialect(both=false,prob=1.0,target=SAE)",
+        "i:dialect(prob=1.0,target=AAVE)",
+    ]
+
+
 def test_helm_values_are_sums_by_counts_averaged_over_trials(database: Database, load_text: Load) -> None:
     def trial(number: int, total: float, count: int) -> dict[str, object]:
         return {"instance_id": "i", "train_trial_index": number, "stats": [

@@ -1,7 +1,7 @@
 """`per_instance_stats.json` of HELM: for each instance, perturbation and trial a list of statistics.
 
-A document is an instance, `id1`, or `id1:typos` under a perturbation; its value is sum / count. Trials are replicates,
-and are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`), and the test
+A document is an instance, `id1`, or `id1:typos(prob=0.1)` under a perturbation; its value is sum / count. Trials are
+replicates, and are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`), and the test
 set what stands before it. A statistic goes by its name; `@` and a split of its own follow where there is one.
 """
 
@@ -27,6 +27,9 @@ EXAMPLE = """\
 
 LARGEST = 256 * 1024 * 1024
 """The largest file that is read, in bytes."""
+
+_NO_PARAMETERS = ("name", "robustness", "fairness", "computed_on")
+"""What HELM says of every perturbation, whatever it does to the text."""
 
 _RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
 
@@ -71,11 +74,21 @@ def _values(instance: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
     """The (document, measure, value) of one instance; nan where nothing was counted."""
     name = str(instance["instance_id"])
     if perturbation := instance.get("perturbation"):
-        name += f":{perturbation['name']}"
+        name += f":{_called(perturbation)}"
     for stat in instance["stats"]:
         said = stat["name"]
         measure = str(said["name"]) + (f"@{said['sub_split']}" if said.get("sub_split") else "")
         yield name, measure, float(stat["sum"]) / stat["count"] if stat["count"] else math.nan
+
+
+def _called(perturbation: dict[str, Any]) -> str:
+    """The name of a perturbation and its parameters, in alphabetical order: a scenario may use one in several ways."""
+    parameters = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in sorted(perturbation.items())
+        if key not in _NO_PARAMETERS and value is not None
+    ]
+    return f"{perturbation['name']}({','.join(parameters)})" if parameters else str(perturbation["name"])
 
 
 def _named(staging: Staging) -> tuple[str, str]:

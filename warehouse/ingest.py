@@ -18,10 +18,10 @@ from pathlib import Path
 from warehouse.database import Database
 from warehouse.errors import DataError, Fault, WarehouseError
 from warehouse.facts import attribute_columns, given, make_facts, number_names, store_facts
-from warehouse.judging import check_cells, leave_only_new
+from warehouse.judging import Judged, check_cells, leave_only_good, leave_only_new, refusal
 from warehouse.readers import READERS, Reader, plugins
 from warehouse.readers.kinds import shown
-from warehouse.readers.staging import Staged, Staging
+from warehouse.readers.staging import Staging
 from warehouse.records import FACT_TABLES, Form
 from warehouse.sql import Sql, join, name, values
 from warehouse.version import __version__
@@ -95,18 +95,25 @@ def load(
     tell(0.0)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
-        parts = [(staging.of(staged.form), staged) for staged in reader.stage(staging)]
+        parts = [Judged(staging.of(staged.form), staged) for staged in reader.stage(staging)]
         tell(0.5)
-        notes = [note for part, staged in parts for note in (*staged.notes, *check_cells(part, staged))]
+        notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
         tell(0.6)
         import_id = None
         kinds: list[LoadedKind] = []
         with contextlib.suppress(_DryRunOverError), database.transaction():
             [(number,)] = database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
-            for part, staged in parts:
-                kind, more_notes = _store(part, staged, int(number))
+            for part in parts:
+                if part.total and not leave_only_good(part):
+                    continue
+                try:
+                    kind, more_notes = _store(part, int(number))
+                except DataError as error:
+                    raise refusal(parts, error) or error from None
                 kinds.append(kind)
                 notes += more_notes if len(parts) == 1 else (f"{kind.form.name}: {note}" for note in more_notes)
+            if wrong := refusal(parts):
+                raise wrong
             rows_new = sum(kind.rows_new for kind in kinds)
             tell(0.9)
             if dry_run:
@@ -152,17 +159,21 @@ def _staging(
     return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
 
 
-def _store(staging: Staging, staged: Staged, import_id: int) -> tuple[LoadedKind, tuple[str, ...]]:
-    """Stores the new facts of one form; returns what there was to do, and notes."""
+def _store(part: Judged, import_id: int) -> tuple[LoadedKind, tuple[str, ...]]:
+    """Stores the new facts of one form, unless something is wrong with them; returns what there was to do, and
+    notes.
+    """
+    staging, staged = part.staging, part.staged
     notes = number_names(staging, staged)
     make_facts(staging, staged)
-    read, new, more_notes = leave_only_new(staging, staged)
+    read, new, more_notes = leave_only_new(part)
     columns = (*(field.name for field in given(staging, staged)), *staged.attributes)
     shown_columns = (*columns[: len(columns) - len(staged.attributes)], *attribute_columns(staged))
     first = staging.database.rows(
         "select " + join(", ", map(name, shown_columns)) + " from " + name(staging.table) + " order by rowid limit 5"
     )
-    store_facts(staging, import_id)
+    if not part.total:
+        store_facts(staging, import_id)
     return LoadedKind(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
 
 

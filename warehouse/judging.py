@@ -1,18 +1,19 @@
 """What may be stored: are the cells good, do the counts of a row agree, does a fact contradict another or a stored one.
 
 Each question is one query over all rows; only where the answer is no are the rows looked at, to say what is wrong on
-which line. Nothing here stores anything.
+which line. The answers to all questions are gathered before the load is refused. Nothing here stores anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from decimal import Decimal
 from typing import Any
 
-from warehouse.errors import DataError
-from warehouse.facts import content_columns, given, key_columns
+from warehouse.errors import DataError, Fault
+from warehouse.facts import attribute_columns, content_columns, given, key_columns
 from warehouse.readers.kinds import KINDS, complaint, shown
 from warehouse.readers.staging import MOST_FAULTS, Staged, Staging
 from warehouse.records import UNIT, Field
@@ -42,8 +43,45 @@ RULES: dict[str, tuple[_Rule, ...]] = {"score": (_Rule(_MATCHED, "possible"), _R
 """By table, what must hold between the counts of a fact."""
 
 
-def check_cells(staging: Staging, staged: Staged) -> tuple[str, ...]:
-    """Judges every staged cell and returns notes. Raises DataError with the faults, or if there are no rows."""
+@dataclass(slots=True)
+class Judged:
+    """The staged rows of one form; of each kind of thing that is wrong with them the first, by row, and how many there
+    are in all.
+    """
+
+    staging: Staging
+    staged: Staged
+    wrong: list[tuple[int, Fault]] = dataclass_field(default_factory=list)
+    total: int = 0
+
+    def complain(self, complaints: list[tuple[int, str]], total: int) -> None:
+        """Adds the first complaints of one kind about rows, and how many of it there are."""
+        faults = self.staged.faults(self.staging.source, complaints)
+        self.wrong += zip((row for row, _ in complaints), faults, strict=True)
+        self.total += total
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What is wrong, in the order of the rows."""
+        return [fault for _, fault in sorted(self.wrong, key=lambda pair: pair[0])]
+
+
+def refusal(parts: Sequence[Judged], more: DataError | None = None) -> DataError | None:
+    """The error for what is wrong with the parts of a file, in the order of its lines, after `more`; None where
+    nothing is.
+    """
+    faults = [fault for part in parts for fault in part.faults]
+    sources = list(dict.fromkeys(fault.source for fault in faults))
+    faults.sort(key=lambda fault: (sources.index(fault.source), fault.line or 0))
+    if more:
+        faults = [*more.faults, *faults]
+    total = sum(part.total for part in parts) + (more.total if more else 0)
+    return DataError(tuple(faults[:MOST_FAULTS]), total) if faults else None
+
+
+def check_cells(judged: Judged) -> tuple[str, ...]:
+    """Judges every staged cell and returns notes. Raises DataError if a setting is wrong, or there are no rows."""
+    staging, staged = judged.staging, judged.staged
     good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
     filled = [f"count(attribute_{number})" for number in range(len(staged.attributes))]
     columns = "count(*), count_if(blanks), count_if(not (" + good + ")), " + (" + ".join(filled) or "null")
@@ -51,18 +89,31 @@ def check_cells(staging: Staging, staged: Staged) -> tuple[str, ...]:
     if not rows:
         raise staging.refusal("there is a header and no rows")
     if wrong:
-        raise _cell_error(staging, staged)
-    if attributes == 0:
+        _complain_of_cells(judged)
+    elif attributes == 0:
         raise staging.refusal("no row gives an attribute a value")
     return (f"blanks around names were left out in {_rows(blanks)}",) if blanks else ()
 
 
-def leave_only_new(staging: Staging, staged: Staged) -> tuple[int, int, tuple[str, ...]]:
+def leave_only_good(judged: Judged) -> bool:
+    """Drops the rows with a cell that is not good, so that the others can be judged before the load is refused.
+
+    Returns whether that leaves a fact. To be called in a transaction, in which the rows keep their places.
+    """
+    staging, staged = judged.staging, judged.staged
+    good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
+    staging.database.run("delete from " + name(staging.table) + " where not (" + good + ")")
+    filled = f" where coalesce({', '.join(attribute_columns(staged))}) is not null" if staged.attributes else ""
+    [(left,)] = staging.database.rows("select count(*) from " + name(staging.table) + filled)
+    return bool(left)
+
+
+def leave_only_new(judged: Judged) -> tuple[int, int, tuple[str, ...]]:
     """Drops the facts that stand twice in the file or are stored already. Returns (facts read, facts left, notes).
 
-    Raises DataError where the counts of a fact do not agree, or where two facts of one key differ.
+    Complains where the counts of a fact do not agree, and where two facts of one key differ.
     """
-    database, form = staging.database, staging.form
+    database, form = judged.staging.database, judged.staging.form
     key = join(", ", map(name, key_columns(form)))
     firsts = "(select " + key + ", min(place) as place from fact group by all having count(*) > 1)"
     stored = name(form.table)
@@ -74,9 +125,9 @@ def leave_only_new(staging: Staging, staged: Staged) -> tuple[int, int, tuple[st
     [(repeated,)] = database.rows("select count_if(alike) from (select " + alike + " as alike from fact)")
     [(known,)] = database.rows("select count(*) from fact semi join " + stored + " using (" + key + ")")
     if breaking:
-        raise _rule_error(staging, staged)
+        _complain_of_counts(judged)
     if UNIT in form.key:
-        _refuse_mixed_units(staging, staged)
+        _complain_of_mixed_units(judged)
     same = " and ".join(f"a.{column} = b.{column}" for column in key_columns(form))
     notes = []
     dropped = 0
@@ -84,13 +135,13 @@ def leave_only_new(staging: Staging, staged: Staged) -> tuple[int, int, tuple[st
         pairs = (
             "fact as a join " + firsts + " as first using (" + key + ") join fact as b on b.place = first.place and "
         )
-        _refuse_contradictions(staging, staged, pairs + same + " where a.place <> b.place", "b.place")
+        _complain_of_contradictions(judged, pairs + same + " where a.place <> b.place", "b.place")
         doubles = "delete from fact as a using " + firsts + " as b where a.place > b.place and " + same
         [(dropped,)] = database.rows(doubles)
         notes.append("1 row repeats an earlier one" if dropped == 1 else f"{dropped} rows repeat earlier ones")
     if known:
         pairs = "fact as a join " + stored + " as b on " + same + " where true"
-        _refuse_contradictions(staging, staged, pairs, "b.import_id")
+        _complain_of_contradictions(judged, pairs, "b.import_id")
         [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
         dropped += again
         all_of_them = dropped == read
@@ -115,8 +166,9 @@ def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
     return verdicts
 
 
-def _cell_error(staging: Staging, staged: Staged) -> DataError:
-    """The first 20 cells that are not good, row by row, and how many there are."""
+def _complain_of_cells(judged: Judged) -> None:
+    """Complains of the first 20 cells that are not good. Raises DataError where settings are not."""
+    staging, staged = judged.staging, judged.staged
     verdicts = _verdicts(staging, staged)
     settings = {field: verdict for field, verdict in verdicts.items() if field.name in staging.fields}
     if settings:
@@ -129,7 +181,7 @@ def _cell_error(staging: Staging, staged: Staged) -> DataError:
             if not is_good
         )
         if wrong:
-            return DataError(wrong)
+            raise DataError(wrong)
     bad = join(" or ", ("not (" + verdict + ")" for verdict in verdicts.values()))
     total = join(" + ", ("count_if(not (" + verdict + "))" for verdict in verdicts.values()))
     cells = join(", ", (name(field.name) + ", (" + verdict + ")" for field, verdict in verdicts.items()))
@@ -143,11 +195,12 @@ def _cell_error(staging: Staging, staged: Staged) -> DataError:
         for field, cell, passed in zip(verdicts, found[::2], found[1::2], strict=True)
         if not passed
     ]
-    return DataError(staged.faults(staging.source, complaints[:MOST_FAULTS]), faults)
+    judged.complain(complaints[:MOST_FAULTS], faults)
 
 
-def _rule_error(staging: Staging, staged: Staged) -> DataError:
-    """The first 20 breaches of rules between counts, and how many there are."""
+def _complain_of_counts(judged: Judged) -> None:
+    """Complains of the first 20 breaches of rules between counts."""
+    staging = judged.staging
     rules, content = RULES[staging.form.table], content_columns(staging.form)
     broken = [rule.broken() for rule in rules]
     total = join(" + ", ("count_if(" + condition + ")" for condition in broken))
@@ -163,12 +216,12 @@ def _rule_error(staging: Staging, staged: Staged) -> DataError:
         for rule, is_broken in zip(rules, found, strict=False)
         if is_broken
     ]
-    return DataError(staged.faults(staging.source, complaints[:MOST_FAULTS]), breaches)
+    judged.complain(complaints[:MOST_FAULTS], breaches)
 
 
-def _refuse_mixed_units(staging: Staging, staged: Staged) -> None:
-    """Raises DataError where a system would have scores both for a whole document and for units of it."""
-    database = staging.database
+def _complain_of_mixed_units(judged: Judged) -> None:
+    """Complains where a system would have scores both for a whole document and for units of it."""
+    database = judged.staging.database
     if not database.rows(Sql("select 1 from unit where id <> 0 limit 1")):
         return
     mixed = Sql(
@@ -182,17 +235,17 @@ def _refuse_mixed_units(staging: Staging, staged: Staged) -> None:
         places = [
             place for (place,) in database.rows("select place" + mixed + " order by place limit " + value(MOST_FAULTS))
         ]
-        subjects = _subjects(staging, staged, places)
+        subjects = _subjects(judged.staging, judged.staged, places)
         sentence = "the document is scored both as a whole and by unit, which would count it twice"
-        complaints = [(place, f"{subjects[place]}: {sentence}") for place in places]
-        raise DataError(staged.faults(staging.source, complaints), total)
+        judged.complain([(place, f"{subjects[place]}: {sentence}") for place in places], total)
 
 
-def _refuse_contradictions(staging: Staging, staged: Staged, pairs: Sql, origin: str) -> None:
-    """Raises DataError if in some pairs of facts of one key the later, `a`, differs in content from the earlier, `b`.
+def _complain_of_contradictions(judged: Judged, pairs: Sql, origin: str) -> None:
+    """Complains if in some pairs of facts of one key the later, `a`, differs in content from the earlier, `b`.
 
     `origin` is the column that says where b stands: b.place in the file, or b.import_id in the warehouse.
     """
+    staging, staged = judged.staging, judged.staged
     content = content_columns(staging.form)
     differing = pairs + " and (" + " or ".join(f"a.{column} is distinct from b.{column}" for column in content) + ")"
     [(total,)] = staging.database.rows("select count(*) from " + differing)
@@ -218,7 +271,7 @@ def _refuse_contradictions(staging: Staging, staged: Staged, pairs: Sql, origin:
             complaints.append((place, f"{subjects[place]} has {here}, but on {spot} it has {there}"))
         else:
             complaints.append((place, f"{subjects[place]} has {here}, but is stored with {there} (import {earlier})"))
-    raise DataError(staged.faults(staging.source, complaints), total)
+    judged.complain(complaints, total)
 
 
 def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.texts import SCORES, THREE, Complaints
+from tests.store.texts import SCORES, THREE, Complaints, Load
 from warehouse.database import Database
 from warehouse.errors import DataError
 from warehouse.ingest import load
@@ -299,3 +299,40 @@ def test_parquet_is_judged_like_cells(untouched: Database, complaints: Complaint
         f"in.parquet: row 2: correct is '1.0', {NO_COUNT}",
         f"in.parquet: row 3: correct is '1.5', {NO_COUNT}",
     ]
+
+
+def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(load_text: Load) -> None:
+    load_text(SCORES + "T,SRI,D1,10,9,7,1\n")
+    rows = ["GE,D1,10,9,7,1", "GE,D2,5,5,6,0", "GE,D1,10,9,8,1", "GE,D3,x,9,7,1", "SRI,D1,10,9,6,1", "GE,D4,1,1,-1,0"]
+    with pytest.raises(DataError) as caught:
+        load_text(SCORES + "".join(f"T,{row}\n" for row in rows))
+    assert [str(fault) for fault in caught.value.faults] == [
+        "in.csv:3: correct + partial is 6, more than possible, which is 5",
+        "in.csv:3: correct + partial is 6, more than actual, which is 5",
+        "in.csv:4: T, GE, D1 has correct 8, but on line 2 it has correct 7",
+        f"in.csv:5: possible is 'x', {NO_COUNT}",
+        "in.csv:6: T, SRI, D1 has correct 6, but is stored with correct 7 (import 1)",
+        f"in.csv:7: correct is '-1', {NO_COUNT}",
+    ]
+
+
+def test_of_faults_of_several_kinds_the_first_20_lines_are_told(untouched: Database, tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    rows = [f"T,GE,D{k},{'x' if k % 2 else 1},9,7,1\n" for k in range(30)]
+    path.write_text(SCORES + "".join(rows))
+    with pytest.raises(DataError) as caught:
+        load(untouched, path, "scores")
+    assert [fault.line for fault in caught.value.faults] == list(range(2, 22))
+    assert caught.value.total == 30
+
+
+def test_attributes_with_no_good_row_left_are_refused(complaints: Complaints) -> None:
+    rows = "system,kind\nGE,a\x07b\nSRI,\n"
+    assert complaints(rows, "systems") == ["in.csv:2: kind is 'a\\x07b', which has a control character in it"]
+
+
+def test_faults_of_several_kinds_of_facts_are_told_by_line(complaints: Complaints) -> None:
+    report = "id,y_true,y_pred,score\nD1,1,1,high\nD\x072,0,1,0.5\nD3,0,0,low\n"
+    told = complaints(report, "sklearn", fields={"test_set": "T", "system": "S"})
+    assert [sentence.split(":")[1] for sentence in told] == sorted(sentence.split(":")[1] for sentence in told)
+    assert len(told) == 4

@@ -1,8 +1,9 @@
 """`per_instance_stats.json` of HELM: for each instance, perturbation and trial a list of statistics.
 
 A document is an instance, `id1`, or `id1:typos(prob=0.1)` under a perturbation; its value is sum / count. Trials are
-replicates, and are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`), and the test
-set what stands before it. A statistic goes by its name; `@` and a split of its own follow where there is one.
+replicates, and are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`),
+and the test set what stands before it. A statistic goes by its name; `@` and a split of its own follow where there is
+one.
 """
 
 from __future__ import annotations

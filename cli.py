@@ -161,6 +161,9 @@ def _query_words(parser: argparse.ArgumentParser) -> None:
 
 def _run_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", help="a file of statements; - reads standard input")
+    report = "prose, statements and results as one report: .html, .md or .tex"
+    parser.add_argument("--report", metavar="FILE", help=report)
+    parser.add_argument("--keep-going", action="store_true", help="go on after a statement that is wrong; status 1")
     _script_words(parser)
 
 
@@ -169,7 +172,7 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=param)
     output = "all results into one file, in the format of its ending or of --format; .xlsx too"
     parser.add_argument("--output", metavar="FILE", help=output)
-    parser.add_argument("--force", action="store_true", help="let --output and export write over files")
+    parser.add_argument("--force", action="store_true", help="write over files that are there")
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:
@@ -263,10 +266,10 @@ COMMANDS = (
     ),
     Command(
         "run",
-        "run a script of statements",
-        "evalhouse run study.eval --param finalists=GE",
+        "run a study",
+        "evalhouse run study.eval --param finalists=GE --report study.html",
         _run_words,
-        "statements.study",
+        "studies.run",
     ),
     Command(
         "load",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
 from grammar.highlighting import tokens
 from grammar.parser import parse
+from grammar.study import PROSE
 
 WIDEST = 100
 """Columns; a longer statement is broken before its clauses."""
@@ -78,7 +79,8 @@ def _pieces(text: str) -> list[_Piece]:
         if token.kind == "keyword":
             written = written.lower()
         elif token.kind == "comment":
-            written = written.rstrip()
+            # In prose, blanks at the end of a line are a line break.
+            written = written.rstrip("\r") if written.startswith(PROSE) else written.rstrip()
         if written != ";":  # it will stand before the comments that were before it
             line_ends = max(line_ends, after_comment)
             after_comment = token.kind == "comment"

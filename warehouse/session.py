@@ -34,14 +34,15 @@ from warehouse.results import Column, Result, Table
 class Session:
     """Questions asked of one warehouse, one after another.
 
-    `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. With
-    `force` an export writes over a file that is there.
+    `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. Paths
+    in statements begin at `folder`. With `force` an export writes over a file that is there.
     """
 
     def __init__(self, database: Database, path: Path | None = None) -> None:
         self.path = path
         self.variables: dict[str, tuple[Item, ...]] = {}
         self.fixed: set[str] = set()
+        self.folder = Path()
         self.force = False
         self._told: Told = silent
         self._use(database)
@@ -100,11 +101,12 @@ class Session:
         run.
         """
         for statement in parse(text):
-            result = self._result(statement)
+            result = self.answer(statement)
             if result is not None:
                 yield result
 
-    def _result(self, statement: n.Statement) -> Result | None:
+    def answer(self, statement: n.Statement) -> Result | None:
+        """The result of a statement; those that only change the session have none. Raises QueryError."""
         if isinstance(statement, n.Let):
             self._let(statement)
             return None
@@ -158,7 +160,7 @@ class Session:
         """The file that is to be written. Raises QueryError for an ending that says nothing, and for one that is
         there.
         """
-        path = Path(to)
+        path = self.folder / to
         if path.suffix.casefold() not in endings:
             raise QueryError(f"{path.name} has no ending that names {kind}", hints=(f"endings: {', '.join(endings)}",))
         if path.exists() and not self.force:
@@ -193,7 +195,8 @@ class Session:
         from warehouse.readers import READERS, plugins
         from warehouse.readers.recognition import named_files, recognize
 
-        files = named_files([text_of(statement.path, statement.path, "the name of a file")])
+        named = text_of(statement.path, statement.path, "the name of a file")
+        files = named_files([str(self.folder / named)])
         reader = statement.reader.text.casefold()
         known = [*READERS, *plugins(), "auto"]
         if reader not in known:
@@ -202,7 +205,9 @@ class Session:
 
         def change(database: Database) -> None:
             for file in files:
-                done.append(load(database, file, recognize(file, database).reader if reader == "auto" else reader))
+                found = recognize(file, database).reader if reader == "auto" else reader
+                called = file.relative_to(self.folder) if file.is_relative_to(self.folder) else file
+                done.append(load(database, file, found, called=called.as_posix()))
 
         self._replace(change, statement.span)
         rows = tuple((each.source, each.reader, each.import_id, each.rows_read, each.rows_new) for each in done)

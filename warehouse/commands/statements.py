@@ -1,4 +1,4 @@
-"""The commands `query` and `run`: statements in, results on standard output or in a file."""
+"""The command `query`: statements in, results on standard output or in a file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE, MISUSED, WRONG
 from warehouse.commands.opened import open_session, pairs
-from warehouse.commands.scripts import script
 from warehouse.commands.talk import coloured, note, patience, say
 
 if TYPE_CHECKING:
@@ -19,35 +18,31 @@ if TYPE_CHECKING:
     from warehouse.results import Result
     from warehouse.session import Session
 
+T = TypeVar("T")
+
 
 def query(asked: argparse.Namespace) -> int:
     """Runs statements from the line or from standard input."""
     text = sys.stdin.read() if asked.statements == "-" else asked.statements
-    return _statements(asked, text)
+    with open_session(asked) as session:
+        return answer(asked, session, text) if given(asked, session) else MISUSED
 
 
-def study(asked: argparse.Namespace) -> int:
-    """Runs a script."""
-    text = sys.stdin.read() if asked.study == "-" else script(Path(asked.study))
-    return _statements(asked, text, None if asked.study == "-" else asked.study)
-
-
-def _statements(asked: argparse.Namespace, text: str, source: str | None = None) -> int:
-    """Runs statements on the warehouse that is meant, with the variables given from outside."""
+def given(asked: argparse.Namespace, session: Session) -> bool:
+    """Sets the variables that are given from outside; false where one is wrong, which has then been said."""
     from grammar.errors import QueryError
 
-    with open_session(asked) as session:
-        session.force = asked.force
-        for name, value in pairs(asked.param, "--param NAME=VALUE").items():
-            try:
-                session.set(name.removeprefix("$"), value)
-            except QueryError:
-                say(f"error: --param {name}={value}: a value is a list of names, a number or a text in quotes")
-                return MISUSED
-        return answer(asked, session, text, source)
+    session.force = asked.force
+    for name, value in pairs(asked.param, "--param NAME=VALUE").items():
+        try:
+            session.set(name.removeprefix("$"), value)
+        except QueryError:
+            say(f"error: --param {name}={value}: a value is a list of names, a number or a text in quotes")
+            return False
+    return True
 
 
-def answer(asked: argparse.Namespace, session: Session, text: str, source: str | None = None) -> int:
+def answer(asked: argparse.Namespace, session: Session, text: str) -> int:
     """Runs statements and prints each result as it comes; what was printed before an error stays. What makes one
     document, such as a file, is written when all results are there.
     """
@@ -55,11 +50,11 @@ def answer(asked: argparse.Namespace, session: Session, text: str, source: str |
 
     named: str | None = getattr(asked, "output", None)
     file = Path(named) if named else None
-    format, document = _target(asked, file)
+    format, document = target(asked, file)
     gathered: list[Result] = []
     results = session.results(text)
     try:
-        while (result := _next(asked, session, results)) is not None:
+        while (result := next_of(asked, session, results)) is not None:
             if document:
                 gathered.append(result)
             else:
@@ -68,24 +63,24 @@ def answer(asked: argparse.Namespace, session: Session, text: str, source: str |
         from warehouse.render.diagnostics import query_error
 
         sys.stdout.flush()
-        say(query_error(error, text, source))
+        say(query_error(error, text))
         return WRONG
     if document:
-        _write(asked, gathered, file, format)
+        write(asked, gathered, file, format)
     return DONE
 
 
-def _next(asked: argparse.Namespace, session: Session, results: Iterator[Result]) -> Result | None:
-    """The next result, None behind the last one. Ctrl-C stops it."""
+def next_of(asked: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
+    """What comes next, None behind the last; a sign of life meanwhile. Ctrl-C stops it."""
     from warehouse.engines.duckdb import silent
     from warehouse.shell.running import interruptibly
 
     with patience(asked) as waiting, session.watched(waiting.told if waiting else silent):
         tick = waiting.tick if waiting else silent
-        return interruptibly(lambda: next(results, None), session.database.interrupt, tick)
+        return interruptibly(lambda: next(coming, None), session.database.interrupt, tick)
 
 
-def _target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
+def target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
     """The format of what is printed or written, and whether all results make one document. Raises DataError."""
     from warehouse.render import FORMATS
 
@@ -97,16 +92,16 @@ def _target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
     return format, any(each.whole for each in FORMATS if each.name == format)
 
 
-def _write(asked: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
-    from warehouse.render import Style, render_all
-    from warehouse.render.files import write
+def write(asked: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
+    """Writes results as one document, to a file or to standard output."""
+    from warehouse.render import Style, files, render_all
 
     style = Style(digits=getattr(asked, "digits", None))
     if file is None:
         drawn = render_all(results, format, style)
         sys.stdout.write(drawn if isinstance(drawn, str) else "")
     else:
-        write(results, file, format, style)
+        files.write(results, file, format, style)
         note(asked, f"{file}: {len(results)} result{'' if len(results) == 1 else 's'}")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from warehouse.errors import DataError, Fault
@@ -21,28 +22,46 @@ def check(path: Path, format: str | None, force: bool) -> str:
         wanted = format
     if wanted is None:
         endings = ", ".join([*(each.suffix for each in FORMATS), WORKBOOK])
-        raise _fault(path, f"has no ending that names a format; there are {endings}")
-    if path.is_dir():
-        raise _fault(path, "is a folder")
-    if path.exists() and not force:
-        raise _fault(path, "is there already; --force writes over it")
+        raise fault(path, f"has no ending that names a format; there are {endings}")
+    check_free(path, force)
     return wanted
+
+
+def check_free(path: Path, force: bool) -> None:
+    """Raises DataError for a folder, and for a file that is there already unless `force`."""
+    if path.is_dir():
+        raise fault(path, "is a folder")
+    if path.exists() and not force:
+        raise fault(path, "is there already; --force writes over it")
 
 
 def write(results: Sequence[Result], path: Path, format: str, style: Style) -> None:
     """Writes results as one document. Raises DataError if the file cannot be written."""
     drawn = render_all(results, format, style)
-    new = path.with_name(path.name + ".new")
+    write_all({path: drawn if isinstance(drawn, bytes) else drawn.encode()})
+
+
+def write_all(contents: Mapping[Path, bytes]) -> None:
+    """Writes files: under other names first, and only when all are written do they take their places.
+
+    Raises DataError if one cannot be written.
+    """
+    new = {path: path.with_name(f".{path.name}.new") for path in contents}
+    path = next(iter(contents))
     try:
-        if isinstance(drawn, bytes):
-            new.write_bytes(drawn)
-        else:
-            new.write_text(drawn, encoding="utf-8")
-        os.replace(new, path)
+        for path, content in contents.items():
+            new[path].write_bytes(content)
+        # The first names the others, so it comes last.
+        for path in reversed(list(contents)):
+            os.replace(new[path], path)
     except OSError as error:
-        new.unlink(missing_ok=True)
-        raise _fault(path, f"cannot be written: {(error.strerror or 'no reason is known').lower()}") from None
+        raise fault(path, f"cannot be written: {(error.strerror or 'no reason is known').lower()}") from None
+    finally:
+        for each in new.values():
+            with suppress(OSError):
+                each.unlink()
 
 
-def _fault(path: Path, message: str) -> DataError:
+def fault(path: Path, message: str) -> DataError:
+    """What is wrong with a file as a whole."""
     return DataError((Fault(str(path), None, message),))

@@ -26,21 +26,21 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 def markdown(result: Result, style: Style) -> str:
     """The caption, a table with aligned columns or more than one, and the notes as a list."""
     drawn = unbounded_sheets(result, style)
-    blocks = [f"**{_escaped(result.caption)}**"] if result.caption else []
+    blocks = [f"**{escaped(result.caption)}**"] if result.caption else []
     for sheet in drawn:
         if sheet.title and len(drawn) > 1:
-            blocks.append(f"*{_escaped(sheet.title)}*")
-        blocks.append(_grid(sheet))
-    notes = [_escaped(note) for note in ((LEGEND,) if result.triangle else ()) + result.notes]
+            blocks.append(f"*{escaped(sheet.title)}*")
+        blocks.append(grid(sheet))
+    notes = [escaped(note) for note in ((LEGEND,) if result.triangle else ()) + result.notes]
     if notes:
         blocks.append("\n".join(f"- {note}" for note in notes))
     return "\n\n".join(blocks) + "\n\n"
 
 
-def _grid(sheet: Sheet) -> str:
+def grid(sheet: Sheet) -> str:
     # No format for tables in Markdown has two lines of headings.
-    lines = [[_escaped(heading.replace("\n", " ").rstrip()) for heading in sheet.headings]]
-    lines += [[_escaped(text.rstrip()) for text in row] for row in sheet.rows]
+    lines = [[escaped(heading.replace("\n", " ").rstrip()) for heading in sheet.headings]]
+    lines += [[escaped(text.rstrip()) for text in row] for row in sheet.rows]
     sizes = [max(3, *map(width, column)) for column in zip(*lines, strict=True)]
     rule = [
         "-" * (size - 1) + ":" if numeric else "-" * size for size, numeric in zip(sizes, sheet.numeric, strict=True)
@@ -57,7 +57,7 @@ def _bars(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\g<0>", clean(text))
 
 
@@ -88,17 +88,17 @@ def latex(result: Result, style: Style) -> str:
     drawn = unbounded_sheets(result, style)
     lines = [f"% {clean(result.signature)}", r"% \usepackage{booktabs}", r"\begin{table}[htbp]", r"\centering"]
     if result.caption:
-        lines.append(rf"\caption{{{_typeset(result.caption)}}}")
+        lines.append(rf"\caption{{{typeset(result.caption)}}}")
     if max(len(sheet.headings) for sheet in drawn) > CROWDED:
         lines.append(r"\footnotesize\setlength{\tabcolsep}{3pt}")
     for sheet in drawn:
         if sheet is not drawn[0]:
             lines.append(r"\par\medskip")
         if sheet.title and len(drawn) > 1:
-            lines.append(rf"\textit{{{_typeset(sheet.title)}}}\par\smallskip")
+            lines.append(rf"\textit{{{typeset(sheet.title)}}}\par\smallskip")
         lines += _tabular(sheet)
     for note in ((LEGEND,) if result.triangle else ()) + result.notes:
-        lines.append(rf"\par\smallskip{{\footnotesize {_typeset(note)}\par}}")
+        lines.append(rf"\par\smallskip{{\footnotesize {typeset(note)}\par}}")
     if any(_BEYOND_LATIN.search(line) for line in lines[1:]):
         lines.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
     return "\n".join([*lines, r"\end{table}"]) + "\n\n"
@@ -106,21 +106,22 @@ def latex(result: Result, style: Style) -> str:
 
 def _tabular(sheet: Sheet) -> list[str]:
     rows = [
-        " & ".join(_cell(sheet, place, text) for place, text in enumerate(row)).rstrip() + r" \\" for row in sheet.rows
+        " & ".join(latex_cell(sheet, place, text) for place, text in enumerate(row)).rstrip() + r" \\"
+        for row in sheet.rows
     ]
     columns = "".join("r" if numeric else "l" for numeric in sheet.numeric)
-    return [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *_heads(sheet), r"\midrule", *rows, r"\bottomrule",
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *heads(sheet), r"\midrule", *rows, r"\bottomrule",
             r"\end{tabular}"]  # fmt: skip
 
 
-def _heads(sheet: Sheet) -> list[str]:
+def heads(sheet: Sheet) -> list[str]:
     """One line of headings; above it the test sets, each over its columns, where they stand side by side."""
-    lower = " & ".join(_typeset(heading.split("\n")[-1].rstrip()) for heading in sheet.headings) + r" \\"
+    lower = " & ".join(typeset(heading.split("\n")[-1].rstrip()) for heading in sheet.headings) + r" \\"
     if not any("\n" in heading for heading in sheet.headings):
         return [lower]
     above, rules = [], []
     for head, places in spans(sheet.headings):
-        above.append(rf"\multicolumn{{{len(places)}}}{{c}}{{{_typeset(head)}}}" if head else "")
+        above.append(rf"\multicolumn{{{len(places)}}}{{c}}{{{typeset(head)}}}" if head else "")
         if head:
             rules.append(rf"\cmidrule(lr){{{places[0] + 1}-{places[-1] + 1}}}")
     return [" & ".join(above).lstrip() + r" \\", " ".join(rules), lower]
@@ -136,10 +137,10 @@ def spans(headings: Sequence[str]) -> list[tuple[str, list[int]]]:
     return found
 
 
-def _cell(sheet: Sheet, place: int, text: str) -> str:
+def latex_cell(sheet: Sheet, place: int, text: str) -> str:
     if place in sheet.spaced:
         return rf"\texttt{{{text.rstrip().replace(' ', '~')}}}" if text.strip() else ""
-    return _figure(text) if sheet.numeric[place] else _typeset(text)
+    return _figure(text) if sheet.numeric[place] else typeset(text)
 
 
 def _figure(text: str) -> str:
@@ -153,6 +154,6 @@ def _figure(text: str) -> str:
     return re.sub(r"^[-+<]", r"$\g<0>$", text) if not text.endswith("$") else text
 
 
-def _typeset(text: str) -> str:
+def typeset(text: str) -> str:
     """Text as LaTeX prints it, with every character as it is; hyphens side by side stay hyphens."""
     return "".join(_LATEX.get(sign, sign) for sign in clean(text)).replace("--", "-{}-").replace("--", "-{}-")

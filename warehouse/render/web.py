@@ -19,6 +19,7 @@ _LOOKS = """\
 .evalhouse table { border-collapse: collapse; border-block: 2px solid; margin: 0 0 .6em; }
 .evalhouse thead { border-bottom: 1px solid; }
 .evalhouse th, .evalhouse td { padding: .15em .7em; text-align: left; white-space: pre-wrap; }
+.evalhouse th[scope=row] { font-weight: normal; }
 .evalhouse .number { text-align: right; font-variant-numeric: tabular-nums; white-space: pre; }
 .evalhouse .letters { font-family: ui-monospace, monospace; white-space: pre; }
 .evalhouse .over { text-align: center; }
@@ -29,28 +30,31 @@ _LOOKS = """\
 .evalhouse [aria-sort=descending] button::after { content: " ▼"; }
 """
 
-_SORTING = """\
-for (const button of document.querySelectorAll(".evalhouse th button")) {
+SORTING = """\
+for (const button of document.querySelectorAll("th button[data-column]")) {
+  const head = button.parentElement, body = head.closest("table").tBodies[0], place = Number(button.dataset.column);
+  const asItWas = Array.from(body.rows), numeric = head.classList.contains("number");
+  const key = (row) => {
+    const text = row.cells[place].textContent.trim();
+    return numeric ? parseFloat(text.replace(/[,<]/g, "")) : text;
+  };
+  const missing = (value) => numeric && Number.isNaN(value);
   button.addEventListener("click", () => {
-    const head = button.parentElement, table = head.closest("table"), place = Number(button.dataset.column);
-    const down = head.getAttribute("aria-sort") !== "descending", numeric = head.classList.contains("number");
-    for (const other of table.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const key = (row) => {
-      const text = row.cells[place].textContent.trim();
-      return numeric ? parseFloat(text.replace(/[,<]/g, "")) : text;
-    };
-    const missing = (value) => numeric && Number.isNaN(value);
-    const rows = Array.from(table.tBodies[0].rows, (row) => [key(row), row]);
-    rows.sort(([a], [b]) => {
+    const next = { descending: "ascending", ascending: null }, before = head.getAttribute("aria-sort");
+    const order = before in next ? next[before] : "descending";
+    for (const other of head.closest("table").querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
+    if (order) head.setAttribute("aria-sort", order);
+    const rows = asItWas.map((row) => [key(row), row]);
+    if (order) rows.sort(([a], [b]) => {
       if (missing(a) || missing(b)) return missing(a) - missing(b);
-      const order = numeric ? a - b : a.localeCompare(b);
-      return down ? -order : order;
+      const difference = numeric ? a - b : a.localeCompare(b, "en", { numeric: true });
+      return order === "descending" ? -difference : difference;
     });
-    table.tBodies[0].append(...rows.map(([, row]) => row));
+    body.append(...rows.map(([, row]) => row));
   });
 }
 """
+"""A click on a heading sorts a table, down, then up, then as it was."""
 
 
 def html(result: Result, style: Style) -> str:
@@ -64,7 +68,7 @@ def page(results: Sequence[Result], style: Style) -> str:
     figures = "".join(_figure(result, style, sortable=True) for result in results)
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f"<style>\n{_LOOKS}</style>\n</head>\n<body>\n{figures}<script>\n{_SORTING}</script>\n</body>\n</html>\n"
+        f"<style>\n{_LOOKS}</style>\n</head>\n<body>\n{figures}<script>\n{SORTING}</script>\n</body>\n</html>\n"
     )
 
 
@@ -75,39 +79,52 @@ def fragment(result: Result, style: Style) -> str:
 
 def _figure(result: Result, style: Style, *, sortable: bool) -> str:
     drawn = unbounded_sheets(result, style)
-    parts = [f'<figure class="evalhouse" title="{_text(result.signature)}">']
+    parts = [f'<figure class="evalhouse" title="{text(result.signature)}">']
     if result.caption:
-        parts.append(f"<figcaption>{_text(result.caption)}</figcaption>")
+        parts.append(f"<figcaption>{text(result.caption)}</figcaption>")
     for sheet in drawn:
         if sheet.title and len(drawn) > 1:
-            parts.append(f"<p>{_text(sheet.title)}</p>")
+            parts.append(f"<p>{text(sheet.title)}</p>")
         # A triangle has its order in its numbers; sorted, it would be none.
-        parts.append(_table(sheet, sortable and result.triangle is None))
-    parts += [f"<p>{_text(note)}</p>" for note in ((LEGEND,) if result.triangle else ()) + result.notes]
+        parts += ["<div>" + table(sheet, sortable=sortable and result.triangle is None) + "</div>"]
+    parts += [f"<p>{text(note)}</p>" for note in ((LEGEND,) if result.triangle else ()) + result.notes]
     return "\n".join([*parts, "</figure>\n"])
 
 
-def _table(sheet: Sheet, sortable: bool) -> str:
-    lines = ["<div><table>", "<thead>"]
+def table(sheet: Sheet, *, sortable: bool, caption: str = "") -> str:
+    """A rectangle as a table; the first column that is no number names the rows."""
+    lines = ["<table>"]
+    if caption:
+        lines.append(f"<caption>{text(caption)}</caption>")
+    lines.append("<thead>")
     if any("\n" in heading for heading in sheet.headings):
         over = "".join(
-            f'<th class="over" colspan="{len(places)}" scope="colgroup">{_text(head)}</th>' if head else "<td></td>"
+            f'<th class="over" colspan="{len(places)}" scope="colgroup">{text(head)}</th>' if head else "<td></td>"
             for head, places in spans(sheet.headings)
         )
         lines.append(f"<tr>{over}</tr>")
     heads = "".join(_head(sheet, place, heading, sortable) for place, heading in enumerate(sheet.headings))
     lines += [f"<tr>{heads}</tr>", "</thead>", "<tbody>"]
+    naming = sheet.numeric.index(False) if False in sheet.numeric else -1
     for row in sheet.rows:
         lines.append(
-            f"<tr>{''.join(f'<td{_class(sheet, place)}>{_text(text)}</td>' for place, text in enumerate(row))}</tr>"
+            f"<tr>{''.join(_cell(sheet, place, each, place == naming) for place, each in enumerate(row))}</tr>"
         )
-    return "\n".join([*lines, "</tbody>", "</table></div>"])
+    return "\n".join([*lines, "</tbody>", "</table>"])
 
 
 def _head(sheet: Sheet, place: int, heading: str, sortable: bool) -> str:
-    text = _text(heading.split("\n")[-1])
-    inner = f'<button data-column="{place}">{text}</button>' if sortable else text
+    lower = text(heading.split("\n")[-1])
+    if not lower.strip():
+        return "<td></td>"
+    inner = f'<button data-column="{place}">{lower}</button>' if sortable else lower
     return f'<th scope="col"{_class(sheet, place)}>{inner}</th>'
+
+
+def _cell(sheet: Sheet, place: int, content: str, naming: bool) -> str:
+    if naming:
+        return f'<th scope="row"{_class(sheet, place)}>{text(content)}</th>'
+    return f"<td{_class(sheet, place)}>{text(content)}</td>"
 
 
 def _class(sheet: Sheet, place: int) -> str:
@@ -116,5 +133,6 @@ def _class(sheet: Sheet, place: int) -> str:
     return ' class="number"' if sheet.numeric[place] else ""
 
 
-def _text(text: str) -> str:
-    return escape(clean(text))
+def text(plain: str) -> str:
+    """A text of one line as HTML, every character of which is visible and none is markup."""
+    return escape(clean(plain))

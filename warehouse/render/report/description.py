@@ -1,0 +1,115 @@
+"""A report as data: prose, statements with what came of them, and where the numbers come from. Nothing here draws.
+
+Everything is as it was said or computed; what may be shown of it, and how, is the business of the drawings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from warehouse.results import Result, Table
+
+LONGEST = 1000
+"""A report shows no more rows of one table than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a statement: its kind (keyword, name, number, text, variable, comment, operator, error, or blank)
+    and what is written.
+    """
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Prose, in Markdown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement, and what came of it: a result, an error as it is drawn with its caret, or neither where it only sets
+    something. Those with something to show are numbered.
+    """
+
+    pieces: tuple[Piece, ...]
+    number: int | None = None
+    result: Result | None = None
+    error: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The statement as it is written."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def title(self) -> str:
+        """What its result is, or that it has none."""
+        if self.result is None:
+            return "not answered"
+        return self.result.caption or self.result.statement
+
+
+Section = Passage | Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was loaded into the warehouse. `settings` are how its fields and columns were given."""
+
+    number: int
+    name: str
+    reader: str
+    rows: int
+    simulated: bool
+    sha256: str
+    version: str
+    settings: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A study and its answers.
+
+    `study` is the name of its file and `sha256` the digest of its text; `given` are the variables that were set from
+    outside, with their values; `warehouse` says in words what was asked, `version` and `made` what made the report and
+    when. Nothing else in a report changes while study, variables, warehouse and version stay.
+    """
+
+    title: str
+    study: str
+    sha256: str
+    given: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+    warehouse: str
+    sources: tuple[Source, ...]
+    version: str
+    made: str
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The statements, in their order."""
+        return tuple(section for section in self.sections if isinstance(section, Asked))
+
+    @property
+    def wrong(self) -> int:
+        """How many statements are wrong."""
+        return sum(section.error is not None for section in self.asked)
+
+
+def shortened(report: Report, longest: int = LONGEST) -> Report:
+    """The report with no more rows than that in a table; a note says how many there are."""
+    return replace(report, sections=tuple(_shortened(section, longest) for section in report.sections))
+
+
+def _shortened(section: Section, longest: int) -> Section:
+    if isinstance(section, Passage) or section.result is None or len(section.result.table.rows) <= longest:
+        return section
+    table = section.result.table
+    note = f"the first {longest:,} of {len(table.rows):,} rows; evalhouse query gives them all"
+    cut = replace(section.result, table=Table(table.columns, table.rows[:longest]), triangle=None)
+    return replace(section, result=replace(cut, notes=(note, *cut.notes)))

@@ -1,0 +1,220 @@
+"""A report as one page of HTML that needs nothing else: it loads nothing, and the few lines that run sort tables and
+copy them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files as resources
+
+from warehouse.charts import Chart
+from warehouse.render.layout import unbounded_sheets
+from warehouse.render.markup import latex
+from warehouse.render.report.description import LONGEST, Asked, Passage, Piece, Report, shortened
+from warehouse.render.report.prose import Prose
+from warehouse.render.report.wording import NUMBERS, SOURCES, above, notes, provenance, sources_sheet
+from warehouse.render.style import Style
+from warehouse.render.text import csv
+from warehouse.render.web import SORTING, table, text
+from warehouse.results import Result
+
+LARGEST = 3_000_000
+"""Bytes of a page; of a report that would be larger, fewer rows of each table are shown."""
+
+
+def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
+    """The page. Raises WarehouseError where pictures cannot be drawn."""
+    longest = LONGEST
+    while True:
+        page = _page(shortened(report, longest), style).encode()
+        if len(page) <= LARGEST or longest <= LONGEST // 64:
+            return {name: page}
+        longest //= 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    level: int
+    anchor: str
+    title: str
+
+
+def _page(report: Report, style: Style) -> str:
+    looks = _resource("page.css")
+    script = SORTING + _resource("page.js")
+    headings: list[_Heading] = []
+    body: list[str] = []
+    level = 1
+    for section in report.sections:
+        if isinstance(section, Passage):
+            prose = Prose(section.text, level)
+            level = prose.level
+            anchors = [f"part-{len(headings) + place}" for place in range(1, len(prose.headings) + 1)]
+            body.append(f'<div class="prose">\n{prose.html(anchors)}</div>')
+            headings += [
+                _Heading(each, anchor, title) for (each, title), anchor in zip(prose.headings, anchors, strict=True)
+            ]
+        else:
+            body.append(_asked(section, level + 1, style))
+            if section.number is not None:
+                headings.append(_Heading(level + 1, f"result-{section.number}", f"{section.number} {section.title}"))
+    headings.append(_Heading(2, "sources", SOURCES))
+    copies = {
+        str(section.number): {"csv": csv(section.result, style), "latex": latex(section.result, style)}
+        for section in report.asked
+        if section.result is not None
+    }
+    parts = [
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f"<title>{text(report.title)}</title>",
+        f"<style>\n{looks}</style>",
+        "</head>",
+        "<body>",
+        '<a class="skip" href="#content">Skip to the content</a>',
+        _head(report),
+        _contents(headings),
+        '<main id="content" tabindex="-1">',
+        *body,
+        _sources(report),
+        "</main>",
+        f"<footer>\n<p>evalhouse {text(report.version)}</p>\n<p>{text(report.made)}</p>\n</footer>",
+        f'<script type="application/json" id="copies">{_harmless(json.dumps(copies, ensure_ascii=False))}</script>',
+        f"<script>{script}</script>",
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _resource(name: str) -> str:
+    return resources("warehouse.render.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    """What browsers are told to allow: the looks, this very script, and nothing from anywhere."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = ("default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{digest}'")
+    return "; ".join((*allowed, "base-uri 'none'", "form-action 'none'"))
+
+
+def _harmless(data: str) -> str:
+    """JSON that ends no element it stands in."""
+    return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _head(report: Report) -> str:
+    return "\n".join(["<header>", f"<h1>{text(report.title)}</h1>", *(f"<p>{text(said)}</p>" for said in above(report)),
+                      "</header>"])  # fmt: skip
+
+
+def _contents(headings: Sequence[_Heading]) -> str:
+    """The headings as lists within lists."""
+    lines = ['<nav aria-label="Contents">', "<details open>", "<summary>Contents</summary>"]
+    depth = 1
+    for heading in headings:
+        if heading.level > depth:
+            lines += ["<ol>"] * (heading.level - depth)
+        else:
+            lines.append("</li>" + "</ol></li>" * (depth - heading.level))
+        depth = heading.level
+        lines.append(f'<li><a href="#{heading.anchor}">{text(heading.title)}</a>')
+    lines.append("</li></ol>" * (depth - 1))
+    return "\n".join([*lines, "</details>", "</nav>"])
+
+
+# --- a statement and what came of it ----------------------------------------------------------------------------------
+
+
+def _asked(asked: Asked, level: int, style: Style) -> str:
+    query = f'<pre class="query"><code>{_highlighted(asked.pieces)}</code></pre>'
+    if asked.number is None:
+        return query
+    name = f"result-{asked.number}"
+    wrong = asked.result is None
+    heading = f'<a class="number" href="#{name}">{asked.number}</a> {text(asked.title)}'
+    parts = [
+        f'<section class="{"wrong" if wrong else "result"}" id="{name}" aria-labelledby="{name}-title">',
+        f'<h{level} id="{name}-title">{heading}</h{level}>',
+        query,
+    ]
+    if asked.result is None:
+        parts.append(f"<pre>{_lines(asked.error or '')}</pre>")
+    else:
+        parts += _answer(asked.result, asked, name, style)
+    return "\n".join([*parts, "</section>"])
+
+
+def _answer(result: Result, asked: Asked, name: str, style: Style) -> list[str]:
+    tables = [
+        '<div class="copying" hidden>',
+        *(f'<button type="button" data-copy="{kind}" data-of="{asked.number}">Copy {shown}</button>'
+          for kind, shown in (("csv", "CSV"), ("latex", "LaTeX"))),
+        '<span role="status"></span>',
+        "</div>",
+        *_tables(result, asked.title, style),
+    ]  # fmt: skip
+    if result.chart is not None:
+        seen = text(result.chart.alternative or result.chart.title)
+        picture = f'<div class="picture" role="img" aria-label="{seen}">{_svg(result.chart, name)}</div>'
+        tables = [picture, "<details>", f"<summary>{NUMBERS}</summary>", *tables, "</details>"]
+    said = [f"<li>{text(note)}</li>" for note in notes(result)]
+    signature = f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'
+    return [*tables, *(['<ul class="notes">', *said, "</ul>"] if said else []), signature]
+
+
+def _tables(result: Result, title: str, style: Style) -> list[str]:
+    drawn = unbounded_sheets(result, style)
+    captions = [f"{title}: {sheet.title}" if sheet.title and len(drawn) > 1 else title for sheet in drawn]
+    if result.summary_table.rows and len(drawn) > 1:
+        captions[-1] = f"{title}: summary"
+    # A triangle has its order in its numbers; sorted, it would be none.
+    return [
+        f'<div class="table">{table(sheet, sortable=result.triangle is None, caption=caption)}</div>'
+        for sheet, caption in zip(drawn, captions, strict=True)
+    ]
+
+
+def _highlighted(pieces: Sequence[Piece]) -> str:
+    return "".join(
+        _lines(piece.text) if piece.kind == "blank" else f'<span class="{piece.kind}">{_lines(piece.text)}</span>'
+        for piece in pieces
+    )
+
+
+def _lines(plain: str) -> str:
+    return "\n".join(text(line) for line in plain.split("\n"))
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def _svg(chart: Chart, name: str) -> str:
+    """A picture as part of the page, its parts known by names that no other picture has."""
+    from warehouse.render.vega import svg
+
+    drawn = svg(chart)
+    drawn = re.sub(r"^<\?xml[^>]*>\s*|\sxmlns(:xlink)?=\"[^\"]*\"", "", drawn)
+    return re.sub(r'(\sid="|url\(#|href="#)', rf"\g<1>{name}-", drawn)
+
+
+# --- where the numbers come from --------------------------------------------------------------------------------------
+
+
+def _sources(report: Report) -> str:
+    lines = [f'<section id="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">{SOURCES}</h2>']
+    for said in provenance(report):
+        lines.append(f"<p>{text(said)}</p>")
+    if report.sources:
+        lines.append(f'<div class="table">{table(sources_sheet(report.sources), sortable=True, caption=SOURCES)}</div>')
+    return "\n".join([*lines, "</section>"])

@@ -1,0 +1,68 @@
+"""What every drawing of a report says alike, in plain text: what stands above it, notes, and where the numbers come
+from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from warehouse.render.layout import LEGEND, Sheet
+from warehouse.render.report.description import Report, Source
+from warehouse.results import Result
+
+SOURCES = "Where the numbers come from"
+NUMBERS = "The numbers of the picture"
+
+
+def above(report: Report) -> list[str]:
+    """What is to be known before anything is read, a sentence each."""
+    said = [f"{report.study}, asked of {report.warehouse}."]
+    if report.given:
+        said.append(f"Given from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
+    if any(source.simulated for source in report.sources):
+        said.append("Simulated data: some rows of this warehouse are simulated; captions of results on them say so.")
+    if report.wrong:
+        count = "1 statement was" if report.wrong == 1 else f"{report.wrong} statements were"
+        places = ", ".join(str(asked.number) for asked in report.asked if asked.error is not None)
+        said.append(f"{count} not answered: {places}.")
+    return said
+
+
+def notes(result: Result) -> tuple[str, ...]:
+    """What stands below a result."""
+    return ((LEGEND,) if result.triangle else ()) + result.notes
+
+
+def provenance(report: Report) -> list[str]:
+    """Which text and which files decide the numbers."""
+    files = "1 file" if len(report.sources) == 1 else f"{len(report.sources)} files"
+    rows = sum(source.rows for source in report.sources)
+    return [
+        f"{report.study} has the SHA-256 digest {report.sha256}. "
+        f"In {report.warehouse} there are {rows:,} rows of {files}.",
+        "Each signature names all that decides a result; the same signature stands for the same numbers.",
+    ]
+
+
+def sources_sheet(sources: Sequence[Source]) -> Sheet:
+    """The files as a table."""
+    columns = (
+        ("import", [str(each.number) for each in sources]),
+        ("file", [each.name for each in sources]),
+        ("read as", [each.reader + (f" ({each.settings})" if each.settings else "") for each in sources]),
+        ("rows", [f"{each.rows:,}" for each in sources]),
+        ("simulated", ["yes" if each.simulated else "no" for each in sources]),
+        ("version", [each.version for each in sources]),
+        ("SHA-256", [each.sha256 for each in sources]),
+    )
+    headings = tuple(heading for heading, _ in columns)
+    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+    limits = tuple(max(len(heading), *map(len, cells)) for heading, cells in columns)
+    return Sheet(headings, rows, tuple(heading in ("import", "rows") for heading in headings), limits)
+
+
+def picture_name(report_name: str, number: int | None, suffix: str) -> str:
+    """The name of a picture beside a report, in letters that every program takes in a path."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report_name.rpartition(".")[0]).strip(".-") or "report"
+    return f"{stem}-{number}{suffix}"

@@ -1,0 +1,189 @@
+"""A study run on a session: its parts in their order, each statement with its result or with what is wrong with it; and
+the description of a report of it.
+
+It draws nothing, writes nothing and opens no warehouse.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from grammar.errors import QueryError
+from grammar.highlighting import tokens
+from grammar.parser import parse
+from grammar.study import PROSE, Part, Prose, Written, parts
+from warehouse.errors import DataError, WarehouseError
+from warehouse.render.diagnostics import query_error
+from warehouse.render.report import Asked, Passage, Piece, Report, Section, Source
+from warehouse.results import Cell, Result
+from warehouse.session import Session
+from warehouse.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a part of a study. Prose has neither a result nor an error, nor has what only sets a variable.
+
+    The place of the error is one in the whole study. `closed` says that the warehouse failed, not the statement.
+    """
+
+    part: Part
+    result: Result | None = None
+    error: QueryError | None = None
+    closed: bool = False
+
+
+def answers(session: Session, parts: Sequence[Part], keep_going: bool = False) -> Iterator[Answer]:
+    """Runs a study. The first error ends it, and one that parsing can find is found before anything is run; with
+    `keep_going` the statements after an error are run all the same.
+    """
+    if not keep_going:
+        wrong = next((answer for answer in map(_parsed, parts) if answer.error), None)
+        if wrong is not None:
+            yield wrong
+            return
+    for part in parts:
+        answer = _answered(session, part)
+        yield answer
+        if answer.error and not keep_going:
+            return
+
+
+def loads_first(parts: Sequence[Part]) -> bool:
+    """Whether a study begins with `load`, but for variables, and so brings its data along."""
+    for part in parts:
+        if isinstance(part, Written) and not re.match(r"let\b", part.text, re.IGNORECASE):
+            return re.match(r"load\b", part.text, re.IGNORECASE) is not None
+    return False
+
+
+def _parsed(part: Part) -> Answer:
+    if isinstance(part, Written):
+        try:
+            parse(part.text)
+        except QueryError as error:
+            return Answer(part, error=part.placed(error))
+    return Answer(part)
+
+
+def _answered(session: Session, part: Part) -> Answer:
+    if isinstance(part, Prose):
+        return Answer(part)
+    try:
+        (statement,) = parse(part.text)
+        return Answer(part, session.answer(statement))
+    except QueryError as error:
+        return Answer(part, error=part.placed(error))
+    except DataError as error:
+        first, *others = map(str, error.faults)
+        left = error.total - len(error.faults)
+        hints = (*others, *([f"and {left:,} more"] if left > 0 else []))
+        return Answer(part, error=QueryError(first, part.span, hints))
+    except WarehouseError as error:
+        return Answer(part, error=QueryError(error.message, part.span, error.hints), closed=True)
+
+
+# --- as a report ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study that is run: what its file is called, and its whole text."""
+
+    name: str
+    text: str
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its prose and its statements."""
+        return parts(self.text)
+
+
+def report(
+    study: Study, answers: Sequence[Answer], session: Session, warehouse: str, given: Mapping[str, str], made: str
+) -> Report:
+    """The description of a report of a study that was run; `warehouse` says in words what was asked."""
+    title, answers = _titled(study, answers)
+    sections: list[Section] = []
+    number = 0
+    for answer in answers:
+        if isinstance(answer.part, Prose):
+            sections.append(Passage(answer.part.text))
+            continue
+        shown = answer.result is not None or answer.error is not None
+        number += shown
+        error = query_error(answer.error, study.text, study.name) if answer.error else None
+        sections.append(Asked(_pieces(answer.part.text), number if shown else None, answer.result, error))
+    return Report(
+        title=title,
+        study=study.name,
+        sha256=hashlib.sha256(study.text.encode()).hexdigest(),
+        given=tuple(sorted(given.items())),
+        sections=tuple(sections),
+        warehouse=warehouse,
+        sources=_sources(session),
+        version=__version__,
+        made=made,
+    )
+
+
+_TITLE = re.compile(r"\s*#[ \t]+(?P<title>[^\n]*?)[ \t#]*(\n|$)")
+
+
+def _titled(study: Study, answers: Sequence[Answer]) -> tuple[str, Sequence[Answer]]:
+    """The heading that the study begins with, and the rest; without one it is called by its name."""
+    if answers and isinstance(answers[0].part, Prose):
+        first = answers[0].part
+        found = _TITLE.match(first.text)
+        if found and found["title"]:
+            rest = first.text[found.end() :].strip("\n")
+            kept = [Answer(Prose(rest, first.span))] if rest else []
+            return found["title"], [*kept, *answers[1:]]
+    return study.name, answers
+
+
+def _pieces(text: str) -> tuple[Piece, ...]:
+    """A statement cut into the pieces that are highlighted; prose within it stands elsewhere."""
+    pieces: list[Piece] = []
+    end = 0
+    for token in tokens(text):
+        blank = text[end : token.span.start]
+        written = text[token.span.start : token.span.end]
+        end = token.span.end
+        if written.startswith(PROSE):
+            continue
+        if blank:
+            pieces.append(Piece("blank", blank))
+        pieces.append(Piece(token.kind, written))
+    return tuple(pieces)
+
+
+def _sources(session: Session) -> tuple[Source, ...]:
+    (show,) = parse("show imports")
+    imports = session.answer(show)
+    return tuple(_source(row) for row in imports.rows) if imports else ()
+
+
+def _source(row: Mapping[str, Cell]) -> Source:
+    name = str(row["source"])
+    ways = json.loads(str(row["options"]))
+    settings = [f"{field} from {column}" for field, column in ways.get("columns", {}).items()]
+    settings += [
+        f"{field} is {value}" for given in ("fields", "options") for field, value in ways.get(given, {}).items()
+    ]
+    return Source(
+        number=int(row["import"] or 0),
+        # Where a file lies on the disk of who loaded it says nothing to others.
+        name=PurePath(name).name if PurePath(name).is_absolute() else name,
+        reader=str(row["reader"]),
+        rows=int(row["rows"] or 0),
+        simulated=row["simulated"] == "yes",
+        sha256=str(row["sha256"]),
+        version=str(row["version"]),
+        settings=", ".join(settings),
+    )

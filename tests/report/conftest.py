@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from warehouse.render.report import Asked, Passage, Piece, Report, Source
 from warehouse.results import Column, Result, Table
-from warehouse.sample import sample
 from warehouse.session import Session
 from warehouse.studies import Study, answers, report
 
@@ -55,13 +56,13 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="session")
-def study() -> Report:
+def study(warehouses: dict[str, Path]) -> Report:
     """A report of the small study, in which one statement is wrong."""
-    with Session(sample()) as session:
+    with Session.open(warehouses["sample"]) as session:
         session.set("unused", "7")
         asked = Study("two.eval", STUDY)
         done = list(answers(session, asked.parts, keep_going=True))
-        return report(asked, done, session, "the sample data", {"unused": "7"}, "1992-06-01 12:00 UTC")
+        return report(asked, done, session, "sample.duckdb", {"unused": "7"}, "1992-06-01 12:00 UTC")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,9 @@ from warehouse.results import Result, Table
 LONGEST = 1000
 """A report shows no more rows of one table than this."""
 
+LONGEST_TITLE = 80
+"""A statement that stands for a caption is cut behind this many characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -51,7 +54,8 @@ class Asked:
         """What its result is, or that it has none."""
         if self.result is None:
             return "not answered"
-        return self.result.caption or self.result.statement
+        statement = " ".join(self.result.statement.split())
+        return self.result.caption or (f"{statement[:LONGEST_TITLE]}…" if len(statement) > LONGEST_TITLE else statement)
 
 
 Section = Passage | Asked

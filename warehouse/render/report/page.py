@@ -26,15 +26,18 @@ from warehouse.results import Result
 LARGEST = 3_000_000
 """Bytes of a page; of a report that would be larger, fewer rows of each table are shown."""
 
+SHORTEST = 20
+"""Rows of a table that are shown, however large the page is."""
+
 
 def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
     """The page. Raises WarehouseError where pictures cannot be drawn."""
     longest = LONGEST
     while True:
         page = _page(shortened(report, longest), style).encode()
-        if len(page) <= LARGEST or longest <= LONGEST // 64:
+        if len(page) <= LARGEST or longest == SHORTEST:
             return {name: page}
-        longest //= 2
+        longest = max(SHORTEST, longest * LARGEST * 9 // (len(page) * 10))
 
 
 @dataclass(frozen=True, slots=True)

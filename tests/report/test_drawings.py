@@ -137,7 +137,7 @@ def test_a_report_of_much_is_shortened_and_says_so(study: Report) -> None:
     text = drawn(long, ".html")
     assert len(text.encode()) < LARGEST
     shown = re.findall(r"the first (\d+) of 1,500 rows", text)
-    assert len(shown) == 7
+    assert len(shown) == 2 * 7  # below the table, and in what is copied as LaTeX
     assert 20 < int(shown[0]) < LONGEST
 
 

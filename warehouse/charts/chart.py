@@ -7,6 +7,7 @@ numbers come from is the business of queries. Names are as they are stored: whoe
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import exp, log
 from typing import Any, Literal
 
 Unit = Literal["proportion", "difference", "number", "probability", "count", "name"]
@@ -32,6 +33,26 @@ class Axis:
     @property
     def nominal(self) -> bool:
         return self.unit == "name"
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value is, from 0 to 1; a name is in the middle of its part."""
+        if self.nominal:
+            return (value + 0.5) / len(self.names)
+        if self.log:
+            return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
+        return (value - self.low) / (self.high - self.low)
+
+    def value(self, share: float) -> float:
+        """The value so far along the axis."""
+        if self.nominal:
+            return share * len(self.names) - 0.5
+        if self.log:
+            return exp(log(self.low) + share * (log(self.high) - log(self.low)))
+        return self.low + share * (self.high - self.low)
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies on the axis."""
+        return self.nominal or self.low <= value <= self.high
 
 
 # --- marks ------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -19,6 +20,11 @@ MOST_ROWS = 500
 
 def table(result: Result, style: Style) -> str:
     """Caption, one table or more, and how many rows were left out."""
+    if result.chart:
+        # A picture has modules of its own, which no table needs.
+        from warehouse.render.screen import picture
+
+        return printed(picture(result.chart, style), style, style.width)
     drawn = sheets(result, style)
     parts: list[Text | Table] = []
     if result.caption:
@@ -34,11 +40,15 @@ def table(result: Result, style: Style) -> str:
             parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
     if result.triangle and drawn[0].title:
         parts.append(Text(LEGEND, style="dim"))
-    needed = max(sheet.width for sheet in drawn) + 4
+    return printed(parts, style, max(style.width, max(sheet.width for sheet in drawn) + 4))
+
+
+def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
+    """Texts and tables one below the other as lines of a terminal, with its codes for colours if they are wanted."""
     out = io.StringIO()
     console = Console(
         file=out,
-        width=max(style.width, needed),
+        width=width,
         force_terminal=style.colour,
         no_color=not style.colour,
         color_system="standard" if style.colour else None,

@@ -76,7 +76,7 @@ def _sheet(table: Table, style: Style, gap: int) -> Sheet:
     return Sheet(
         headings=headings,
         rows=tuple(
-            tuple(_middle(text, limits[place]) if place in names else text for place, text in enumerate(row))
+            tuple(middle(text, limits[place]) if place in names else text for place, text in enumerate(row))
             for row in rows
         ),
         numeric=tuple(column.kind not in ("name", "text", "letters") for column in table.columns),
@@ -219,7 +219,8 @@ def _side_by_side(result: Result) -> Table:
     return Table((*keys, *columns), tuple(rows))
 
 
-def _middle(text: str, longest: int) -> str:
+def middle(text: str, longest: int) -> str:
+    """A text that is no longer than that: what is too much is left out in the middle."""
     if len(text) <= longest:
         return text
     head = longest // 2

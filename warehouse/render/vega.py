@@ -41,7 +41,10 @@ def page(chart: Chart) -> str:
     """The chart as a page that needs nothing else, with tooltips. Raises WarehouseError where the extra is not
     installed.
     """
-    drawn: str = _converter().vegalite_to_html(spec(chart), bundle=True, renderer="svg")
+    # The menu of the page saves the picture; the rest of what it could do leads to a site elsewhere.
+    menu = {"export": True, "source": False, "compiled": False, "editor": False}
+    whole = {**spec(chart), "usermeta": {"embedOptions": {"actions": menu}}}
+    drawn: str = _converter().vegalite_to_html(whole, bundle=True, renderer="svg")
     return drawn
 
 

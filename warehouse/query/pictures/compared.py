@@ -81,9 +81,7 @@ def _matrices(plan: p.ComparePlan, result: Result, contests: Contests, documents
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
         told = sum(row["verdict"] == "different" for row in rows)
         said.append(f"{told} of {len(rows)} pairs differ by {measure} on {test_set}")
-    level = f"at the level {plan.how.level}"
-    legend = (f"* different {level}, ? undecided",)
-    return Drawn(result, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.", legend)
+    return Drawn(result, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
 
 
 def _forest(plan: p.ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
@@ -134,9 +132,8 @@ def _null(
                     notes.append(f"the distribution is drawn from the first {shuffles:,} shuffles")
     pair = result.rows[0]
     title = f"{', '.join(labels(plan.fields))} of {pair['system_a']} and {pair['system_b']} on {on(plan.fields)}"
-    legend = ("darker bars: as extreme as observed, or more", *said)
     alternative = f"Distribution of differences under randomization. {'; '.join(said)}."
-    return Drawn(result, tuple(panels), documents, alternative, legend, tuple(dict.fromkeys(notes)), title)
+    return Drawn(result, tuple(panels), documents, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
 
 
 def _distribution(arena: Arena, sums: Ratios, shuffles: int, both: bool, title: str) -> Panel:

@@ -11,7 +11,7 @@ from warehouse.query import compile as sql
 from warehouse.query import plan as p
 from warehouse.results import Cell, Result
 
-INTERVALS = "lines are 95% bootstrap intervals of a system's own value"
+INTERVALS = "lines: 95% bootstrap intervals"
 """What the lines of a ranking mean."""
 
 

@@ -23,7 +23,7 @@ from warehouse.query.pictures.drawn import (
 from warehouse.query.resampling import spread
 from warehouse.results import Cell
 
-NOT_TOLD_APART = "a letter, and its bar, joins systems that are not told apart"
+NOT_TOLD_APART = "systems of a group are not told apart"
 
 
 def grouped(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:

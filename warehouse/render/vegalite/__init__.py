@@ -5,7 +5,7 @@ Names are data and never parts of an expression, so that nothing in them is run.
 
 from __future__ import annotations
 
-from warehouse.charts import Chart, Groups, Panel
+from warehouse.charts import Bins, Chart, Groups, Panel, Squares
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import size
 from warehouse.render.vegalite.looks import FAINT, FONT, GREY, SIZE, VERMILION, Spec, extent
@@ -28,7 +28,7 @@ def spec(chart: Chart) -> Spec:
     drawn = panels[0] if len(panels) == 1 else {"concat": panels, "columns": _columns(chart)}
     wide = _width(chart)
     subtitle = _lines(clean(chart.subtitle), wide)
-    below = [line for text in (*chart.legend, *chart.notes) for line in _lines(clean(text), wide)]
+    below = [line for text in (*_meanings(chart), *chart.legend, *chart.notes) for line in _lines(clean(text), wide)]
     colour = VERMILION if chart.simulated else GREY
     return {
         "title": {
@@ -57,6 +57,13 @@ def spec(chart: Chart) -> Spec:
             "concat": {"spacing": 28},
         },
     }
+
+
+def _meanings(chart: Chart) -> list[str]:
+    """What the looks of marks mean that only this drawing gives them."""
+    kinds = {type(mark) for panel in chart.panels for mark in panel.marks}
+    meanings = {Bins: "dark bars: as extreme as observed, or more", Squares: "* different, ? undecided"}
+    return [meaning for kind, meaning in meanings.items() if kind in kinds]
 
 
 def _columns(chart: Chart) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
 from typing import Any
 
 from warehouse.charts import Axis, Bins, Panel, Squares
@@ -74,26 +73,10 @@ def at(value: float, axis: Axis) -> Any:
 def pixel(x: float, y: float, panel: Panel) -> Pixels:
     """Where a place on two axes of numbers is, in points from the left and from the top."""
     wide, high = size(panel)
-    return _share(x, panel.x) * wide, (1 - _share(y, panel.y)) * high
+    return panel.x.share(x) * wide, (1 - panel.y.share(y)) * high
 
 
 def place(x: float, y: float, panel: Panel) -> tuple[float, float]:
     """The place on two axes of numbers that is so many points from the left and from the top."""
     wide, high = size(panel)
-    return _value(x / wide, panel.x), _value(1 - y / high, panel.y)
-
-
-def _share(value: float, axis: Axis) -> float:
-    if axis.nominal:
-        return (value + 0.5) / len(axis.names)
-    if axis.log:
-        return (log(value) - log(axis.low)) / (log(axis.high) - log(axis.low))
-    return (value - axis.low) / (axis.high - axis.low)
-
-
-def _value(share: float, axis: Axis) -> float:
-    if axis.nominal:
-        return share * len(axis.names) - 0.5
-    if axis.log:
-        return exp(log(axis.low) + share * (log(axis.high) - log(axis.low)))
-    return axis.low + share * (axis.high - axis.low)
+    return panel.x.value(x / wide), panel.y.value(1 - y / high)

@@ -1,0 +1,46 @@
+"""Charts on a terminal: lines of text with blocks and braille, which are read without colour too.
+
+Made of a chart alone; the lines go to rich, which prints them.
+"""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from warehouse.charts import Bins, Chart, Panel, Squares
+from warehouse.render.screen import bars as columns
+from warehouse.render.screen import squares as pairs
+from warehouse.render.screen.ladder import ladder
+from warehouse.render.screen.plot import plot
+from warehouse.render.style import Style, clean
+
+SIMULATED = "SIMULATED DATA"
+
+MEANINGS = {Bins: columns.LEGEND, Squares: pairs.LEGEND}
+"""What the signs of marks mean, by the kind of mark."""
+
+
+def picture(chart: Chart, style: Style) -> list[Text]:
+    """The lines of a chart, as wide as the terminal at most where its names allow."""
+    title = Text(clean(chart.title), style="bold")
+    if chart.simulated:
+        title.append("   ").append(SIMULATED, style="bold yellow")
+    lines = [title, Text(clean(chart.subtitle))]
+    for panel in chart.panels:
+        if panel.title:
+            lines.append(Text(clean(panel.title), style="italic"))
+        for line in _panel(panel, style):
+            line.no_wrap, line.overflow = True, "ignore"
+            lines.append(line)
+    kinds = {type(mark) for panel in chart.panels for mark in panel.marks}
+    legend = [*(meaning for kind, meaning in MEANINGS.items() if kind in kinds), *chart.legend]
+    return [*lines, Text(clean("; ".join(legend)), style="dim")] if legend else lines
+
+
+def _panel(panel: Panel, style: Style) -> list[Text]:
+    kinds = {type(mark) for mark in panel.marks}
+    if Squares in kinds:
+        return pairs.squares(panel, style)
+    if Bins in kinds:
+        return columns.bars(panel, style)
+    return ladder(panel, style) if panel.y.nominal else plot(panel, style)

@@ -1,0 +1,48 @@
+"""How often differences occur, as columns of blocks on a terminal."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from warehouse.charts import Bins, Panel, Rule
+from warehouse.render.screen.canvas import Canvas, tick_line, unit_of
+from warehouse.render.style import Style
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+LEGEND = "━ as extreme as observed, or more; ▲ observed"
+ROWS = 12
+SCALE = 8
+"""Columns for the counts beside the axis."""
+
+
+def bars(panel: Panel, style: Style) -> list[Text]:
+    """Columns of blocks, and below them a line that says without colour which of them count as extreme."""
+    columns = max(20, min(style.width - SCALE - 2, 100))
+    canvas = Canvas(columns, ROWS)
+    below = Canvas(columns, 1)
+    bins = [each for mark in panel.marks if isinstance(mark, Bins) for each in mark.bins]
+    rules = [mark for mark in panel.marks if isinstance(mark, Rule)]
+    for column in range(columns):
+        at = panel.x.value((column + 0.5) / columns)
+        here = next((each for each in bins if each.low <= at < each.high), None)
+        if here is None:
+            continue
+        look = "bold yellow" if here.counted else "cyan"
+        eighths = round(here.count / panel.y.high * ROWS * 8) if here.count else 0
+        eighths = max(eighths, 1) if here.count else 0
+        for row in range(ROWS):
+            part = min(max(eighths - 8 * (ROWS - 1 - row), 0), 8)
+            if part:
+                canvas.text(column, row, BLOCKS[part], look)
+        if here.counted:
+            below.text(column, 0, "━", look)
+    for rule in rules:
+        below.text(min(int(panel.x.share(rule.at) * columns), columns - 1), 0, "▲" if rule.label else "△", "bold")
+    lines = []
+    for row, line in enumerate(canvas.lines()):
+        value = panel.y.value(1 - row / ROWS)
+        said = f"{value:,.0f}" if row % 4 == 0 else ""
+        lines.append(Text(f"{said:>{SCALE}} ", "dim").append_text(line))
+    marks = Text(" " * (SCALE + 1)).append_text(below.line_of(0))
+    title = Text(f"{unit_of(panel.x):^{columns + SCALE}}".rstrip(), "dim")
+    return [*lines, marks, tick_line(panel.x, columns, SCALE + 1), title]

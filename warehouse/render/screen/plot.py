@@ -1,0 +1,147 @@
+"""Points and lines on two axes, on a terminal: planes of two measures, slopes and curves."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from rich.text import Text
+
+from warehouse.charts import Panel, Path, Point, Points
+from warehouse.charts.labelling import place, spread_out
+from warehouse.render.layout import middle
+from warehouse.render.screen.canvas import Canvas, marked, tick_line, unit_of
+from warehouse.render.style import Style, clean, width
+
+ROWS = 18
+SCALE = 7
+"""Columns for the numbers beside the axis."""
+MOST = 100
+LONGEST = 20
+"""Names at the ends of lines are no longer."""
+
+_DASHES = {"solid": (1, 0), "dashed": (4, 3), "dotted": (1, 3)}
+
+
+def plot(panel: Panel, style: Style) -> list[Text]:
+    """The plane with its ticks; names for which there is no room stand in a line below, with their values."""
+    paths = [mark for mark in panel.marks if isinstance(mark, Path)]
+    starts = [middle(clean(path.start), LONGEST) for path in paths if path.start]
+    ends = [middle(clean(path.end), LONGEST) for path in paths if path.end]
+    rows = max(ROWS, min(len(ends) + 1, 40))
+    before = max(map(width, starts), default=0) + (1 if starts else 0)
+    behind = max(map(width, ends), default=0) + (1 if ends else 0)
+    columns = max(20, min(style.width, MOST) - SCALE - 1 - before - behind)
+    canvas = Canvas(columns, rows)
+    for path in paths:
+        _path(path, panel, canvas)
+    left_out = _points(panel, canvas)
+    lines = _framed(panel, canvas, paths, before, behind)
+    title = f"{unit_of(panel.y)} against {unit_of(panel.x)}" if not panel.x.nominal else unit_of(panel.y)
+    below = []
+    if left_out:
+        said = ", ".join(f"{clean(each.name)} ({_said(each, panel)})" for each in left_out)
+        below.append(Text(f"without a name above: {said}", "dim"))
+    if panel.x.nominal:
+        names = Canvas(before + SCALE + 1 + columns, 1)
+        for number, name in enumerate(panel.x.names):
+            text = clean(name)
+            names.text(before + SCALE + 1 + (0 if number == 0 else columns - width(text)), 0, text, "bold")
+        return [Text(title, "dim"), *lines, names.line_of(0), *below]
+    return [Text(title, "dim"), *lines, tick_line(panel.x, columns, before + SCALE + 1), *below]
+
+
+def _said(point: Point, panel: Panel) -> str:
+    return ", ".join(
+        f"{100 * value:.2f}" if axis.unit == "proportion" else f"{value:.4g}"
+        for value, axis in ((point.x, panel.x), (point.y, panel.y))
+    )
+
+
+def _share(x: float, y: float, panel: Panel) -> tuple[float, float]:
+    """Where a place is, from the left and from the top, from 0 to 1; lines between names go from edge to edge."""
+    across = x / max(len(panel.x.names) - 1, 1) if panel.x.nominal else panel.x.share(x)
+    return across, 1 - panel.y.share(y)
+
+
+def _path(path: Path, panel: Panel, canvas: Canvas) -> None:
+    on, off = _DASHES[path.dash]
+    look = "dim" if path.faint else ""
+    inside = [_share(x, y, panel) for x, y in path.points]
+    # One line from end to end, so that a dash does not begin anew at each point.
+    done = 0
+    for start, end in pairwise(inside):
+        steps = int(max(abs(end[0] - start[0]) * canvas.columns * 2, abs(end[1] - start[1]) * canvas.rows * 4)) + 1
+        for step in range(steps):
+            if (done + step) % (on + off) < on:
+                share = step / steps
+                canvas.dot(start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share, look)
+        done += steps
+    if path.label and inside:
+        column, row = _label_of(path, inside[-1], canvas)
+        canvas.text(column, row, path.label, "dim")
+
+
+def _label_of(path: Path, end: tuple[float, float], canvas: Canvas) -> tuple[int, int]:
+    """Where the label of a line begins, so that it ends with the line."""
+    column = int(end[0] * canvas.columns) - width(path.label) - 1
+    return max(column, 0), min(int(end[1] * canvas.rows), canvas.rows - 1)
+
+
+def _points(panel: Panel, canvas: Canvas) -> list[Point]:
+    """Draws points and their names, and gives the measured points whose names found no place."""
+    named: list[tuple[Point, Points, tuple[int, int]]] = []
+    for mark in (mark for mark in panel.marks if isinstance(mark, Points)):
+        for each in mark.points:
+            if not (panel.x.holds(each.x) and panel.y.holds(each.y)):
+                continue
+            x, y = _share(each.x, each.y, panel)
+            at = min(int(x * canvas.columns), canvas.columns - 1), min(int(y * canvas.rows), canvas.rows - 1)
+            canvas.text(*at, "○" if mark.hollow else "●", "" if mark.hollow else "bold cyan")
+            if mark.labelled:
+                named.append((each, mark, at))
+    texts = [middle(clean(each.name), LONGEST) for each, _, _ in named]
+    centres = [(column + 0.5, row + 0.5) for _, _, (column, row) in named]
+    area = (float(canvas.columns) + 0.5, float(canvas.rows))
+    taken = []
+    for path in (mark for mark in panel.marks if isinstance(mark, Path) and mark.label):
+        column, row = _label_of(path, _share(*path.points[-1], panel), canvas)
+        taken.append((column + 0.5, float(row), column + width(path.label) + 0.5, row + 1.0))
+    sizes = [(float(width(text)), 1.0) for text in texts]
+    placed = place(centres, sizes, area, 1.0, taken, reach=(1.0, 2.0))
+    left_out = []
+    for (each, mark, _), text, label in zip(named, texts, placed, strict=True):
+        if label is not None:
+            canvas.text(int(label.x - 0.5), int(label.y), text, "dim" if mark.hollow else "")
+        elif not mark.hollow:
+            left_out.append(each)
+    return left_out
+
+
+def _framed(panel: Panel, canvas: Canvas, paths: list[Path], before: int, behind: int) -> list[Text]:
+    """The rows of a canvas with the numbers of the vertical axis, and the names before and behind its lines."""
+    numbers = {
+        min(int((1 - panel.y.share(value)) * canvas.rows), canvas.rows - 1): text
+        for value, text in marked(panel.y, canvas.rows // 3)
+    }
+    sides = []
+    for which in ("start", "end"):
+        found: dict[int, str] = {}
+        named = [path for path in paths if getattr(path, which)]
+        ends = [path.points[0] if which == "start" else path.points[-1] for path in named]
+        wanted = [_share(x, y, panel)[1] * canvas.rows for x, y in ends]
+        # In the order of the lines, which are whole numbers: rounding must not put two names into one.
+        for path, row in zip(named, spread_out(wanted, 1.0, 0.0, canvas.rows - 1.0), strict=True):
+            at = int(row + 1e-9)
+            while at in found and at < canvas.rows - 1:
+                at += 1
+            found[at] = middle(clean(getattr(path, which)), LONGEST)
+        sides.append(found)
+    lines = []
+    for row, line in enumerate(canvas.lines()):
+        start, end = (side.get(row, "") for side in sides)
+        text = Text(f"{numbers.get(row, ''):>{SCALE}}", "dim")
+        if before:
+            text.append(" " * (before - width(start)) + start, "")
+        text.append("│" if not before else " ", "dim").append_text(line)
+        lines.append(text.append(f" {end}" if behind else ""))
+    return lines

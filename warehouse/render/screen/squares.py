@@ -1,0 +1,35 @@
+"""All pairs as signs, on a terminal."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from warehouse.charts import Panel, Squares
+from warehouse.render.layout import middle
+from warehouse.render.style import Style, clean, width
+
+SIGNS = {"different": ("■", "bold cyan"), "undecided": ("▒", "yellow"), "same": ("·", "")}
+LEGEND = "■ different, ▒ undecided, · same"
+
+
+def squares(panel: Panel, style: Style) -> list[Text]:
+    """A line a system, in the order of the ranking, with a sign for each better one; columns are numbered as lines."""
+    found = {
+        (each.row, each.column): each for mark in panel.marks if isinstance(mark, Squares) for each in mark.squares
+    }
+    count = len(panel.y.names)
+    digits = len(str(count))
+    longest = max(width(clean(name)) for name in panel.y.names)
+    room = digits + 1 if digits + 2 + min(longest, 12) + (digits + 1) * (count - 1) <= style.width else 1
+    names = min(longest, max(12, style.width - digits - 2 - room * (count - 1)))
+    heads = "".join(str(column + 1).rjust(room) if room > 1 else str((column + 1) % 10) for column in range(count - 1))
+    lines = [Text(" " * (digits + names + 2) + heads, "dim")]
+    for row, name in enumerate(panel.y.names):
+        text = middle(clean(name), names)
+        line = Text(f"{row + 1:>{digits}} {text}{' ' * (names - width(text))} ")
+        for column in range(row):
+            each = found.get((row, column))
+            sign, look = SIGNS[each.verdict] if each else (" ", "")
+            line.append(sign.rjust(room), look)
+        lines.append(line)
+    return lines

@@ -1,12 +1,13 @@
 # make demo    the main job on the sample data       make test   all tests
 # make check   lint, types, layers and tests         make bench  the benchmarks
 # make soak    what the tests do a few times, many times: kills, torn writes, damage; under 20 minutes
+# make pictures  the pictures of the documentation
 # Each target sets up .venv as far as it needs, once; `make clean` starts over.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench soak clean
+.PHONY: demo test check bench soak pictures clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -27,6 +28,9 @@ bench: .venv/installed-test
 
 soak: .venv/installed-test
 	timeout 1200 $(BIN)/python -m pytest -m soak --durations=10
+
+pictures: .venv/installed-test
+	cd docs/pictures && ../../$(BIN)/evalhouse run pictures.eval --force --quiet > /dev/null
 
 clean:
 	rm -rf .venv

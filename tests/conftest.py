@@ -8,10 +8,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from warehouse.database import create
 from warehouse.ingest import load
 from warehouse.sample import fill
+
+# How long a case takes says how busy a machine is, and nothing about the program.
+settings.register_profile("evalhouse", deadline=None)
+settings.load_profile("evalhouse")
 
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

@@ -136,8 +136,7 @@ class Session:
         path = self._file(plan.to, formats, "a format")
         result = execute(plan.question, self._engine, self.catalog, self.variables)
         _write(path, render(result, formats[path.suffix.casefold()].name, Style()))
-        columns = (Column("file", "name"), Column("rows", "count"))
-        return Result(plan.text, "exported", result.signature, Table(columns, ((plan.to, len(result.table.rows)),)))
+        return _written(plan.text, "exported", plan.to, result)
 
     def _plot(self, plan: PlotPlan, to: str) -> Result:
         """Writes the picture of a question to a file; what is there is kept unless forced."""
@@ -147,14 +146,8 @@ class Session:
         result = execute(plan, self._engine, self.catalog, self.variables)
         if result.chart is None:
             raise QueryError("there is nothing to draw")
-        drawn = FILES[path.suffix.casefold()](result.chart)
-        _write(path, drawn)
-        columns = (Column("file", "name"), Column("bytes", "count"))
-        size = len(drawn if isinstance(drawn, bytes) else drawn.encode())
-        notes = (*result.notes, *result.chart.legend)
-        return Result(
-            plan.text, f"drawn: {result.caption}", result.signature, Table(columns, ((to, size),)), notes=notes
-        )
+        _write(path, FILES[path.suffix.casefold()](result.chart))
+        return _written(plan.text, "drawn", to, result)
 
     def _file(self, to: str, endings: Iterable[str], kind: str) -> Path:
         """The file that is to be written. Raises QueryError for an ending that says nothing, and for one that is
@@ -253,6 +246,14 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _written(statement: str, what: str, to: str, result: Result) -> Result:
+    """What is said of a file that was written."""
+    columns = (Column("file", "name"), Column("rows", "count"))
+    return Result(
+        statement, what, result.signature, Table(columns, ((to, len(result.table.rows)),)), notes=result.notes
+    )
 
 
 def _write(path: Path, drawn: str | bytes) -> None:

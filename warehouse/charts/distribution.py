@@ -50,6 +50,7 @@ def edges_for(least: float, most: float, observed: float, both: bool) -> list[fl
         start = -abs(observed)
     else:
         start = observed
-    first = int((start + reach) // width) + 1
-    last = int((reach - start) // width) + 1
+    # One bin more on both sides: a difference at the outermost edge is beyond it.
+    first = int((start + reach) / width + 1e-6) + 1
+    last = int((reach - start) / width + 1e-6) + 1
     return [start + place * width for place in range(-first, last + 1)]

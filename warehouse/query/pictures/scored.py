@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ from warehouse.query.pictures.drawn import (
 )
 from warehouse.query.resampling import Spread, spread
 from warehouse.query.scoring import expectation, score
-from warehouse.results import Result
+from warehouse.results import Cell, Result
 
 
 def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
@@ -40,12 +40,12 @@ def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
     for field in plan.fields:
         known = Spread(0, {}) if plan.by else spread(p.Testing.plain(plan.where), field, engine)
         rows = [row for row in result.rows if row["test_set"] == field.test_set.name]
-        documents[field.test_set.name] = known.documents or max(
-            (number(row["documents"]) or 0 for row in rows), default=0
-        )  # type: ignore[assignment]
+        if not plan.by:
+            counted = max((number(row["documents"]) or 0.0 for row in rows), default=0.0)
+            documents[field.test_set.name] = known.documents or round(counted)
         with_intervals |= bool(known.intervals)
         for label in measures:
-            names = [", ".join(str(row[name]) for name in ("system", *(each.name for each in plan.by))) for row in rows]
+            names = [_name(row, plan.by) for row in rows]
             values = [(name, number(row[label])) for name, row in zip(names, rows, strict=True)]
             ranked = [(name, value) for name, value in values if value is not None]
             if ranked:
@@ -61,6 +61,12 @@ def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
     )
     legend = ((INTERVALS,) if with_intervals else ()) + hollow(plan.fields)
     return Drawn(result, tuple(panels), documents, f"Ranked dots. {said}.", legend)
+
+
+def _name(row: dict[str, Cell], by: Sequence[p.Dimension]) -> str:
+    """A system, and the values that its rows are split by; a dash where there is none."""
+    parts = [row["system"], *(row[dimension.name] for dimension in by)]
+    return ", ".join("–" if part is None else str(part) for part in parts)
 
 
 def _planes(plan: p.ScorePlan, result: Result, engine: DuckDBEngine) -> Drawn:

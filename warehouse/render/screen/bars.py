@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from warehouse.charts import Bins, Panel, Rule
-from warehouse.render.screen.canvas import Canvas, tick_line, unit_of
+from warehouse.render.screen.canvas import Canvas, marked, tick_line, unit_of
 from warehouse.render.style import Style
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -38,11 +38,8 @@ def bars(panel: Panel, style: Style) -> list[Text]:
             below.text(column, 0, "━", look)
     for rule in rules:
         below.text(min(int(panel.x.share(rule.at) * columns), columns - 1), 0, "▲" if rule.label else "△", "bold")
-    lines = []
-    for row, line in enumerate(canvas.lines()):
-        value = panel.y.value(1 - row / ROWS)
-        said = f"{value:,.0f}" if row % 4 == 0 else ""
-        lines.append(Text(f"{said:>{SCALE}} ", "dim").append_text(line))
+    said = {min(int((1 - panel.y.share(value)) * ROWS), ROWS - 1): text for value, text in marked(panel.y, 4)}
+    lines = [Text(f"{said.get(row, ''):>{SCALE}} ", "dim").append_text(line) for row, line in enumerate(canvas.lines())]
     marks = Text(" " * (SCALE + 1)).append_text(below.line_of(0))
     title = Text(f"{unit_of(panel.x):^{columns + SCALE}}".rstrip(), "dim")
     return [*lines, marks, tick_line(panel.x, columns, SCALE + 1), title]

@@ -42,6 +42,10 @@ class Canvas:
                 self._texts[column + 1, row] = ("", look)
             column += max(wide, 1)
 
+    def free(self, column: int, row: int, size: int) -> bool:
+        """Whether no text stands at some characters of a row."""
+        return not any((place, row) in self._texts for place in range(column, column + size))
+
     def line_of(self, row: int) -> Text:
         """One line of the rectangle."""
         drawn = Text()

@@ -35,6 +35,10 @@ def plot(panel: Panel, style: Style) -> list[Text]:
     for path in paths:
         _path(path, panel, canvas)
     left_out = _points(panel, canvas)
+    for path in paths:
+        column, row = _label_of(path, _share(*path.points[-1], panel), canvas)
+        if path.label and canvas.free(column, row, width(path.label)):
+            canvas.text(column, row, path.label, "dim")
     lines = _framed(panel, canvas, paths, before, behind)
     title = f"{unit_of(panel.y)} against {unit_of(panel.x)}" if not panel.x.nominal else unit_of(panel.y)
     below = []
@@ -76,9 +80,6 @@ def _path(path: Path, panel: Panel, canvas: Canvas) -> None:
                 share = step / steps
                 canvas.dot(start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share, look)
         done += steps
-    if path.label and inside:
-        column, row = _label_of(path, inside[-1], canvas)
-        canvas.text(column, row, path.label, "dim")
 
 
 def _label_of(path: Path, end: tuple[float, float], canvas: Canvas) -> tuple[int, int]:

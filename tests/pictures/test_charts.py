@@ -1,0 +1,190 @@
+"""Charts as data: descriptions as goldens, and the laws that pictures of numbers must keep.
+
+`pytest --accept` rewrites the goldens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grammar.errors import QueryError
+from warehouse.charts import Bins, Chart, Groups, Points, Spans, Squares
+from warehouse.database import create
+from warehouse.ingest import load
+from warehouse.session import Session
+from warehouse.significance import bootstrap
+from warehouse.significance.paired import Many
+
+FOLDER = Path(__file__).parent / "charts"
+PICTURES = {
+    "groups": "plot group F for GE, GE-CMU, UMASS, SRI, NYU on TST3 level 0.10",
+    "plane": "plot score fallout, recall of filtering for GE, LSI, allrel on TST3, TST4",
+    "null": "plot compare F for GE, UMASS on TST3 shuffles 999",
+    "matrix": "plot compare F for GE, GE-CMU, UMASS, SRI on TST3 shuffles 999",
+    "against": "plot compare recall, precision for UMASS, SRI against GE on TST3",
+    "slopes": "plot change precision, fallout of published for GE, UMASS, USC from TST3 to TST4",
+    "projection": "plot project precision of published for GE, LSI from TST3 to generality 0.01, 0.10",
+    "ranked": "plot score F for GE, UMASS on TST3, TST4",
+}
+
+
+@pytest.fixture
+def session(warehouses: dict[str, Path]) -> Iterator[Session]:
+    with Session.open(warehouses["sample"]) as opened:
+        yield opened
+
+
+def chart_of(session: Session, query: str) -> Chart:
+    chart = session.run(query).chart
+    assert chart is not None
+    return chart
+
+
+def marks_of(chart: Chart, kind: type) -> list[Any]:
+    return [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, kind)]
+
+
+def short(value: Any) -> Any:
+    """A description with numbers as a person would read them, and of long lines the ends alone."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: short(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        kept = [short(each) for each in value]
+        return kept if len(kept) <= 24 else [*kept[:2], f"… {len(kept) - 4} more", *kept[-2:]]
+    return value
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_chart_is_described_as_it_was(session: Session, name: str, accept: bool) -> None:
+    described = json.dumps(short(chart_of(session, PICTURES[name]).as_dict()), ensure_ascii=False, indent=1) + "\n"
+    path = FOLDER / f"{name}.json"
+    if accept:
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text(described, encoding="utf-8")
+    assert described == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("sides", ["one-sided", "two-sided"])
+@pytest.mark.parametrize("pair", ["GE, UMASS", "UMASS, GE", "GE, SYNCH", "MITRE, USC"])
+def test_the_bars_that_count_are_the_shuffles_that_count(session: Session, pair: str, sides: str) -> None:
+    """Every shuffle is in a bar, and those in counted bars are nge, ties and all."""
+    result = session.run(f"plot compare F for {pair} on TST3 shuffles 1999 {sides}")
+    assert result.chart is not None
+    (bins,) = marks_of(result.chart, Bins)
+    assert sum(each.count for each in bins.bins) == 1999
+    assert sum(each.count for each in bins.bins if each.counted) == result.rows[0]["nge"]
+
+
+def test_a_difference_at_the_very_edge_is_in_a_bar(warehouses: dict[str, Path]) -> None:
+    with Session.open(warehouses["worked"]) as worked:
+        chart = chart_of(worked, "plot compare BLEU for base, tuned on news")
+    (bins,) = marks_of(chart, Bins)
+    assert sum(each.count for each in bins.bins) == 9999
+    assert {each.counted for each in bins.bins if each.count and abs(each.high + each.low) / 2 > 1.49} == {True}
+
+
+def test_letters_of_a_picture_are_those_of_the_table(session: Session) -> None:
+    result = session.run("plot group F for all on TST3")
+    assert result.chart is not None
+    (groups,) = marks_of(result.chart, Groups)
+    drawn = {
+        (result.chart.panels[0].y.names[place], group.letter) for group in groups.groups for place in group.members
+    }
+    listed = {(row["system"], letter) for row in result.rows for letter in str(row["letters"]).split()}
+    assert drawn == listed
+
+
+def test_squares_of_a_picture_are_the_rows_of_the_table(session: Session) -> None:
+    result = session.run("plot compare F for all on TST3 shuffles 999")
+    assert result.chart is not None
+    names = result.chart.panels[0].y.names
+    (squares,) = marks_of(result.chart, Squares)
+    drawn = {(frozenset((names[each.row], names[each.column])), each.level, each.verdict) for each in squares.squares}
+    listed = {(frozenset((row["system_a"], row["system_b"])), row["p"], row["verdict"]) for row in result.rows}
+    assert drawn == listed
+
+
+def test_intervals_of_a_ranking_hold_what_was_measured(session: Session) -> None:
+    chart = chart_of(session, "plot score recall, precision, F for all on TST3")
+    for panel in chart.panels:
+        values = {each.y: each.x for mark in panel.marks if isinstance(mark, Points) for each in mark.points}
+        (spans,) = [mark.spans for mark in panel.marks if isinstance(mark, Spans)]
+        assert len(spans) == len(values) == 17
+        assert all(low <= values[place] <= high for low, high, place in spans)
+
+
+def test_an_interval_of_a_value_is_near_that_of_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    source = np.random.default_rng(1)
+    denominators = source.integers(1, 20, size=(2, 60))
+    numerators = source.binomial(denominators, 0.6)
+    ours = bootstrap.value_intervals(Many(numerators, denominators), resamples=9999)
+    for row in range(2):
+        theirs = stats.bootstrap(
+            (numerators[row], denominators[row]),
+            lambda over, under, axis: over.sum(axis=axis) / under.sum(axis=axis),
+            paired=True,
+            vectorized=True,
+            method="percentile",
+            n_resamples=9999,
+            rng=np.random.default_rng(2),
+        ).confidence_interval
+        assert ours[row] == pytest.approx([theirs.low, theirs.high], abs=0.006)
+
+
+def test_guessing_meets_allrel_where_everything_is_judged_relevant(session: Session) -> None:
+    chart = chart_of(session, "plot score recall, precision of filtering for GE, allrel on TST3")
+    panel = chart.panels[0]
+    (line,) = [mark.points for mark in panel.marks if getattr(mark, "name", "") == "guessing"]
+    (allrel,) = [each for mark in marks_of(chart, Points) for each in mark.points if each.name == "allrel"]
+    assert line[-1] == pytest.approx((allrel.x, allrel.y))
+    assert {round(y, 12) for _, y in line} == {0.69}  # precision of guessing is generality, whatever the share
+
+
+def test_what_is_simulated_is_marked_and_what_is_published_is_not(session: Session) -> None:
+    assert chart_of(session, "plot score F for all on TST3").simulated
+    assert not chart_of(session, "plot score F of published for all on TST3").simulated
+
+
+def test_systems_without_the_same_documents_have_intervals_of_their_own(tmp_path: Path) -> None:
+    rows = [("t", name, f"d{k}", 4, 4, 1 + k % 3, 0) for name, count in (("one", 4), ("two", 6)) for k in range(count)]
+    file = tmp_path / "scores.csv"
+    lines = ["test_set,system,document,possible,actual,correct,partial", *(",".join(map(str, row)) for row in rows)]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, file, "scores")
+    with Session.open(tmp_path / "w.duckdb") as opened:
+        chart = chart_of(opened, "plot score recall for all on t")
+    (spans,) = marks_of(chart, Spans)
+    assert len(spans.spans) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("plot generality on TST3", "generality has no picture"),
+        ("plot audit published for all on TST3", "audit has no picture"),
+        ("plot agree on TST3", "agree has no picture"),
+        ("plot replicate F for GE, UMASS, SRI from TST3 to TST4", "replicate has no picture"),
+        ('plot score F for GE on TST3 to "x.gif"', "x.gif has no ending that names a kind of picture"),
+    ],
+)
+def test_what_has_no_picture_says_so(session: Session, query: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        session.run(query)
+
+
+def test_the_rows_of_a_plot_are_those_of_its_question(session: Session) -> None:
+    question = "score recall, precision for all on TST3"
+    plain, plotted = session.run(question), session.run(f"plot {question}")
+    assert plotted.rows == plain.rows
+    assert plotted.signature == plain.signature
+    assert plain.chart is None

@@ -1,0 +1,180 @@
+"""Charts as files and on the terminal: whole, of the right size, and nothing in a name is taken for an instruction."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from grammar.errors import QueryError
+from warehouse.charts import Chart
+from warehouse.charts.ranking import ranking
+from warehouse.render import Style, vega
+from warehouse.render.screen import picture
+from warehouse.render.vegalite import spec
+from warehouse.session import Session
+
+pytest.importorskip("vl_convert", reason="pictures as files need the extra plot")
+
+ROOT = Path(__file__).resolve().parents[2]
+QUERIES = {
+    "groups": "plot group F for all on TST3",
+    "planes": "plot score recall, precision of published for all on TST2, TST3, TST4",
+    "null": "plot compare F for GE, UMASS on TST3 shuffles 9999",
+    "matrix": "plot compare F for all on TST3 shuffles 999",
+    "against": "plot compare F for all against GE on TST3 shuffles 999",
+    "slopes": "plot change precision, fallout of published for all from TST3 to TST4",
+    "projection": "plot project precision of published for GE, LSI from TST3 to generality 0.01, 0.10",
+}
+HOSTILE = (
+    "[bold red]x[/]",
+    "<script>alert(1)</script>",
+    "{{ datum }} ${x} \\u003cb",
+    "'] + evil() + ['",
+    "\u202eright\u202c\u0007\x1b[31m",
+    "n" * 200,
+    "名前🙂",
+)
+
+
+@pytest.fixture
+def session(warehouses: dict[str, Path]) -> Iterator[Session]:
+    with Session.open(warehouses["sample"]) as opened:
+        yield opened
+
+
+def chart_of(session: Session, query: str) -> Chart:
+    chart = session.run(query).chart
+    assert chart is not None
+    return chart
+
+
+def hostile() -> Chart:
+    panel = ranking("", "recall", "proportion", [(name, 0.5) for name in HOSTILE], {}, groups=[("a", HOSTILE)])
+    return Chart(f"about {HOSTILE[1]}", HOSTILE[0], (panel,), legend=HOSTILE, alternative=HOSTILE[1])
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_picture_is_whole_and_the_same_again(session: Session, name: str) -> None:
+    chart = chart_of(session, QUERIES[name])
+    drawn = vega.svg(chart)
+    root = ElementTree.fromstring(drawn)
+    wide, high = (float(root.attrib[side]) for side in ("width", "height"))
+    assert 300 < wide < 1600
+    assert 200 < high < 1600
+    said = texts(drawn)
+    assert chart.title in " ".join(said)
+    assert any("SIMULATED DATA" in each for each in said) == chart.simulated
+    for panel in chart.panels:
+        assert set(panel.y.names) <= set(said)
+    assert drawn == vega.svg(chart)
+
+
+def test_every_name_of_a_plane_is_drawn(session: Session) -> None:
+    chart = chart_of(session, QUERIES["planes"])
+    said = texts(vega.svg(chart))
+    for name in ("GE", "UMASS", "allrel", "SYNCH", "HUGHES"):
+        assert said.count(name) >= 2
+
+
+def test_png_and_pdf_are_of_the_size_of_the_svg(session: Session) -> None:
+    chart = chart_of(session, QUERIES["null"])
+    root = ElementTree.fromstring(vega.svg(chart))
+    wide, high = (float(root.attrib[side]) for side in ("width", "height"))
+    png = vega.png(chart)
+    assert png.startswith(b"\x89PNG")
+    found = struct.unpack(">II", png[16:24])
+    assert found == pytest.approx((vega.RESOLUTION * wide, vega.RESOLUTION * high), abs=2)
+    pdf = vega.pdf(chart)
+    assert pdf.startswith(b"%PDF")
+    box = re.search(rb"/MediaBox ?\[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
+    assert box is not None
+    assert float(box[1]) / float(box[2]) == pytest.approx(wide / high, rel=0.01)
+
+
+def test_a_page_needs_nothing_from_elsewhere(session: Session) -> None:
+    page = vega.page(chart_of(session, QUERIES["groups"]))
+    assert "SIMULATED DATA" in page
+    assert not re.findall(r"<(?:script|link|iframe)[^>]+(?:src|href)\s*=", page)
+
+
+def test_nothing_in_a_name_is_an_instruction() -> None:
+    drawn = vega.svg(hostile())
+    said = texts(drawn)
+    assert "<script>alert(1)</script>" in said
+    assert "<script" not in drawn
+    assert "\u202e" not in drawn
+    assert "'] + evil() + ['" in said
+    plain = str(spec(hostile()))
+    assert not re.search(r"'(?:expr|signal|labelExpr)': [^,}]*evil", plain)
+    assert "</script><script>" not in vega.page(hostile())
+
+
+def test_hostile_names_on_a_terminal_are_shown_and_not_obeyed() -> None:
+    lines = "\n".join(line.plain for line in picture(hostile(), Style(width=80)))
+    assert "[bold red]x[/]" in lines
+    assert "\x1b" not in lines
+    assert "\u202e" not in lines
+    assert "\\u202e" in lines
+
+
+@pytest.mark.parametrize("wide", [60, 80, 200])
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_drawing_is_no_wider_than_the_terminal(session: Session, name: str, wide: int) -> None:
+    chart = chart_of(session, QUERIES[name])
+    drawn = [line for line in picture(chart, Style(width=wide)) if line.no_wrap]
+    assert max(line.cell_len for line in drawn) <= wide
+
+
+def test_all_systems_and_their_groups_are_seen_in_80_by_24(session: Session) -> None:
+    chart = chart_of(session, QUERIES["groups"])
+    lines = [line.plain for line in picture(chart, Style(width=80))]
+    wrapped = sum(-(-len(line) // 80) for line in lines)
+    assert wrapped <= 23
+    assert all(any(line.startswith(name) for line in lines) for name in chart.panels[0].y.names)
+
+
+def test_without_the_extra_a_file_is_refused_with_its_name(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from warehouse.errors import WarehouseError
+
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(WarehouseError, match="needs the package vl-convert-python") as caught:
+        session.run(f'plot score F for GE on TST3 to "{tmp_path}/a.svg"')
+    assert any("evalhouse[plot]" in hint for hint in caught.value.hints)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_there_is_kept_unless_forced(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "a.svg"
+    query = f'plot score F for GE, UMASS on TST3 to "{path}"'
+    session.run(query)
+    before = path.read_text(encoding="utf-8")
+    with pytest.raises(QueryError, match="is there already"):
+        session.run(query.replace("UMASS", "SRI"))
+    assert path.read_text(encoding="utf-8") == before
+    session.force = True
+    session.run(query.replace("UMASS", "SRI"))
+    assert "SRI" in path.read_text(encoding="utf-8")
+    assert [each.name for each in tmp_path.iterdir()] == ["a.svg"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda path: path.name)
+def test_the_pictures_of_the_documentation_say_what_the_program_draws(path: Path, tmp_path: Path) -> None:
+    """`make pictures` makes them; what they say is compared, as other versions of vl-convert may place it otherwise."""
+    study = path.parent / "pictures.eval"
+    command = [sys.executable, str(ROOT / "cli.py"), "run", str(study.name)]
+    (tmp_path / study.name).write_text(study.read_text(encoding="utf-8"), encoding="utf-8")
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert texts((tmp_path / path.name).read_text(encoding="utf-8")) == texts(path.read_text(encoding="utf-8"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,26 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_last_result_is_the_value_of_the_cell(notebook: Any, capsys: pytest.CaptureFixture[str]) -> None:
     result = notebook.run_cell_magic("evalhouse", "", "score F for GE on TST3;\nlet $x = UMASS; score F for $x on TST3")
     assert result.rows[0]["system"] == "UMASS"
-    assert "<td>UMASS</td>" in result._repr_html_()
+    assert ">UMASS</th>" in result._repr_html_()
     assert "GE" in capsys.readouterr().out
     assert notebook.run_line_magic("evalhouse", "score F for $x on TST3").rows[0]["system"] == "UMASS"
+
+
+def test_a_plot_is_a_picture_over_its_table(notebook: Any) -> None:
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed")
+    shown = notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3")._repr_html_()
+    found = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="Ranked dots[^"]*">\s*<figure', shown)
+    assert found
+    assert "UMASS" in b64decode(found[1]).decode()
+
+
+def test_a_plot_without_the_extra_says_what_is_missing(notebook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    shown = notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3")._repr_html_()
+    assert (
+        "<p>a picture as a file needs the package vl-convert-python; pip install &quot;evalhouse[plot]&quot;" in shown
+    )
+    assert ">UMASS</th>" in shown
 
 
 def test_a_cell_names_its_warehouse(notebook: Any, warehouses: dict[str, Path]) -> None:

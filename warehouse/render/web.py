@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from warehouse.charts import Chart
+from warehouse.errors import WarehouseError
 from warehouse.render.layout import LEGEND, Sheet, unbounded_sheets
 from warehouse.render.markup import spans
 from warehouse.render.style import Style, clean
@@ -73,8 +75,24 @@ def page(results: Sequence[Result], style: Style) -> str:
 
 
 def fragment(result: Result, style: Style) -> str:
-    """A result as a part of a page, such as a notebook shows; nothing in it runs."""
-    return f"<style>\n{_LOOKS}</style>\n{_figure(result, style, sortable=False)}"
+    """A result as a part of a page, such as a notebook shows; its picture, if any, over its table. Nothing in it runs."""
+    picture = _picture(result.chart) if result.chart is not None else ""
+    return f"<style>\n{_LOOKS}</style>\n{picture}{_figure(result, style, sortable=False)}"
+
+
+def _picture(chart: Chart) -> str:
+    """The picture as an image, which is no part of the page and so finds nothing of it to change; where pictures cannot
+    be drawn, why.
+    """
+    from base64 import b64encode
+
+    from warehouse.render.vega import svg
+
+    try:
+        drawn = b64encode(svg(chart).encode()).decode()
+    except WarehouseError as error:
+        return f"<p>{text('; '.join((error.message, *error.hints)))}</p>\n"
+    return f'<img src="data:image/svg+xml;base64,{drawn}" alt="{text(chart.alternative or chart.title)}">\n'
 
 
 def _figure(result: Result, style: Style, *, sortable: bool) -> str:

@@ -75,7 +75,7 @@ def page(results: Sequence[Result], style: Style) -> str:
 
 
 def fragment(result: Result, style: Style) -> str:
-    """A result as a part of a page, such as a notebook shows; its picture, if any, over its table. Nothing in it runs."""
+    """A result as a part of a page, such as a notebook shows: its picture, if any, over its table. Nothing runs."""
     picture = _picture(result.chart) if result.chart is not None else ""
     return f"<style>\n{_LOOKS}</style>\n{picture}{_figure(result, style, sortable=False)}"
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from warehouse.readers.kinds import shown
 from warehouse.readers.sheets import Sheets
-from warehouse.readers.spans import COLUMNS, Tally, entities, tallies
+from warehouse.readers.spans import COLUMNS, OUTSIDE, Tally, entities, tallies
 from warehouse.readers.staging import Staged, Staging
 from warehouse.readers.text import Document, documents
 from warehouse.records import DOCUMENTS, SCORES
@@ -27,6 +28,8 @@ It O O
 rained O O
 """
 
+TEXT_BEGINS = "-DOCSTART-"
+
 Tags = tuple[list[str], list[str]]
 """The gold and the predicted tags of a sentence."""
 
@@ -38,28 +41,31 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
         attributes = sheets.open(DOCUMENTS, "document", "text")
         kinds = _kinds(staging)
-        sentence = 0
+        sentence, nothing = 0, Tally().cells
         for document in documents(staging):
             for line, text, (gold, found) in _sentences(document):
                 sentence += 1
-                counted = tallies(entities(gold, scheme), entities(found, scheme), overlap=overlap)
+                wanted = entities(gold, scheme)
+                given = wanted if found == gold else entities(found, scheme)
+                counted = tallies(wanted, given, overlap=overlap)
                 for kind in kinds:
-                    cells = counted.get(kind, Tally()).cells
+                    cells = counted[kind].cells if kind in counted else nothing
                     scores.add(line, sentence, kind, *cells, member=document.member)
                 if text:
                     attributes.add(line, sentence, text, member=document.member)
+        if not kinds:
+            raise staging.refusal("no token has a tag other than O in the last two columns")
         return sheets.staged()
 
 
 def _kinds(staging: Staging) -> list[str]:
-    """Every type that is tagged in the file; a sentence without entities still needs a row."""
-    kinds: set[str] = set()
+    """Every type that is tagged in the file; a sentence without entities still needs a row. Checks nothing."""
+    tags: set[str] = set()
     for document in documents(staging):
-        for _, _, (gold, found) in _sentences(document):
-            kinds |= {tag.partition("-")[2] or "_" for tag in {*gold, *found} - {"O", "."}}
-    if not kinds:
-        raise staging.refusal("no token has a tag other than O in the last two columns")
-    return sorted(kinds)
+        for _, line in document.lines():
+            if not line.startswith(TEXT_BEGINS):
+                tags.update(line.rsplit(None, 2)[1:])
+    return sorted({tag.partition("-")[2] or "_" for tag in tags - OUTSIDE})
 
 
 def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
@@ -67,10 +73,10 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
     gold: list[str] = []
     found: list[str] = []
     begins = text = 0
-    known = {"O", "."}
+    known = set(OUTSIDE)
     for number, line in document.lines():
-        cells = line.split()
-        marks = bool(cells) and cells[0] == "-DOCSTART-"
+        cells = line.rsplit(None, 2)
+        marks = line.startswith(TEXT_BEGINS)
         if not cells or marks:
             text += marks
             if gold:
@@ -81,14 +87,16 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
             raise document.refusal(
                 f"{len(cells)} columns in this line; a token, its gold and its predicted tag are wanted", number
             )
-        for tag in cells[-2:]:
-            if tag in known:
-                continue
-            if tag[0] not in "BIES" or tag[1:2] not in ("", "-"):
-                raise document.refusal(f"'{tag}' is no tag: O, or one of B, I, E, S with a type, such as B-PER", number)
-            known.add(tag)
-        begins = begins if gold else number
-        gold.append(cells[-2])
-        found.append(cells[-1])
+        _, wanted, given = cells
+        if wanted not in known or given not in known:
+            for tag in {wanted, given} - known:
+                if tag[0] not in "BIES" or tag[1:2] not in ("", "-"):
+                    sentence = f"{shown(tag)} is no tag: O, or one of B, I, E, S with a type, such as B-PER"
+                    raise document.refusal(sentence, number)
+            known |= {wanted, given}
+        if not gold:
+            begins = number
+        gold.append(wanted)
+        found.append(given)
     if gold:
         yield begins, text, (gold, found)

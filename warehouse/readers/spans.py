@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 SCHEMES = ("conlleval", "iob2", "iobes")
@@ -47,6 +48,10 @@ COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", 
 """What `Tally.cells` holds."""
 
 
+OUTSIDE = frozenset({"O", "."})
+"""The tags of tokens that are in no entity."""
+
+
 def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
     """The entities that the tags of a sentence mark.
 
@@ -54,6 +59,8 @@ def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
     2000 does (Tjong Kim Sang and Buchholz 2000). `iob2` and `iobes` are strict: only what is begun, and for IOBES
     ended, as the scheme says counts.
     """
+    if OUTSIDE.issuperset(tags):
+        return []
     if scheme == "iob2":
         return _iob2(tags)
     if scheme == "iobes":
@@ -62,6 +69,8 @@ def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
     begun: int | None = None
     last, last_kind = "O", ""
     for place, tag in enumerate((*tags, "O")):
+        if last == "O" and tag in OUTSIDE:
+            continue
         prefix, kind = _parts(tag)
         changed = kind != last_kind
         if begun is not None and (last in "ES" or prefix in "BSO" or changed):
@@ -73,9 +82,10 @@ def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
     return found
 
 
+@lru_cache
 def _parts(tag: str) -> tuple[str, str]:
     """The letter and the type of a tag; O and . are outside of everything."""
-    if tag in ("O", "."):
+    if tag in OUTSIDE:
         return "O", ""
     prefix, _, kind = tag.partition("-")
     return prefix, kind or "_"
@@ -116,23 +126,28 @@ def tallies(gold: Iterable[Span], found: Iterable[Span], *, overlap: bool) -> di
     """The counts of each type: correct is the same span and type; with `overlap`, partial is an overlapping span of the
     same type, each span matched once, from left to right.
     """
-    wanted, given = sorted(gold), sorted(found)
-    same = Counter(wanted) & Counter(given)
-    possible, actual = Counter(span.kind for span in wanted), Counter(span.kind for span in given)
-    correct: Counter[str] = Counter()
-    for span, count in same.items():
-        correct[span.kind] += count
-    partial: Counter[str] = Counter()
+    counts: dict[str, list[int]] = {}
+    unmatched: dict[Span, int] = {}
+    for span in gold:
+        counts.setdefault(span.kind, [0, 0, 0, 0])[0] += 1
+        unmatched[span] = unmatched.get(span, 0) + 1
+    others: list[Span] = []
+    for span in found:
+        of_kind = counts.setdefault(span.kind, [0, 0, 0, 0])
+        of_kind[1] += 1
+        if unmatched.get(span):
+            unmatched[span] -= 1
+            of_kind[2] += 1
+        else:
+            others.append(span)
     if overlap:
-        left = sorted((Counter(wanted) - same).elements())
-        for span in sorted((Counter(given) - same).elements()):
+        left = sorted(Counter(unmatched).elements())
+        for span in sorted(others):
             match = next((other for other in left if _overlapping(span, other)), None)
             if match is not None:
                 left.remove(match)
-                partial[span.kind] += 1
-    return {
-        kind: Tally(possible[kind], actual[kind], correct[kind], partial[kind]) for kind in sorted({*possible, *actual})
-    }
+                counts[span.kind][3] += 1
+    return {kind: Tally(*counted) for kind, counted in sorted(counts.items())}
 
 
 def _overlapping(one: Span, other: Span) -> bool:

@@ -23,6 +23,9 @@ from warehouse.readers.staging import Staging
 LONGEST_LINE = 64 * 1024 * 1024
 """The longest line that is read, in bytes."""
 
+CHUNK = 1024 * 1024
+"""How many bytes are turned into lines at a time."""
+
 MOST_MEMBERS = 100_000
 """How many members of an archive are looked at."""
 
@@ -98,17 +101,37 @@ class Document:
 
         Raises DataError where a line is not UTF-8 or too long, and where compressed data is cut off.
         """
-        readline, number = self.binary.readline, 0
+        return enumerate(self._texts(), start=1)
+
+    def _texts(self) -> Iterator[str]:
+        before, rest = 0, b""
         with _unbroken(self.staging):
-            while raw := readline(LONGEST_LINE + 1):
-                number += 1
-                if len(raw) > LONGEST_LINE:
-                    raise self.refusal(f"this line is longer than {LONGEST_LINE} bytes", number)
-                try:
-                    text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError:
-                    raise self.refusal("this line is not UTF-8", number) from None
-                yield number, text.rstrip("\r\n")
+            while chunk := self.binary.read(CHUNK):
+                whole, end, rest = (rest + chunk).rpartition(b"\n")
+                if end:
+                    yield from self._decoded(whole, before)
+                    before += whole.count(b"\n") + 1
+                if len(rest) > LONGEST_LINE:
+                    raise self.refusal(f"this line is longer than {LONGEST_LINE} bytes", before + 1)
+            if rest:
+                yield from self._decoded(rest, before)
+
+    def _decoded(self, whole: bytes, before: int) -> Iterator[str]:
+        """The lines of some bytes, of which so many stand before them; all at once, as that is many times faster."""
+        try:
+            text = whole.decode("utf-8" if before else "utf-8-sig")
+        except UnicodeDecodeError:
+            yield from self._until_undecodable(whole, before)
+        else:
+            lines = text.split("\n")
+            yield from (line.rstrip("\r") for line in lines) if "\r" in text else lines
+
+    def _until_undecodable(self, whole: bytes, before: int) -> Iterator[str]:
+        for number, raw in enumerate(whole.split(b"\n"), start=before + 1):
+            try:
+                yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
+            except UnicodeDecodeError:
+                raise self.refusal("this line is not UTF-8", number) from None
 
     def whole(self, most: int) -> bytes:
         """All of it, at most so many bytes. Raises DataError where there are more."""

@@ -73,6 +73,15 @@ def _guarded(asked: argparse.Namespace) -> int:
 
         say(warehouse_error(error))
         return CLOSED
+    except OSError:
+        raise
+    except Exception as error:
+        if os.environ.get("EVALHOUSE_TRACEBACK"):
+            raise
+        from warehouse.render.diagnostics import unforeseen
+
+        say(unforeseen(error))
+        return WRONG
 
 
 def _format(parser: argparse.ArgumentParser, named: str | None) -> str | None:

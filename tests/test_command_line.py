@@ -98,6 +98,24 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+def test_a_mistake_of_ours_is_a_sentence_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(asked: object) -> int:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("warehouse.commands.keeping.info", failing)
+    assert cli.main(["info"]) == 1
+    assert capsys.readouterr().err == (
+        "error: a mistake in evalhouse itself: ZeroDivisionError: division by zero\n"
+        "  with EVALHOUSE_TRACEBACK=1 it says where\n"
+    )
+    monkeypatch.setenv("EVALHOUSE_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["info"])
+
+
 def test_digits(tmp_path: Path) -> None:
     done = evalhouse("query", "score F for GE on TST3", "--format", "csv", "--digits", "2", folder=tmp_path)
     assert "GE,100,0.56,documents" in done.stdout

@@ -21,7 +21,7 @@ from warehouse.facts import attribute_columns, given, make_facts, number_names, 
 from warehouse.judging import Judged, check_cells, leave_only_good, leave_only_new, refusal
 from warehouse.readers import READERS, Reader, plugins
 from warehouse.readers.kinds import shown
-from warehouse.readers.staging import Staging
+from warehouse.readers.staging import Staged, Staging
 from warehouse.records import FACT_TABLES, Form
 from warehouse.sql import Sql, join, name, values
 from warehouse.version import __version__
@@ -95,7 +95,7 @@ def load(
     tell(0.0)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
-        parts = [Judged(staging.of(staged.form), staged) for staged in reader.stage(staging)]
+        parts = [Judged(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
         tell(0.5)
         notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
         tell(0.6)
@@ -128,6 +128,17 @@ def load(
     tell(1.0)
     rows_read = sum(kind.rows_read for kind in kinds)
     return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
+
+
+def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
+    """What a reader stages. A mistake in a reader, which may be anybody's, is said of the file like a mistake in it."""
+    try:
+        return reader.stage(staging)
+    except (DataError, WarehouseError):
+        raise
+    except Exception as error:
+        said = f"the reader {reader.name} failed: {type(error).__name__}: {error}"
+        raise staging.refusal(said) from error
 
 
 def _reader(named: str, source: Path) -> Reader:

@@ -74,3 +74,22 @@ def test_what_is_no_archive_of_annotations_is_refused(complaints: Complaints) ->
     assert complaints(bad, "brat", "in.tgz", fields=ON) == [
         "in.tgz/a/x.ann:4: this is no text-bound annotation: T1, a tab, a type and where it stands"
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("T3\tPlace 9 3\tx", "x.ann:4: '9 3' ends before it begins"),
+        ("Place 3 9", "x.ann:4: this is no annotation: the lines of BRAT begin with T, R, E, A, M, N, * or #"),
+    ],
+)
+def test_lines_that_brat_does_not_write_are_refused(complaints: Complaints, line: str, sentence: str) -> None:
+    bad = archive(("gold/x.ann", EXAMPLE), ("a/x.ann", EXAMPLE + line + "\n"))
+    assert complaints(bad, "brat", "in.tgz", fields=ON) == [f"in.tgz/a/{sentence}"]
+
+
+def test_two_files_of_one_name_are_refused(complaints: Complaints) -> None:
+    bad = archive(("1/gold/x.ann", EXAMPLE), ("1/a/x.ann", EXAMPLE), ("2/gold/x.ann", EXAMPLE))
+    assert complaints(bad, "brat", "in.tgz", fields=ON) == [
+        "in.tgz/2/gold/x.ann: there is another gold/x.ann in the archive"
+    ]

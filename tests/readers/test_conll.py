@@ -99,6 +99,8 @@ def test_entities_of_any_scheme(tags: str, found: list[Span]) -> None:
     [
         ("a B-A O\nb O\n", "in:2: 2 columns in this line; a token, its gold and its predicted tag are wanted"),
         ("a B-A X-A\n", "in:1: 'X-A' is no tag: O, or one of B, I, E, S with a type, such as B-PER"),
+        ("a B-A\tO\nb\n", "in:2: 1 column in this line; a token, its gold and its predicted tag are wanted"),
+        ("a B- O\n", "in:1: 'B-' is no tag: O, or one of B, I, E, S with a type, such as B-PER"),
         ("a O O\n", "in: no token has a tag other than O in the last two columns"),
         ("a B-A O\n\xff".encode("latin-1"), "in:2: this line is not UTF-8"),
     ],

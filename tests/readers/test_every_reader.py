@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,18 @@ def test_packages_offer_readers_by_entry_points(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(metadata, "entry_points", offered)
     monkeypatch.setattr(metadata.EntryPoint, "load", lambda entry: BARS)
     assert plugins() == {"bars": BARS}
+
+
+def test_a_reader_that_fails_is_a_sentence_about_the_file(database: Database, tmp_path: Path) -> None:
+    def failing(staging: Staging) -> tuple[Staged, ...]:
+        raise ZeroDivisionError("division by zero")
+
+    file = tmp_path / "in.bars"
+    file.write_text("x|m|1\n")
+    with pytest.raises(DataError) as caught:
+        load(database, file, replace(BARS, stage=failing), fields=ON)
+    assert str(caught.value.faults[0]) == f"{file}: the reader bars failed: ZeroDivisionError: division by zero"
+    assert database.rows(Sql("select * from import")) == []
 
 
 def test_lines_and_archives_are_bounded(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:

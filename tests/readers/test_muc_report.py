@@ -90,6 +90,16 @@ def test_columns_may_abut(database: Database, load_text: Load) -> None:
             "ge.txt:12: '1   x' should be 2 counts: POS ACT",
         ),
         (
+            "hum-tgt-name            1   2|  1",
+            "hum-tgt-name            x   2|  1",
+            "ge.txt:12: 'x   2' should be 2 counts: POS ACT",
+        ),
+        (
+            "hum-tgt-name            1   2|  1",
+            "hum-tgt-name           -1   2|  1",
+            "ge.txt:12: '-1   2' should be 2 counts: POS ACT",
+        ),
+        (
             "Configuration: /muc/GE/config-tst3.el",
             "",
             "ge.txt: the report does not say the system; --set system=NAME does",

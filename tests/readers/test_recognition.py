@@ -101,7 +101,7 @@ def test_files_folders_and_patterns_load_together_or_not_at_all(tmp_path: Path) 
     (runs / "c.run").write_text("1 Q0\n")
     wrong = evalhouse("load", "qrels", "runs/*.run", "--as", "trec", *on, folder=tmp_path)
     assert wrong.returncode == 1
-    assert "runs/c.run: 2 columns in the first line" in wrong.stderr
+    assert "runs/c.run:1: 2 columns in this line" in wrong.stderr
     (runs / "c.run").unlink()
     loaded = evalhouse("load", "qrels", "runs/*.run", "--as", "trec", "--depth", "1", *on, folder=tmp_path)
     assert loaded.returncode == 0, loaded.stderr

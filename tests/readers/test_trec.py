@@ -85,7 +85,7 @@ def test_ties_are_broken_by_name_from_last_to_first(database: Database, load_tex
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
-        ("1 0 A\n", ["in: 3 columns in the first line; qrels have 4 (topic, iteration, document, grade) and runs 6 "
+        ("\n1 0 A\n", ["in:2: 3 columns in this line; qrels have 4 (topic, iteration, document, grade) and runs 6 "
                      "(topic, Q0, document, rank, score, system)"]),
         ("1 0 A 1\n\n1 0 B\n", ["in:3: 3 columns in this line, and 4 in the first"]),
         ("1 0 A 1\n1 0 B high\n", ["in:2: grade is 'high', not a whole number"]),
@@ -166,8 +166,22 @@ def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_tex
     [
         ("map\t301\t0.1\nP_5\t301\n", "in:2: 2 columns in this line; trec_eval prints 3"),
         ("map\t301\tnan\n", "in:1: the value of 'map' is nan, not a finite number"),
+        ("map\t301\t0.1 or so\n", "in:1: 5 columns in this line; trec_eval prints 3"),
         ("map\tall\t0.1\n", "in: no topic is printed; trec_eval -q prints them"),
     ],
 )
 def test_what_trec_eval_did_not_print_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
     assert complaints(text, "trec-eval", "in", fields={**ON, "system": "x"}) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("content", "file", "sentence"),
+    [
+        (b"301 0 D1 1\n301 0 D\xff 1\n", "in", "in:2: this line is not UTF-8"),
+        (gzip.compress(b"301 0 D1 1\n" * 9)[:-9], "in.gz", "in.gz: the gzip data is cut off or damaged"),
+    ],
+)
+def test_what_cannot_be_read_is_said_as_of_other_files(
+    complaints: Complaints, content: bytes, file: str, sentence: str
+) -> None:
+    assert complaints(content, "trec", file, fields=ON) == [sentence]

@@ -73,6 +73,18 @@ def test_what_is_wrong_stops_nothing_and_is_told_in_the_status(tmp_path: Path) -
     assert done.returncode == 1
 
 
+def test_a_mistake_of_ours_is_a_sentence_and_the_session_goes_on(tmp_path: Path) -> None:
+    broken = "import cli, sys, warehouse.shell.repl as repl; repl.commands.run = None; sys.exit(cli.main([]))"
+    done = subprocess.run(
+        [sys.executable, "-c", broken], capture_output=True, text=True, cwd=tmp_path, input=".timer\nshow tests;\n",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert "error: a mistake in evalhouse itself: TypeError: 'NoneType' object is not callable" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "randomization" in done.stdout
+    assert done.returncode == 1
+
+
 def test_the_last_result_is_drawn_again_in_another_format(tmp_path: Path) -> None:
     done = shell("score F for GE on TST3;\n.last markdown\n.digits 4\n.last markdown\n.last xml\n", tmp_path)
     assert "| GE     |     56.01 |" in done.stdout

@@ -24,6 +24,9 @@ EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Ar
 
 _ANNOTATION = re.compile(r"T\S*\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t.*)?")
 
+_OTHERS = "REAMN*#"
+"""What the lines of relations, events, attributes, normalizations, equivalences and notes begin with."""
+
 Place = tuple[tuple[int, int], ...]
 """The fragments of an annotation: from where to before where."""
 
@@ -46,7 +49,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             raise staging.refusal("an archive (.tar or .tar.gz) of folders of .ann files is wanted")
         path = PurePosixPath(document.member)
         if path.suffix == ".ann" and not path.name.startswith("."):
-            folders.setdefault(path.parent.name, {})[path.stem] = _annotations(document)
+            folder = folders.setdefault(path.parent.name, {})
+            if path.stem in folder:
+                raise document.refusal(f"there is another {path.parent.name}/{path.name} in the archive")
+            folder[path.stem] = _annotations(document)
     if gold not in folders or len(folders) < 2:
         there_are = f"there are {', '.join(map(shown, folders))}" if folders else "there are none"
         raise staging.refusal(f"folders of .ann files are wanted, {shown(gold)} and one a system; {there_are}")
@@ -69,12 +75,19 @@ def _annotations(document: Document) -> list[Annotation]:
     found = []
     for number, line in document.lines():
         if not line.startswith("T"):
+            if line.strip() and line[0] not in _OTHERS:
+                raise document.refusal(
+                    "this is no annotation: the lines of BRAT begin with T, R, E, A, M, N, * or #", number
+                )
             continue
         read = _ANNOTATION.fullmatch(line)
         if read is None:
             raise document.refusal("this is no text-bound annotation: T1, a tab, a type and where it stands", number)
         fragments = (fragment.split(" ") for fragment in read[2].split(";"))
-        found.append(Annotation(tuple((int(start), int(end)) for start, end in fragments), read[1]))
+        place = tuple((int(start), int(end)) for start, end in fragments)
+        if any(start > end for start, end in place):
+            raise document.refusal(f"{shown(read[2])} ends before it begins", number)
+        found.append(Annotation(place, read[1]))
     return found
 
 

@@ -28,10 +28,16 @@ Row = tuple[int, dict[str, str]]
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages labels and decisions, or score tuples by class. Raises DataError where a column or a cell is lacking."""
-    classes = sorted({cell for _, row in _rows(staging) for cell in (row["y_true"], row["y_pred"])})
-    if not classes:
+    found: set[str] = set()
+    row: dict[str, str] = {}
+    for _, row in _rows(staging):
+        found |= {row["y_true"], row["y_pred"]}
+    if not found:
         raise staging.refusal("there is a header and no rows")
+    classes = sorted(found)
     binary = all(name.casefold() in YES | NO for name in classes)
+    read = {*NAMED, *staging.columns.values(), *(("score",) if binary else ())}
+    left_out = ", ".join(column for column in row if column not in read)
     forms = (LABELS, DECISIONS) if binary else (SCORES,)
     with Sheets(staging, *forms, named=NAMED) as sheets:
         if binary:
@@ -59,7 +65,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     wanted, given = int(row["y_true"] == name), int(row["y_pred"] == name)
                     both = wanted * given
                     scores.add(line, row["id"], name, wanted, given, both, 0, 0, given - both, wanted - both)
-        return sheets.staged()
+        return sheets.staged((f"left out, being no field: {left_out}",) if left_out else ())
 
 
 def _rows(staging: Staging) -> Iterator[Row]:
@@ -79,6 +85,9 @@ def _rows(staging: Staging) -> Iterator[Row]:
                 if header is None:
                     header = [cell.strip() for cell in cells]
                     absent = [column for column in wanted.values() if column not in header]
+                    twice = [column for column in wanted.values() if header.count(column) > 1]
+                    if twice:
+                        raise document.refusal(f"the column {shown(twice[0])} stands more than once in the header", 1)
                     if absent:
                         listed = f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}"
                         raise document.refusal(listed, 1)

@@ -84,13 +84,14 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
                 gold, found = [], []
             continue
         if len(cells) < 3:
+            counted = "1 column" if len(cells) == 1 else "2 columns"
             raise document.refusal(
-                f"{len(cells)} columns in this line; a token, its gold and its predicted tag are wanted", number
+                f"{counted} in this line; a token, its gold and its predicted tag are wanted", number
             )
         _, wanted, given = cells
         if wanted not in known or given not in known:
             for tag in {wanted, given} - known:
-                if tag[0] not in "BIES" or tag[1:2] not in ("", "-"):
+                if tag[0] not in "BIES" or tag[1:2] not in ("", "-") or len(tag) == 2:
                     sentence = f"{shown(tag)} is no tag: O, or one of B, I, E, S with a type, such as B-PER"
                     raise document.refusal(sentence, number)
             known |= {wanted, given}

@@ -56,7 +56,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                         found.setdefault((name, measure), []).append(value)
                     else:
                         empty += 1
-            except (KeyError, TypeError, AttributeError, ValueError):
+            except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
                 raise document.refusal(
                     f"instance {place} has no instance_id, or no stats with name, count and sum"
                 ) from None

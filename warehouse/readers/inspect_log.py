@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import DataError, Fault
-from warehouse.readers.kinds import shown
+from warehouse.readers.kinds import finite, shown
 from warehouse.readers.sheets import Sheets
 from warehouse.readers.staging import Staged, Staging
 from warehouse.readers.text import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
@@ -69,8 +69,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             if isinstance(value, str) and value in LETTERS:
                 counts = letters.setdefault((name, scorer), [0] * len(COLUMNS))
                 letters[name, scorer] = [a + b for a, b in zip(counts, LETTERS[value], strict=True)]
-            elif isinstance(value, (bool, int, float)) and math.isfinite(value):
-                numbers.setdefault((name, scorer), []).append(float(value))
+            elif (number := finite(value)) is not None:
+                numbers.setdefault((name, scorer), []).append(number)
             else:
                 unmapped[scorer] += 1
     with Sheets(staging, VALUES, SCORES) as sheets:

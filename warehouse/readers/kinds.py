@@ -7,6 +7,7 @@ not fail. This module builds SQL from quoted names and its own constants only, a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from warehouse.records import Kind
@@ -91,6 +92,17 @@ def complaint(kind: Kind, column: str, cell: str | None) -> str:
             return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {shown(cell)}"
         return f"{column} is {shown(cell)}, which has a control character in it"
     return f"{column} is {shown(cell)}, not {KINDS[kind].wanted}"
+
+
+def finite(item: object) -> float | None:
+    """What stands for a value in JSON, as a float; None where it is no number, not finite or too large."""
+    if not isinstance(item, (bool, int, float)):
+        return None
+    try:
+        number = float(item)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def shown(cell: str, longest: int = 60) -> str:

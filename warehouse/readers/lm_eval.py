@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from warehouse.readers.kinds import shown
+from warehouse.readers.kinds import finite, shown
 from warehouse.readers.sheets import Sheets
 from warehouse.readers.spans import COLUMNS, Tally
 from warehouse.readers.staging import Staged, Staging
@@ -87,9 +87,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 for metric in sample["metrics"]:
                     item = sample.get(metric)
                     measure = metric if filtered == "none" else f"{metric}:{filtered}"
-                    if isinstance(item, (bool, int, float)):
-                        values.add(number, test_set, called, name, measure, float(item), member=document.member)
-                        sums.setdefault(f"{metric},{filtered}", []).append(float(item))
+                    value = finite(item)
+                    if value is not None:
+                        values.add(number, test_set, called, name, measure, value, member=document.member)
+                        sums.setdefault(f"{metric},{filtered}", []).append(value)
                     elif metric in log.spans:
                         _count_spans(document, number, spans, called, name, item)
                     else:
@@ -103,7 +104,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 scores.add(number, test_set, called, name, label, *tally.cells)
         runs = max(seen.values(), default=0)
         notes = [
-            f"left out, {metric} having items that are no numbers: {count} samples"
+            f"left out, {metric} having items that are no finite numbers: {count} samples"
             for metric, count in unmapped.items()
         ]
         if runs > 1:

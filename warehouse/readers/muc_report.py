@@ -83,7 +83,9 @@ _GROUPS = ((2, "POS ACT"), (3, "COR PAR INC"), (2, "ICR IPA"), (3, "SPU MIS NON"
 _HEADER = "|".join(names for _, names in _GROUPS)
 _LETTERS = string.ascii_letters + "/- "
 _ROW = re.compile(
-    r"[A-Za-z/ -]*" + r"\|".join(" +".join([r" *(\d+)", *[r"(\d+)"] * (wanted - 1)]) for wanted, _ in _GROUPS) + r"\|",
+    r"[A-Za-z/ -]*(?<![A-Za-z/-])"
+    + r"\|".join(" +".join([r" *(\d+)", *[r"(\d+)"] * (wanted - 1)]) for wanted, _ in _GROUPS)
+    + r"\|",
     re.ASCII,
 )
 """A row whose counts have blanks or bars between them, as nearly all have."""
@@ -200,7 +202,8 @@ def _counts(document: Document, number: int, text: str, header: str) -> Row:
     apart = _ROW.match(text)
     if apart is not None:
         return tuple(map(int, apart.groups()))
-    begins = len(text) - len(text.lstrip(_LETTERS))
+    # What stands under the columns is no part of the label, though it be a letter or a sign.
+    begins = min(len(text) - len(text.lstrip(_LETTERS)), header.index("POS"))
     groups, names = text[begins:].split("|"), header[begins:].split("|")
     counts: list[int] = []
     for (wanted, called), cells, columns in zip(_GROUPS, groups, names, strict=False):

@@ -46,6 +46,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             systems, named = _heading(staging, document, first[1])
             if not (len(first[1]) == 1 and _NUMBER.fullmatch(first[1][0])):
                 first = next(lines, None)
+                if first is None:
+                    raise document.refusal("the first line names systems, and no line of numbers follows", 1)
             segment = 0
             while first is not None:
                 number, cells = first
@@ -84,7 +86,10 @@ def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[li
     if any(_NUMBER.fullmatch(cell) for cell in cells):
         raise document.refusal("the first line of a table names the systems, and there is a number in it", 1)
     named = cells[0].casefold() in NAMES
-    return cells[named:], named
+    systems = cells[named:]
+    if len(set(systems)) < len(systems):
+        raise document.refusal("a system stands twice in the first line", 1)
+    return systems, named
 
 
 def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
@@ -103,6 +108,8 @@ def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
                     raise document.refusal(f"{len(counts)} numbers in this line, and {3 * orders} in the first", number)
                 for order in range(orders):
                     given, wanted, match = map(int, counts[3 * order : 3 * order + 3])
+                    if match > min(given, wanted):
+                        raise document.refusal(f"{match} matches of {given} and {wanted} n-grams", number)
                     of = f"char-{order + 1}" if order < CHARACTER_ORDERS else f"word-{order + 1 - CHARACTER_ORDERS}"
                     cells_of = (wanted, given, match, 0, 0, given - match, wanted - match)
                     scores.add(number, segment, of, *cells_of, member=document.member)

@@ -15,7 +15,7 @@ from warehouse.errors import DataError
 from warehouse.readers.kinds import KINDS, shown
 from warehouse.readers.sheets import Places, refuse_settings
 from warehouse.readers.staging import MOST_FAULTS, Staged, Staging, pattern_of
-from warehouse.readers.text import brief, compression_of, start_of
+from warehouse.readers.text import brief, compression_of, documents, start_of
 from warehouse.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, Form, UnreadableError
 from warehouse.sql import Sql, join, name, value
 
@@ -61,6 +61,9 @@ def _read(staging: Staging) -> tuple[str, ...]:
     try:
         database.read("trec_lines", reading)
     except UnreadableError as error:
+        for document in documents(staging):
+            for _ in document.lines():  # says on which line the trouble is, if Python has trouble too
+                pass
         raise staging.refusal(f"the file cannot be read: {brief(str(error))}") from None
     # Splitting by a pattern takes ten times as long, so only lines with blanks in a row are split so.
     cells = "case when contains(text, '  ') then string_split_regex(text, ' +') else string_split(text, ' ') end"
@@ -70,14 +73,15 @@ def _read(staging: Staging) -> tuple[str, ...]:
             "(select rowid + 1 as line, trim(replace(line, chr(9), ' ')) as text from trec_lines) where text <> ''"
         )
     )
-    first = database.rows(Sql("select len(cells) from trec_cells limit 1"))
+    first = database.rows(Sql("select len(cells), line from trec_cells order by line limit 1"))
     if not first:
         raise staging.refusal("there is nothing in it to store")
     columns = {len(QRELS): QRELS, len(RUN): RUN}.get(first[0][0])
     if columns is None:
         raise staging.refusal(
-            f"{_counted(first[0][0])} in the first line; qrels have {len(QRELS)} ({', '.join(QRELS)}) "
-            f"and runs {len(RUN)} ({', '.join(RUN)})"
+            f"{_counted(first[0][0])} in this line; qrels have {len(QRELS)} ({', '.join(QRELS)}) "
+            f"and runs {len(RUN)} ({', '.join(RUN)})",
+            first[0][1],
         )
     _refuse(
         staging,

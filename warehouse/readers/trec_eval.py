@@ -7,11 +7,12 @@ for map, `P@10` for P_10, `ndcg@10` for ndcg_cut_10.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from warehouse.readers.kinds import shown
 from warehouse.readers.sheets import Sheets
 from warehouse.readers.staging import Staged, Staging
-from warehouse.readers.text import documents
+from warehouse.readers.text import Document, documents
 from warehouse.records import VALUES
 
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"
@@ -28,13 +29,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         values = sheets.open(VALUES, "system", "document", "measure", "value")
         texts: dict[str, None] = {}
         for document in documents(staging):
-            for number, line in document.lines():
-                cells = line.split()
-                if not cells:
-                    continue
-                if len(cells) != 3:
-                    raise document.refusal(f"{len(cells)} columns in this line; trec_eval prints 3", number)
-                measure, topic, value = cells
+            for number, (measure, topic, value) in _lines(document):
                 if topic == "all":
                     continue
                 if _NUMBER.fullmatch(value):
@@ -48,14 +43,25 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged((f"left out, being no numbers: {', '.join(texts)}",) if texts else ())
 
 
+def _lines(document: Document) -> Iterator[tuple[int, list[str]]]:
+    """The number and the three cells of each line that is not blank."""
+    for number, line in document.lines():
+        cells = line.split()
+        if len(cells) == 3:
+            yield number, cells
+        elif cells:
+            counted = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+            raise document.refusal(f"{counted} in this line; trec_eval prints 3", number)
+
+
 def _system(staging: Staging) -> str:
     """The runid, which is printed after the topics."""
     if "system" in staging.fields:
         return staging.fields["system"]
     for document in documents(staging):
-        for _, line in document.lines():
-            if line.startswith("runid"):
-                return line.split()[-1]
+        for _, (measure, _topic, value) in _lines(document):
+            if measure == "runid":
+                return value
     raise staging.refusal("the file does not say the system, having no runid; --set system=NAME does")
 
 

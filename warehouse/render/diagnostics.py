@@ -44,6 +44,12 @@ def warehouse_error(error: WarehouseError) -> str:
     return "\n".join([f"error: {clean(error.message)}", *(f"  {clean(hint)}" for hint in error.hints)])
 
 
+def unforeseen(error: Exception) -> str:
+    """A mistake of the program, which no input should bring about; where it is interests who mends it only."""
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"error: a mistake in evalhouse itself: {clean(said)}\n  with EVALHOUSE_TRACEBACK=1 it says where"
+
+
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
     """The line as shown, how many columns stand before the place, and how many it takes."""
     head, tail = 0, len(line)

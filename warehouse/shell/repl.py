@@ -21,7 +21,7 @@ from warehouse.catalog import Catalog
 from warehouse.errors import DataError, WarehouseError
 from warehouse.measures import TASKS
 from warehouse.render import FORMATS, Style, files, render
-from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.render.diagnostics import data_error, query_error, unforeseen, warehouse_error
 from warehouse.render.progress import clock
 from warehouse.render.style import clean
 from warehouse.results import Result
@@ -153,6 +153,12 @@ class Shell:
             self._err(warehouse_error(error))
         except KeyboardInterrupt:
             self._err("interrupted")
+        except (EOFError, OSError):
+            raise
+        except Exception as error:
+            if os.environ.get("EVALHOUSE_TRACEBACK"):
+                raise
+            self._err(unforeseen(error))
 
     def statements(self, text: str, source: str | None = None, keep: bool = True) -> None:
         """Runs statements and shows each result as it comes. With `keep` they become the last ones."""

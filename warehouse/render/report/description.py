@@ -114,6 +114,8 @@ def _shortened(section: Section, longest: int) -> Section:
     if isinstance(section, Passage) or section.result is None or len(section.result.table.rows) <= longest:
         return section
     table = section.result.table
-    note = f"the first {longest:,} of {len(table.rows):,} rows, also when they are copied; evalhouse query gives them all"
+    note = (
+        f"the first {longest:,} of {len(table.rows):,} rows, also when they are copied; evalhouse query gives them all"
+    )
     cut = replace(section.result, table=Table(table.columns, table.rows[:longest]), triangle=None)
     return replace(section, result=replace(cut, notes=(note, *cut.notes)))

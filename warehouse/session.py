@@ -122,42 +122,43 @@ class Session:
                 return self._forget(statement, scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0)
         try:
             plan = resolve(statement, scope)
-            if isinstance(plan, ExportPlan):
-                return self._export(plan)
-            if isinstance(plan, PlotPlan) and plan.to is not None:
-                return self._plot(plan, plan.to)
+            if isinstance(statement, n.Export) and isinstance(plan, ExportPlan):
+                return self._export(plan, statement.to.span)
+            if isinstance(statement, n.Plot) and statement.to and isinstance(plan, PlotPlan) and plan.to is not None:
+                return self._plot(plan, plan.to, statement.to.span)
             return execute(plan, self._engine, self.catalog, self.variables)
         except QueryError as error:
             raise QueryError(error.message, _place(error, statement), error.hints) from None
 
-    def _export(self, plan: ExportPlan) -> Result:
+    def _export(self, plan: ExportPlan, place: Span) -> Result:
         """Writes the rows of a question to a file in the format of its ending; what is there is kept unless forced."""
         formats = {each.suffix: each for each in FORMATS if each.suffix}
-        path = self._file(plan.to, formats, "a format")
+        path = self._file(plan.to, formats, "a format", place)
         result = execute(plan.question, self._engine, self.catalog, self.variables)
-        _write(path, render(result, formats[path.suffix.casefold()].name, Style()))
+        _write(path, render(result, formats[path.suffix.casefold()].name, Style()), place)
         return _written(plan.text, "exported", plan.to, result)
 
-    def _plot(self, plan: PlotPlan, to: str) -> Result:
+    def _plot(self, plan: PlotPlan, to: str, place: Span) -> Result:
         """Writes the picture of a question to a file; what is there is kept unless forced."""
         from warehouse.render.vega import FILES
 
-        path = self._file(to, FILES, "a kind of picture")
+        path = self._file(to, FILES, "a kind of picture", place)
         result = execute(plan, self._engine, self.catalog, self.variables)
         if result.chart is None:
             raise QueryError("there is nothing to draw")
-        _write(path, FILES[path.suffix.casefold()](result.chart))
+        _write(path, FILES[path.suffix.casefold()](result.chart), place)
         return _written(plan.text, "drawn", to, result)
 
-    def _file(self, to: str, endings: Iterable[str], kind: str) -> Path:
+    def _file(self, to: str, endings: Iterable[str], kind: str, place: Span) -> Path:
         """The file that is to be written. Raises QueryError for an ending that says nothing, and for one that is
         there.
         """
         path = self.folder / to
         if path.suffix.casefold() not in endings:
-            raise QueryError(f"{path.name} has no ending that names {kind}", hints=(f"endings: {', '.join(endings)}",))
+            named = path.name if to.strip() else "a file without a name"
+            raise QueryError(f"{named} has no ending that names {kind}", place, (f"endings: {', '.join(endings)}",))
         if path.exists() and not self.force:
-            raise QueryError(f"{path} is there already", hints=("--force writes over it",))
+            raise QueryError(f"{path} is there already", place, ("--force writes over it",))
         return path
 
     # --- what changes the session or the warehouse ------------------------------------------------------------------
@@ -256,15 +257,16 @@ def _written(statement: str, what: str, to: str, result: Result) -> Result:
     )
 
 
-def _write(path: Path, drawn: str | bytes) -> None:
-    """Writes a file, all of it or nothing. Raises QueryError."""
+def _write(path: Path, drawn: str | bytes, place: Span) -> None:
+    """Writes a file, all of it or nothing. Raises QueryError at the place where it was named."""
     new = path.with_name(f"{path.name}.new")
     try:
         new.write_bytes(drawn if isinstance(drawn, bytes) else drawn.encode())
         os.replace(new, path)
     except OSError as error:
         new.unlink(missing_ok=True)
-        raise QueryError(f"{path} cannot be written: {(error.strerror or 'why is not known').lower()}") from None
+        reason = (error.strerror or "why is not known").lower()
+        raise QueryError(f"{path} cannot be written: {reason}", place) from None
 
 
 def _counts(names: Iterable[str], counts: Iterable[str]) -> tuple[Column, ...]:

@@ -1,0 +1,195 @@
+"""The command `run`: what it runs, what it says of mistakes, and what it writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import cli
+from tests.conftest import write_csv
+from tests.report.conftest import STUDY
+from tests.test_command_line import SCORES, evalhouse
+from warehouse.sample import FOLDER
+
+ROWS = [("news", "base", "d1", 10, 9, 7, 1), ("news", "tuned", "d1", 10, 10, 8, 1)]
+BRINGS = """\
+--| # What it brings along
+load "rows/scores.csv" as scores;
+score recall for all on news;
+export score recall for all on news to "recall.csv";
+"""
+
+
+@pytest.fixture
+def brings(tmp_path: Path) -> Path:
+    """A study that loads what lies beside it, in a folder that is not the one where the command is given."""
+    folder = tmp_path / "study"
+    (folder / "rows").mkdir(parents=True)
+    write_csv(folder / "rows" / "scores.csv", SCORES, ROWS)
+    (folder / "brings.eval").write_text(BRINGS, encoding="utf-8")
+    return folder / "brings.eval"
+
+
+def test_the_first_error_ends_a_study(tmp_path: Path) -> None:
+    (tmp_path / "two.eval").write_text(STUDY, encoding="utf-8")
+    done = evalhouse("run", "two.eval", "--report", "two.html", "--quiet", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "error: unknown system 'UMAS' on TST3 (two.eval:17)",
+        "  score F for UMAS on TST3;",
+        "              ^^^^",
+        "  did you mean UMASS?",
+    ]
+    assert not (tmp_path / "two.html").exists()
+
+
+def test_keep_going_tells_every_error_and_reports_them_in_their_places(tmp_path: Path) -> None:
+    text = 'show tests;\nscore F for frob TST3;\nscore F for UMAS on TST3;\nload "absent.csv" as scores;\nshow tests'
+    (tmp_path / "s.eval").write_text(text, encoding="utf-8")
+    done = evalhouse("run", "s.eval", "--keep-going", "--report", "s.md", "--quiet", folder=tmp_path)
+    assert done.returncode == 1
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert [line.rpartition(" (s.eval:")[2] for line in errors] == ["2)", "3)", "4)"]
+    written = (tmp_path / "s.md").read_text(encoding="utf-8")
+    assert [written.index(f"## {number} ") for number in range(1, 6)] == sorted(
+        written.index(f"## {number} ") for number in range(1, 6)
+    )
+    assert written.count("not answered\n") == 3
+    assert "did you mean UMASS?" in written
+
+
+def test_what_parsing_can_find_is_found_before_anything_is_run(tmp_path: Path) -> None:
+    (tmp_path / "s.eval").write_text("show tests;\n\nscore F frob TST3", encoding="utf-8")
+    done = evalhouse("run", "s.eval", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "(s.eval:3)" in done.stderr
+
+
+def test_a_study_may_bring_its_data_along(brings: Path, tmp_path: Path) -> None:
+    (tmp_path / "evalhouse.duckdb").write_text("not asked", encoding="utf-8")
+    done = evalhouse("run", brings, "--report", "out.html", "--quiet", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "asked of what it loads" in page
+    assert ">rows/scores.csv<" in page
+    assert (
+        (brings.parent / "recall.csv").read_text(encoding="utf-8").splitlines()[1].startswith("news,extraction,tuned")
+    )
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["evalhouse.duckdb", "out.html", "study"]
+
+
+def test_a_study_loads_into_the_warehouse_that_is_named(brings: Path, tmp_path: Path) -> None:
+    assert evalhouse("init", "my.duckdb", folder=tmp_path).returncode == 0
+    assert evalhouse("run", brings, "--db", "my.duckdb", folder=tmp_path).returncode == 0
+    done = evalhouse("query", "score recall for all on news", "--db", "my.duckdb", "--quiet", folder=tmp_path)
+    assert "tuned" in done.stdout
+
+
+def test_variables_from_outside(tmp_path: Path) -> None:
+    (tmp_path / "s.eval").write_text("let $who = GE;\n--| Who?\nscore F for $who on TST3;", encoding="utf-8")
+    param = ("--param", "who=SRI, NYU")
+    done = evalhouse("run", "s.eval", *param, "--format", "csv", "--digits", "3", "--quiet", folder=tmp_path)
+    assert [line.split(",")[2] for line in done.stdout.splitlines()] == ["system", "SRI", "NYU"]
+    evalhouse("run", "s.eval", *param, "--report", "s.md", folder=tmp_path)
+    assert "Given from outside: \\$who = SRI, NYU." in (tmp_path / "s.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["out.html", "out.md", "out.tex"])
+def test_a_report_is_never_written_over_unasked(name: str, brings: Path, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    brings.write_text("--| # A\nshow tests", encoding="utf-8")
+    done = evalhouse("run", brings, "--report", name, "--quiet", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"error: {name}: is there already; --force writes over it\n")
+    assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
+    assert evalhouse("run", brings, "--report", name, "--force", "--quiet", folder=tmp_path).returncode == 0
+    assert (tmp_path / name).read_text(encoding="utf-8") != "mine"
+
+
+def test_a_wrong_ending_is_found_before_anything_is_run(tmp_path: Path) -> None:
+    (tmp_path / "s.eval").write_text("show tests", encoding="utf-8")
+    for name in ("out.pdf", "out", "out.html.gz"):
+        done = evalhouse("run", "s.eval", "--report", name, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"error: {name}: a report has one of the endings .html, .md, .tex\n"
+    done = evalhouse("run", "s.eval", "--report", "absent/out.html", "--quiet", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "error: absent/out.html: cannot be written: no such file or directory\n",
+    )
+
+
+def test_pictures_are_written_beside_or_nothing_is(tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert", reason="pictures need the extra plot")
+    text = "--| # P\nplot score F for GE, SRI on TST3;\nplot score recall, precision of published for all on TST3;"
+    (tmp_path / "s.eval").write_text(text, encoding="utf-8")
+    done = evalhouse("run", "s.eval", "--report", "my out.tex", folder=tmp_path)
+    assert done.stderr.splitlines()[-1] == "note: my out.tex: 2 results and 2 pictures beside it"
+    assert (tmp_path / "my-out-1.pdf").read_bytes().startswith(b"%PDF")
+    if shutil.which("pdflatex"):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "my out.tex"]
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    (tmp_path / "new-2.svg").write_text("mine", encoding="utf-8")
+    done = evalhouse("run", "s.eval", "--report", "new.md", "--quiet", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "error: new-2.svg: is there already; --force writes over it\n")
+    assert not [each for each in tmp_path.iterdir() if each.name in ("new.md", "new-1.svg") or ".new" in each.name]
+    done = evalhouse("run", "s.eval", "--report", "new.md", "--force", folder=tmp_path)
+    assert (tmp_path / "new-2.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "](new-2.svg)" in (tmp_path / "new.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md", ".tex"])
+def test_a_report_is_the_same_whenever_it_is_made(suffix: str, brings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the line with the date, which SOURCE_DATE_EPOCH sets."""
+    if suffix != ".html":
+        brings.write_text(BRINGS.replace("export", "-- export"), encoding="utf-8")
+    monkeypatch.chdir(brings.parent)
+    brings.write_text(BRINGS.replace("export", "plot").replace(' to "recall.csv"', ""), encoding="utf-8")
+    pytest.importorskip("vl_convert", reason="pictures need the extra plot")
+    made = []
+    for epoch in ("0", "0", "86400"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+        assert cli.main(["run", "brings.eval", "--report", f"out{suffix}", "--force", "--quiet"]) == 0
+        made.append({file.name: file.read_bytes() for file in brings.parent.glob("out*")})
+        time.sleep(1.1)  # the import of a load bears its second
+    assert made[0] == made[1]
+    assert len(made[0]) == (1 if suffix == ".html" else 2)
+    name = f"out{suffix}"
+    before, after = (each[name].split(b"\n") for each in (made[0], made[2]))
+    differing = [(one, other) for one, other in zip(before, after, strict=True) if one != other]
+    assert len(differing) == 1
+    assert b"1970-01-01 00:00 UTC" in differing[0][0]
+    assert b"1970-01-02 00:00 UTC" in differing[0][1]
+    assert {key: value for key, value in made[0].items() if key != name} == {
+        key: value for key, value in made[2].items() if key != name
+    }
+
+
+def test_a_date_that_is_none_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "s.eval").write_text("show tests", encoding="utf-8")
+    command = [sys.executable, cli.__file__, "run", "s.eval", "--report", "s.html"]
+    settings = {**os.environ, "SOURCE_DATE_EPOCH": "yesterday"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=settings, check=False)
+    assert done.returncode == 2
+    assert "SOURCE_DATE_EPOCH is 'yesterday'" in done.stderr
+
+
+def test_standard_input_is_a_study_too(tmp_path: Path) -> None:
+    done = evalhouse("run", "-", "--report", "s.md", folder=tmp_path, stdin="--| # Piped\nshow tests")
+    assert done.returncode == 0
+    assert (tmp_path / "s.md").read_text(encoding="utf-8").startswith("# Piped\n")
+
+
+@pytest.mark.parametrize("name", sorted(each.name for each in (FOLDER / "studies").glob("*.eval")))
+def test_the_studies_that_come_along_are_reported(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert", reason="pictures need the extra plot")
+    done = evalhouse("run", FOLDER / "studies" / name, "--report", "out.html", "--quiet", folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert len(page.encode()) < 3_000_000
+    assert page.count('class="picture"') == {"chinchor_1992.eval": 9, "lewis_tong_1992.eval": 6}.get(name, 0)

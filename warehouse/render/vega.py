@@ -11,6 +11,7 @@ from typing import Any
 
 from warehouse.charts import Chart
 from warehouse.errors import WarehouseError
+from warehouse.render.pdf import in_order
 from warehouse.render.vegalite import spec
 
 RESOLUTION = 2.0
@@ -34,7 +35,7 @@ def png(chart: Chart) -> bytes:
 def pdf(chart: Chart) -> bytes:
     """The chart as PDF. Raises WarehouseError where the extra is not installed."""
     drawn: bytes = _converter().vegalite_to_pdf(spec(chart), allowed_base_urls=[])
-    return drawn
+    return in_order(drawn)
 
 
 def page(chart: Chart) -> str:

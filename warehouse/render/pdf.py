@@ -1,0 +1,85 @@
+"""The objects of a PDF in one order. svg2pdf, which vl-convert draws with, writes fonts in an order that changes from
+one drawing to the next; the same chart is to give the same bytes.
+
+Only what svg2pdf writes is understood: one table of references, no compressed objects. It draws nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
+_NAMED = re.compile(rb"(?:^[ ]*/[a-z]+\d+ \d+ 0 R\n){2,}", re.MULTILINE)
+_TABLE = re.compile(
+    rb"xref\n0 \d+\n(?P<entries>(?:\d{10} \d{5} [nf]\r\n)+)trailer\n(?P<trailer>.*?)\nstartxref\n\d+\n%%EOF\s*\Z",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """What stands between `obj` and `endobj`: a dictionary, and the bytes of its stream, if it has one."""
+
+    dictionary: bytes
+    stream: bytes
+
+
+def in_order(pdf: bytes) -> bytes:
+    """The PDF with its objects numbered and written in the order in which its root leads to them.
+
+    It is given back as it is where it is not laid out as svg2pdf does.
+    """
+    table = _TABLE.search(pdf, max(0, pdf.rfind(b"\nxref\n")))
+    if table is None:
+        return pdf
+    objects = _objects(pdf, table)
+    trailer = table["trailer"]
+    order: dict[int, int] = {}
+    left = _referred(trailer)
+    while left:
+        number = left.pop(0)
+        if number not in order:
+            order[number] = len(order) + 1
+            left = _referred(objects[number].dictionary) + left
+
+    def renumbered(text: bytes) -> bytes:
+        return _REFERENCE.sub(lambda found: b"%d 0 R" % order[int(found[1])], text)
+
+    written = pdf[: min(_offsets(table))]
+    offsets = []
+    for number, new in order.items():
+        offsets.append(len(written))
+        each = objects[number]
+        written += b"%d 0 obj\n%s%s\n\n" % (new, renumbered(each.dictionary), each.stream)
+    entries = [b"0000000000 65535 f\r\n", *(b"%010d 00000 n\r\n" % offset for offset in offsets)]
+    size = len(entries)
+    trailer = re.sub(rb"/Size \d+", b"/Size %d" % size, renumbered(trailer))
+    start = len(written)
+    return written + b"xref\n0 %d\n%strailer\n%s\nstartxref\n%d\n%%%%EOF" % (size, b"".join(entries), trailer, start)
+
+
+def _offsets(table: re.Match[bytes]) -> list[int]:
+    """Where the objects begin, by their numbers, the first of which is 1."""
+    return [int(entry[:10]) for entry in table["entries"].split(b"\r\n")[1:-1]]
+
+
+def _objects(pdf: bytes, table: re.Match[bytes]) -> dict[int, _Object]:
+    offsets = _offsets(table)
+    ends = dict(zip(sorted(offsets), [*sorted(offsets)[1:], table.start()], strict=True))
+    found = {}
+    for number, start in enumerate(offsets, 1):
+        content = pdf[start : ends[start]].rstrip().removeprefix(b"%d 0 obj\n" % number)
+        dictionary, stream, data = content.partition(b"\nstream\n")
+        found[number] = _Object(_NAMED.sub(_sorted, dictionary), stream + data)
+    return found
+
+
+def _sorted(lines: re.Match[bytes]) -> bytes:
+    """Entries of a dictionary of resources by their names, fo2 before fo10."""
+    entries = sorted(lines[0].splitlines(keepends=True), key=lambda line: (len(line.split()[0]), line))
+    return b"".join(entries)
+
+
+def _referred(text: bytes) -> list[int]:
+    return [int(number) for number in _REFERENCE.findall(text)]

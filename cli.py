@@ -311,6 +311,13 @@ COMMANDS = (
         "keeping.back_up",
     ),
     Command(
+        "upgrade",
+        "bring a warehouse that an older version made up to date",
+        "evalhouse upgrade --db muc.duckdb",
+        _no_words,
+        "keeping.bring_up_to_date",
+    ),
+    Command(
         "export-scores",
         "write rows to files that load takes",
         "evalhouse export-scores scores.csv --db muc.duckdb",

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
@@ -41,7 +41,7 @@ else:
 LIBRARY = duckdb.__version__
 """The version of DuckDB that reads and writes here."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PATIENCE = 0.5
 """How long a file that another program writes is waited for, in seconds."""
 
@@ -49,12 +49,24 @@ _EXPLAIN = re.compile(
     r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain\s+(analyze\s+)?(\([^)]*\)\s*)?", flags=re.IGNORECASE | re.DOTALL
 )
 
+_NOT_OF_THE_QUERY = (
+    duckdb.OutOfMemoryException,
+    duckdb.InterruptException,
+    duckdb.IOException,
+    duckdb.FatalException,
+    duckdb.InternalException,
+    duckdb.SerializationException,
+)
+"""What can happen to a query that is as it should be."""
+
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
     "memory_limit": "50%",
 }
+
+_RESTORE = "restore it from a backup"
 
 LOADING_MEMORY = "300MB"
 """What DuckDB may hold while a file is loaded, however large it is; the rest is spilled to disk, which costs little."""
@@ -161,7 +173,7 @@ class Database:
                 return tuple(column[0] for column in cursor.description or ()), cursor.fetchall()
             finally:
                 self._connection.execute("rollback")
-        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+        except _NOT_OF_THE_QUERY as error:
             raise _as_warehouse_error(error, self.path) from None
         except duckdb.Error as error:
             raise DataError((Fault("sql", *_first_sentence(str(error))),)) from None
@@ -280,20 +292,21 @@ def replacing(path: Path) -> Iterator[Database]:
     On any exception the copy is removed and the warehouse stays as it was. Raises WarehouseError if the warehouse
     cannot be opened, if someone else is loading into it, if the copy turns out unsound, or if the disk is full.
     """
-    with _copied(path) as database:
+    with replacing_any(path) as database:
         _check_schema(database, path)
         yield database
 
 
 @contextlib.contextmanager
-def _copied(path: Path) -> Iterator[Database]:
-    """What `replacing` does, with a warehouse of any schema."""
+def replacing_any(path: Path) -> Iterator[Database]:
+    """What `replacing` does, of a warehouse of any schema, which has to be of the present one in the end."""
     if path.is_symlink():
         path = Path(os.path.realpath(path))
     copy = _copy_of(path)
     check_file(path)
     with loading_lock(path):
         try:
+            _look_into(path)
             with _writing_sentences(path):
                 _remove_copy(copy)
                 before = _state(path)
@@ -303,8 +316,7 @@ def _copied(path: Path) -> Iterator[Database]:
                 yield database
                 database.run(Sql("checkpoint"))
             _count_again(copy)
-            # Opened once more, for another program that writes to the file holds a lock on it.
-            _attached(path, writable=False).close()
+            _look_into(path)
             with _writing_sentences(path):
                 if _state(path) != before:
                     raise WarehouseError(f"{path} was changed by another program meanwhile; nothing was loaded")
@@ -329,6 +341,12 @@ def in_place(path: Path) -> Iterator[Database]:
         database.run(Sql("checkpoint"))
 
 
+def _look_into(path: Path) -> None:
+    """Raises WarehouseError if a file is no warehouse, or if another program writes to it, for that holds a lock."""
+    with _attached(path, writable=False) as database:
+        schema_version(database, path)
+
+
 def _copy_of(path: Path) -> Path:
     return path.with_name(path.name + ".import")
 
@@ -338,24 +356,26 @@ def _state(path: Path) -> tuple[int, int, int]:
     return about.st_ino, about.st_size, about.st_mtime_ns
 
 
-def backup(path: Path, to: Path) -> None:
-    """Copies the warehouse at `path` to the new file `to`, and proves that the copy is whole. Raises WarehouseError.
+def backup(path: Path, to: Path, proof: Callable[[Database], None] = lambda database: None) -> None:
+    """Copies the warehouse at `path` to the new file `to`, which is there if the copy is whole, and else not.
 
-    No load can replace the warehouse meanwhile.
+    What reads the warehouse goes on, and so does a load that will replace it; one in place has to wait. `proof` is
+    called with the copy, and what it raises is the end of it. Raises WarehouseError.
     """
     if to.exists() or to.is_symlink():
         raise WarehouseError(f"{to} exists already", ("a backup needs a name that is not taken",))
     check_file(path)
-    with loading_lock(path):
-        try:
-            with _writing_sentences(to):
-                shutil.copyfile(path, to)
-                _sync(to)
-                _sync(to.parent)
-            _count_again(to)
-        except BaseException:
-            to.unlink(missing_ok=True)
-            raise
+    copy = _copy_of(to)
+    try:
+        with open_database(path), _writing_sentences(to):
+            shutil.copyfile(path, copy)
+        _count_again(copy, proof)
+        with _writing_sentences(to):
+            _sync(copy)
+            os.replace(copy, to)
+            _sync(to.parent)
+    finally:
+        _remove_copy(copy)
 
 
 def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
@@ -412,17 +432,27 @@ def _make_schema(database: Database, *, comments: bool) -> None:
     database.run(Sql(f"begin transaction;\n{statements}\ncommit;"))
 
 
-def _check_schema(database: Database, path: Path) -> None:
+def schema_version(database: Database, path: Path) -> str:
+    """The version of the schema, as it is written in the warehouse. Raises WarehouseError if there is none."""
     try:
         stored = database._connection.execute("select value from meta where key = 'schema_version'").fetchall()
     except (duckdb.CatalogException, duckdb.BinderException):
         raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse") from None
-    version = stored[0][0] if stored else "unknown"
-    if version != str(SCHEMA_VERSION):
-        raise WarehouseError(
-            f"{path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}",
-            ("a newer evalhouse reads it",) if version.isdigit() and int(version) > SCHEMA_VERSION else (),
-        )
+    except duckdb.Error as error:
+        raise _as_warehouse_error(error, path) from None
+    return str(stored[0][0]) if stored else "unknown"
+
+
+def _check_schema(database: Database, path: Path) -> None:
+    version = schema_version(database, path)
+    if version == str(SCHEMA_VERSION):
+        return
+    older = version.isdigit() and int(version) < SCHEMA_VERSION
+    what = f"evalhouse upgrade --db {path} brings it up to date" if older else "a newer evalhouse reads it"
+    raise WarehouseError(
+        f"{path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}",
+        (what,) if version.isdigit() else (),
+    )
 
 
 def _why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> WarehouseError:
@@ -438,10 +468,11 @@ def _why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> Warehous
             f"{path} was written by DuckDB {writer}, and this is DuckDB {LIBRARY}",
             ("install that version of duckdb, or a newer one",),
         )
-    if "checksum" in text:
-        return WarehouseError(f"{path} is damaged: a checksum is wrong", ("restore it from a backup",))
-    if "enough bytes" in text:
-        return WarehouseError(f"{path} is cut off", ("restore it from a backup",))
+    if "version number" in text:
+        return WarehouseError(
+            f"{path} was written by DuckDB {writer or 'of an unknown version'}, which DuckDB {LIBRARY} cannot read",
+            ("a version between the two reads it, and writes what this one reads",),
+        )
     return _as_warehouse_error(error, path)
 
 
@@ -449,9 +480,10 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
-def _count_again(copy: Path) -> None:
+def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database: None) -> None:
     """Opens a copy afresh and counts what is in it against its ledger."""
     with open_database(copy) as database:
+        proof(database)
         for number, rows, found in unbalanced_imports(database):
             raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {found} are there")
 
@@ -500,9 +532,22 @@ def _as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseErro
         return WarehouseError("interrupted")
     if "No space left" in text or "Disk quota" in text:
         return _disk_full(path)
+    if re.search("checksum|orrupt", text):
+        place = re.search(r"location (\d+)", text)
+        where = f" in the block at byte {int(place[1]):,}" if place else ""
+        return _damaged(path, f"a checksum is wrong{where}")
+    if "enough bytes" in text:
+        return WarehouseError(f"{path} is cut off", (_RESTORE,))
+    if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
+        return _damaged(path, _first_sentence(text)[1])
     if isinstance(error, duckdb.OutOfMemoryException):
         return WarehouseError("the query needs more memory or temporary disk space than there is")
     return WarehouseError(f"{path or 'the warehouse'}: {_first_sentence(text)[1]}")
+
+
+def _damaged(path: Path | None, how: str) -> WarehouseError:
+    hints = (_RESTORE, f"evalhouse check --db {path} says whether it is the file") if path else ()
+    return WarehouseError(f"{path or 'the warehouse'} is damaged: {how}", hints)
 
 
 def _first_sentence(text: str) -> tuple[int | None, str]:

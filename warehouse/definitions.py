@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from warehouse import fingerprints
 from warehouse.database import Database
 from warehouse.sql import Sql
 
@@ -16,3 +17,4 @@ def keep(database: Database, name: str, text: str) -> None:
         database.run(Sql("delete from definition where lower(name) = lower(?)", (name,)))
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
         database.run(Sql("insert into definition values (?, ?, ?::timestamp)", (name, text, now)))
+        fingerprints.keep(database)

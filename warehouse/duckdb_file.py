@@ -42,9 +42,11 @@ def check_file(path: Path, *, log: bool = False) -> Extent:
     except OSError as error:
         raise WarehouseError(f"{path} cannot be read: {error.strerror}") from None
     if size == 0:
-        raise WarehouseError(f"{path} is empty")
+        raise WarehouseError(f"{path} is empty", ("restore it from a backup, or remove it and make a new one",))
     if head.startswith(b"SQLite format 3\0"):
-        raise WarehouseError(f"{path} is an SQLite database, not a warehouse")
+        raise WarehouseError(
+            f"{path} is an SQLite database, not a warehouse", ("export its tables as CSV files and load them",)
+        )
     if head[_MAGIC] != b"DUCK":
         raise WarehouseError(f"{path} is not a warehouse", ("a warehouse is a DuckDB file made by evalhouse init",))
     extent = _extent(head)

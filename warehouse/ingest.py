@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from warehouse import fingerprints
 from warehouse.database import Database
 from warehouse.errors import DataError, Fault, WarehouseError
 from warehouse.facts import attribute_columns, given, make_facts, number_names, store_facts
@@ -102,6 +103,7 @@ def load(
         import_id = None
         kinds: list[LoadedKind] = []
         with contextlib.suppress(_DryRunOverError), database.transaction():
+<<<<<<< HEAD
             [(number,)] = database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
             for part in parts:
                 if part.total and not leave_only_good(part):
@@ -110,6 +112,13 @@ def load(
                     kind, more_notes = _store(part, int(number))
                 except DataError as error:
                     raise refusal(parts, error) or error from None
+=======
+            [(number, document)] = database.rows(
+                Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
+            )
+            for part, staged in parts:
+                kind, more_notes = _store(part, staged, int(number))
+>>>>>>> 510ad78 (Fingerprints of what is stored, compared by check; upgrade; damage is told with what to do)
                 kinds.append(kind)
                 notes += more_notes if len(parts) == 1 else (f"{kind.form.name}: {note}" for note in more_notes)
             if wrong := refusal(parts):
@@ -121,6 +130,7 @@ def load(
             if rows_new:
                 import_id = int(number)
                 _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
+            fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
             tables = ("placed", "fact", *(staging.of(form).table for form in reader.forms))
@@ -203,6 +213,7 @@ def forget(database: Database, import_id: int) -> int:
             database.run("delete from " + name(table) + Sql(" where import_id = ?", (import_id,)))
         database.run(Sql("delete from import where id = ?", (import_id,)))
         _prune(database)
+        fingerprints.keep(database, (import_id,))
     return int(rows[import_id])
 
 

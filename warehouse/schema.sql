@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 1.
+-- The warehouse: what is stored, one comment a table. Version 2.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -122,6 +122,9 @@ comment on table published is 'Figures known only as printed: 0.79 printed to 0.
 create table definition (name varchar not null, text varchar not null, defined_at timestamp not null);
 comment on table definition is 'Measures that users defined, each as the text of its define statement.';
 
+create table fingerprint (table_name varchar not null, part bigint not null, rows bigint not null, digest varchar not null);
+comment on table fingerprint is 'What the rows of each table add up to, by import or range of numbers; evalhouse check compares.';
+
 create view scores as
 select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, nullif(u.name, '') as unit,
     f.possible, f.actual, f.correct, f.partial, f.incorrect, f.spurious, f.missing, f.noncommittal, f.import_id
@@ -204,4 +207,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '1');
+insert into meta values ('schema_version', '2');

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warehouse import fingerprints
 from warehouse.database import Database, unbalanced_imports
 from warehouse.records import FACT_TABLES
 from warehouse.sql import join, name
@@ -48,8 +49,16 @@ _POINTERS = {
 
 
 def check(database: Database) -> tuple[str, ...]:
-    """What is wrong with a warehouse, a sentence each; nothing where it is sound."""
-    return (*_repetitions(database), *_dangling(database), *_misplaced(database), *_ledger(database))
+    """What is wrong with a warehouse, a sentence each; nothing where it is sound. Every row is read, and with it every
+    block, whose checksum the database compares: raises WarehouseError where one is wrong.
+    """
+    return (
+        *fingerprints.wrong(database),
+        *_repetitions(database),
+        *_dangling(database),
+        *_misplaced(database),
+        *_ledger(database),
+    )
 
 
 def _repetitions(database: Database) -> list[str]:

@@ -116,11 +116,11 @@ class TestOpening:
         path = folder / "w.duckdb"
         with replacing(path) as database:
             database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
-            database.run(Sql("update meta set value = '1' where key = 'schema_version'"))
+            database.run(Sql("update meta set value = '2' where key = 'schema_version'"))
         with create(folder / "newer.duckdb") as database:
             database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
         said = refusal(folder / "newer.duckdb")
-        assert said.message == f"{folder / 'newer.duckdb'} has schema version 9, and this evalhouse reads version 1"
+        assert said.message == f"{folder / 'newer.duckdb'} has schema version 9, and this evalhouse reads version 2"
         assert said.hints == ("a newer evalhouse reads it",)
 
     def test_a_file_of_a_newer_duckdb_is_told(self, folder: Path) -> None:
@@ -166,7 +166,9 @@ class TestOpening:
         for place in (4096 + 20, 8192 + 20):
             whole[place] ^= 0xFF
         path.write_bytes(whole)
-        assert refusal(path).message == f"{path} is damaged: a checksum is wrong"
+        said = refusal(path)
+        assert said.message == f"{path} is damaged: a checksum is wrong in the block at byte 4,096"
+        assert said.hints[0] == "restore it from a backup"
 
     def test_a_log_of_another_program_is_told(self, folder: Path) -> None:
         path = folder / "logged.duckdb"

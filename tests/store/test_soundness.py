@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.database import Database, unbalanced_imports
+from warehouse.database import Database, create, in_memory, open_database, unbalanced_imports
+from warehouse.definitions import keep
+from warehouse.errors import WarehouseError
+from warehouse.fingerprints import wrong
+from warehouse.ingest import load
 from warehouse.readers import READERS
+from warehouse.records import FACT_TABLES
+from warehouse.sample import fill
 from warehouse.soundness import check
 from warehouse.sql import Sql
+from warehouse.upgrading import upgrade
 
 
 def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:
@@ -19,13 +30,17 @@ def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:
     assert unbalanced_imports(database) == ()
 
 
+SCORE, OTHER = "score: the rows of import 1 are not those that were stored", ": the rows are not those that were stored"
+
+
 @pytest.mark.parametrize(
     ("harm", "problems"),
     [
-        ("delete from score where document_id = 1", {"import 1 brought 3 rows, and 2 are there"}),
+        ("delete from score where document_id = 1", {SCORE, "import 1 brought 3 rows, and 2 are there"}),
         (
             "insert into score select * from score where document_id = 1",
             {
+                SCORE,
                 "score: keys (test_set_id, system_id, document_id, unit_id) that stand more than once: 1",
                 "import 1 brought 3 rows, and 4 are there",
             },
@@ -33,22 +48,119 @@ def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:
         (
             "delete from import",
             {
+                "import" + OTHER,
                 "score: rows that point to no import: 3",
                 "import 1 brought 0 rows, and 3 are there",
             },
         ),
-        ("delete from system", {"score: rows that point to no system: 3"}),
+        ("delete from system", {"system" + OTHER, "score: rows that point to no system: 3"}),
         (
             "insert into system values (7, 'GE')",
-            {"system: keys (name) that stand more than once: 1"},
+            {"system" + OTHER, "system: keys (name) that stand more than once: 1"},
         ),
         (
             "insert into test_set values (7, 0, 'U'); update score set test_set_id = 7",
-            {"score: rows with a document of another test set: 3"},
+            {SCORE, "test_set" + OTHER, "score: rows with a document of another test set: 3"},
         ),
+        ("update score set correct = correct - 1 where document_id = 2", {SCORE}),
+        ("update document set name = 'D9' where name = 'D1'", {"document" + OTHER}),
+        ("update import set sha256 = 'other'", {"import" + OTHER}),
+        ("insert into definition values ('m', 'define measure m = recall', now()::timestamp)", {"definition" + OTHER}),
     ],
 )
 def test_harm_is_found(database: Database, load_text: Load, harm: str, problems: set[str]) -> None:
     load_text(SCORES + THREE)
     database.run(Sql(harm))
     assert set(check(database)) == problems
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """A warehouse with rows in every table."""
+    folder = tmp_path_factory.mktemp("examples")
+    with in_memory() as database:
+        for reader in READERS.values():
+            if reader.columns:
+                file = folder / f"{reader.name}.csv"
+                file.write_text(reader.example)
+                load(database, file, reader)
+        keep(database, "m", "define measure m = recall")
+        yield database
+
+
+def test_every_cell_counts(everything: Database) -> None:
+    """Whatever column of whatever table is changed in one row, or changes places with that of another row."""
+    columns = everything.rows(
+        Sql(
+            "select c.table_name, column_name, data_type from duckdb_columns() c join duckdb_tables() using (table_oid)"
+        )
+    )
+    other = {
+        "BOOLEAN": "not {}",
+        "VARCHAR": "{} || ' '",
+        "TIMESTAMP": "{} + interval 1 second",
+        "DOUBLE": "coalesce(-{}, 1)",
+    }
+    filled = set()
+    for table, column, kind in columns:
+        is_label = str(kind).startswith("ENUM")
+        changed = "'optional'" if is_label else other.get(str(kind), "coalesce({}, 0) + 1").format(f'"{column}"')
+        where = " and label <> 'optional'" if is_label else ""
+        rows = everything.rows(Sql(f'select count(*) from "{table}"'))[0][0]
+        if not rows or table == "fingerprint":
+            continue
+        filled.add(table)
+        with contextlib.suppress(_UndoneError), everything.transaction():
+            one = f'(select max(rowid) from "{table}" where true{where})'
+            everything.run(Sql(f'update "{table}" set "{column}" = {changed} where rowid = {one}'))
+            assert any(sentence.startswith(f"{table}: ") for sentence in wrong(everything)), column
+            raise _UndoneError
+    assert set(FACT_TABLES) < filled
+    assert check(everything) == ()
+
+
+class _UndoneError(Exception):
+    """Leaves a transaction that is not to be kept."""
+
+
+def test_the_order_of_rows_does_not_count(everything: Database) -> None:
+    with contextlib.suppress(_UndoneError), everything.transaction():
+        everything.run(
+            Sql(
+                "create temp table again as from value order by hash(rowid); delete from value; "
+                "insert into value from again; drop table again"
+            )
+        )
+        assert wrong(everything) == ()
+        raise _UndoneError
+
+
+def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "old.duckdb"
+    with create(path) as database:
+        fill(database)
+        database.run(Sql("drop table fingerprint; update meta set value = '1' where key = 'schema_version'"))
+    with pytest.raises(WarehouseError) as caught:
+        open_database(path)
+    assert caught.value.message == f"{path} has schema version 1, and this evalhouse reads version 2"
+    assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
+    assert upgrade(path) == (1, 2)
+    with open_database(path) as database:
+        assert check(database) == ()
+        database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
+    with in_memory() as database:
+        fill(database)
+        made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
+    unlike = [("import", 0), ("meta", 0)]
+    assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
+    assert upgrade(path) == (2, 2)
+
+
+def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "new.duckdb"
+    with create(path) as database:
+        database.run(Sql("update meta set value = '9'"))
+    before = path.read_bytes()
+    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 2"):
+        upgrade(path)
+    assert path.read_bytes() == before

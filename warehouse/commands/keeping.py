@@ -1,14 +1,15 @@
-"""The commands that make, describe, check and copy a warehouse: `init`, `info`, `check`, `backup`."""
+"""The commands that make, describe, check and copy a warehouse: `init`, `info`, `check`, `backup`,
+`upgrade`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.commands import CLOSED, DONE, WRONG
+from warehouse.commands import DONE, WRONG
 from warehouse.commands.opened import open_session, path_of
 from warehouse.commands.statements import answer
-from warehouse.commands.talk import note, say
+from warehouse.commands.talk import note
 
 if TYPE_CHECKING:
     import argparse
@@ -45,14 +46,37 @@ def check(asked: argparse.Namespace) -> int:
     return WRONG if wrong else DONE
 
 
-def back_up(asked: argparse.Namespace) -> int:
-    """Copies a warehouse."""
-    from warehouse.database import backup
+def bring_up_to_date(asked: argparse.Namespace) -> int:
+    """Brings a warehouse that an older version made to the present schema."""
+    from warehouse.upgrading import upgrade
+
+    path = _named(asked, "bring up to date")
+    had, has = upgrade(path)
+    note(asked, f"{path}: schema version {had} is now {has}" if had != has else f"{path} is up to date")
+    return DONE
+
+
+def _named(asked: argparse.Namespace, to: str) -> Path:
+    """The warehouse that is meant. Raises WarehouseError where there is none but the sample data."""
+    from warehouse.errors import WarehouseError
 
     path = path_of(asked)
     if path is None:
-        say("error: there is no warehouse here to copy\n  --db FILE names one")
-        return CLOSED
-    backup(path, Path(asked.file))
+        raise WarehouseError(f"there is no warehouse here to {to}", ("--db FILE names one",))
+    return path
+
+
+def back_up(asked: argparse.Namespace) -> int:
+    """Copies a warehouse."""
+    from warehouse.database import Database, backup
+    from warehouse.errors import WarehouseError
+    from warehouse.soundness import check
+
+    def sound(copy: Database) -> None:
+        for sentence in check(copy):
+            raise WarehouseError(f"{path} is unsound, so it was not copied: {sentence}", ("evalhouse check says more",))
+
+    path = _named(asked, "copy")
+    backup(path, Path(asked.file), sound)
     note(asked, f"{asked.file} is a copy of {path}")
     return DONE

@@ -312,7 +312,7 @@ COMMANDS = (
     ),
     Command(
         "upgrade",
-        "bring a warehouse that an older version made up to date",
+        "bring a warehouse of an older version up to date",
         "evalhouse upgrade --db muc.duckdb",
         _no_words,
         "keeping.bring_up_to_date",

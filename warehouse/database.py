@@ -49,15 +49,14 @@ _EXPLAIN = re.compile(
     r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain\s+(analyze\s+)?(\([^)]*\)\s*)?", flags=re.IGNORECASE | re.DOTALL
 )
 
-_NOT_OF_THE_QUERY = (
-    duckdb.OutOfMemoryException,
-    duckdb.InterruptException,
-    duckdb.IOException,
-    duckdb.FatalException,
-    duckdb.InternalException,
-    duckdb.SerializationException,
+_OF_THE_QUERY = (
+    duckdb.ProgrammingError,
+    duckdb.DataError,
+    duckdb.NotSupportedError,
+    duckdb.PermissionException,
+    duckdb.TransactionException,
 )
-"""What can happen to a query that is as it should be."""
+"""What is wrong with a query; anything else that is raised happens to queries that are as they should be."""
 
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -173,10 +172,10 @@ class Database:
                 return tuple(column[0] for column in cursor.description or ()), cursor.fetchall()
             finally:
                 self._connection.execute("rollback")
-        except _NOT_OF_THE_QUERY as error:
-            raise _as_warehouse_error(error, self.path) from None
-        except duckdb.Error as error:
+        except _OF_THE_QUERY as error:
             raise DataError((Fault("sql", *_first_sentence(str(error))),)) from None
+        except duckdb.Error as error:
+            raise _as_warehouse_error(error, self.path) from None
 
     def _refuse_all_but_select(self, text: str) -> None:
         statements = self._connection.extract_statements(text)

@@ -3,13 +3,16 @@
 They are kept beside the rows and compared with them by `evalhouse check`. They find damage and mistakes; who wants to
 deceive can compute them anew. What the rows mean is not known here.
 
-A fingerprint is the sum over rows of x·y mod 2^64, where x and y are each a sum of the row's cells times fixed factors,
-mod 2^31 - 1. So it does not depend on the order of rows; and it is computed in integers, so that every version of the
-database finds the same.
+A fingerprint is a sum over rows, mod 2^64, so it does not depend on their order. Of tables that grow with what is
+loaded, x·y is added up, where x and y are each a sum of the row's cells times fixed factors, mod 2^31 - 1: integers, so
+that every version of the database finds the same. Of smaller ones it is a hash of the row, which takes less time than
+the database takes to plan such a sum.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -30,15 +33,13 @@ _RANGE = 2**16
 _REPEATED = {"value": "measure"}
 """Columns of text in large tables that hold the same few texts: rows are added up by text first."""
 
-_PARTS = {
-    **dict.fromkeys(FACT_TABLES, "import_id"),
-    "document": f"id // {_RANGE}",
-    **dict.fromkeys(
-        ("meta", "import", "evaluation", "test_set", "system", "unit", "annotator", "definition"),
-        "0",
-    ),
-}
-"""By table, the number of the part that a row belongs to; each part has a fingerprint."""
+_PARTS = {**dict.fromkeys(FACT_TABLES, "import_id"), "document": f"id // {_RANGE}"}
+"""By table that is added up in the database, the number of the part that a row belongs to; each part has a
+fingerprint.
+"""
+
+_SMALL = ("meta", "import", "evaluation", "test_set", "system", "unit", "annotator", "definition")
+"""Tables that are one part each, number 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +57,18 @@ def keep(database: Database, imports: tuple[int, ...] = (), documents_from: int 
     of those that were stored of them. To be called at the end of a transaction that changes anything.
     """
     first = documents_from // _RANGE
-    changed = {
-        table: Sql("")
-        if part == "0"
-        else " where " + (part + Sql(" >= ?", (first,)) if table == "document" else part + " in " + values(imports))
-        for table, part in _PARTS.items()
-    }
-    facts, document = Sql("table_name in ") + values(FACT_TABLES), Sql("table_name = 'document'")
+    of_imports = " where import_id in " + values(imports)
+    has_rows = join(", ", ("exists(from " + name(table) + of_imports + ")" for table in FACT_TABLES))
+    [brought] = database.rows("select " + has_rows)
+    changed = {table: of_imports for table, some in zip(FACT_TABLES, brought, strict=True) if some}
+    changed["document"] = Sql(f" where {_PARTS['document']} >= ?", (first,))
     database.run(
-        "delete from fingerprint where ("
-        + facts
-        + " and part in "
+        "delete from fingerprint where part in "
         + values(imports)
-        + ") or ("
-        + document
-        + Sql(" and part >= ?", (first,))
-        + ") or not ("
-        + facts
-        + " or "
-        + document
-        + ")"
+        + " and table_name in "
+        + values(FACT_TABLES)
+        + Sql(" or part >= ? and table_name = 'document' or table_name in ", (first,))
+        + values(_SMALL)
     )
     found = _fingerprints(database, changed)
     rows = join(", ", (values((*key, each.rows, each.digest)) for key, each in found.items()))
@@ -100,7 +93,7 @@ def wrong(database: Database) -> tuple[str, ...]:
 
 
 def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprints:
-    """The fingerprints of the rows of tables that meet conditions."""
+    """The fingerprints of the rows of large tables that meet conditions, and of all small tables."""
     described = database.rows(
         Sql(
             "select table_name, column_name, data_type from duckdb_columns() "
@@ -108,15 +101,25 @@ def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprint
         )
     )
     queries = (
-        _fingerprint(table, [(str(column), str(kind)) for each, column, kind in described if each == table]) + where
+        _by_text(
+            table,
+            _fingerprint(table, [(str(column), str(kind)) for each, column, kind in described if each == table])
+            + where
+            + " group by all",
+        )
         for table, where in tables.items()
     )
-    grouped = (_by_text(table, query + " group by all") for table, query in zip(tables, queries, strict=True))
-    return {
-        (str(table), int(part)): _Fingerprint(int(rows), f"{int(digest) % 2**64:016x}")
-        for table, part, rows, digest in database.rows(join(" union all ", grouped))
-        if rows
-    }
+    added_up = database.rows(join(" union all ", queries))
+    found = [(str(table), int(part), int(rows), int(digest)) for table, part, rows, digest in added_up]
+    for table in _SMALL:
+        rows = database.rows("from " + name(table))
+        found.append((table, 0, len(rows), sum(map(_hash, rows))))
+    return {(table, part): _Fingerprint(rows, f"{digest % 2**64:016x}") for table, part, rows, digest in found if rows}
+
+
+def _hash(row: tuple[object, ...]) -> int:
+    cells = json.dumps(row, default=str)
+    return int.from_bytes(hashlib.blake2b(cells.encode(), digest_size=8).digest())
 
 
 def _fingerprint(table: str, columns: list[tuple[str, str]]) -> Sql:

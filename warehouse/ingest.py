@@ -103,8 +103,9 @@ def load(
         import_id = None
         kinds: list[LoadedKind] = []
         with contextlib.suppress(_DryRunOverError), database.transaction():
-<<<<<<< HEAD
-            [(number,)] = database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
+            [(number, document)] = database.rows(
+                Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
+            )
             for part in parts:
                 if part.total and not leave_only_good(part):
                     continue
@@ -112,13 +113,6 @@ def load(
                     kind, more_notes = _store(part, int(number))
                 except DataError as error:
                     raise refusal(parts, error) or error from None
-=======
-            [(number, document)] = database.rows(
-                Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
-            )
-            for part, staged in parts:
-                kind, more_notes = _store(part, staged, int(number))
->>>>>>> 510ad78 (Fingerprints of what is stored, compared by check; upgrade; damage is told with what to do)
                 kinds.append(kind)
                 notes += more_notes if len(parts) == 1 else (f"{kind.form.name}: {note}" for note in more_notes)
             if wrong := refusal(parts):

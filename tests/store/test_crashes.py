@@ -166,13 +166,13 @@ class TestKilled:
 
 class TestWithoutPower:
     def test_a_load_is_all_there_or_not(self, losing_power: Dying, place: Place, count: Count) -> None:
-        cuts(losing_power, place, "load", 3, 1, count)
+        cuts(losing_power, place, "load", 6, 1, count)
 
     @pytest.mark.parametrize("job", ["forget", "define", "init"])
     def test_other_changes_are_all_there_or_not(
         self, losing_power: Dying, place: Place, job: str, count: Count
     ) -> None:
-        cuts(losing_power, place, job, 5, 1, count)
+        cuts(losing_power, place, job, 12, 1, count)
 
     @pytest.mark.soak
     @pytest.mark.parametrize("job", SAFE)
@@ -200,7 +200,7 @@ class TestWithoutPower:
         done = losing_power.die("load in place", place.restore(), shadow=place.shadow)
         assert done.said == "done"
         logs = 0
-        for at in range(2, done.calls, 6):
+        for at in range(2, done.calls, 9):
             folder = place.restore()
             assert losing_power.die("load in place", folder, at=at, pages=66, shadow=place.shadow).killed
             if (folder / "w.duckdb.wal").exists():
@@ -217,7 +217,7 @@ class TestWithoutPower:
 class TestFullDisk:
     @pytest.mark.parametrize("job", ["load", "init"])
     def test_what_was_there_stays_as_it_was(self, losing_power: Dying, place: Place, job: str, count: Count) -> None:
-        fills(losing_power, place, job, 7, count)
+        fills(losing_power, place, job, 15, count)
 
     @pytest.mark.soak
     @pytest.mark.parametrize("job", SAFE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -56,11 +57,20 @@ def _newer_schema(path: Path, whole: Path) -> None:
         database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
 
 
+def _checksum(content: bytes) -> bytes:
+    """That of DuckDB's blocks."""
+    total = 5381
+    for (word,) in struct.iter_unpack("<Q", content):
+        total ^= word * 0xBF58476D1CE4E5B9 % 2**64
+    return total.to_bytes(8, "little")
+
+
 def _version(number: int, name: bytes) -> Callable[[Path, Path], None]:
     def make(path: Path, whole: Path) -> None:
         content = bytearray(whole.read_bytes())
         content[12:20] = number.to_bytes(8, "little")
         content[52:84] = name.ljust(32, b"\0")
+        content[:8] = _checksum(content[8:4096])
         path.write_bytes(content)
 
     return make
@@ -179,12 +189,7 @@ def flips(whole: Path, folder: Path, times: int, count: Count) -> None:
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(flipped)
         problems = _checked(path)
-        try:
-            answer = _content(path)
-        except WarehouseError:
-            assert problems
-        else:
-            assert problems or answer == expected
+        assert problems or _content(path) == expected
         found += bool(problems)
         harmless += not problems
     count("bits flipped, and found by check", found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,10 +90,12 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 def test_every_cell_counts(everything: Database) -> None:
-    """Whatever column of whatever table is changed in one row, or changes places with that of another row."""
+    """Whatever column of whatever table is changed in one row."""
     columns = everything.rows(
         Sql(
-            "select c.table_name, column_name, data_type from duckdb_columns() c join duckdb_tables() using (table_oid)"
+            "select column_index, c.table_name, column_name, data_type "
+            "from duckdb_columns() c join duckdb_tables() t using (table_oid) "
+            "where c.table_name <> 'fingerprint' and estimated_size > 0 order by all"
         )
     )
     other = {
@@ -101,21 +104,22 @@ def test_every_cell_counts(everything: Database) -> None:
         "TIMESTAMP": "{} + interval 1 second",
         "DOUBLE": "coalesce(-{}, 1)",
     }
-    filled = set()
-    for table, column, kind in columns:
-        is_label = str(kind).startswith("ENUM")
-        changed = "'optional'" if is_label else other.get(str(kind), "coalesce({}, 0) + 1").format(f'"{column}"')
-        where = " and label <> 'optional'" if is_label else ""
-        rows = everything.rows(Sql(f'select count(*) from "{table}"'))[0][0]
-        if not rows or table == "fingerprint":
-            continue
-        filled.add(table)
+    changed = set()
+    for _, group in itertools.groupby(columns, lambda column: int(column[0])):
+        # One column of each table at a time.
         with contextlib.suppress(_UndoneError), everything.transaction():
-            one = f'(select max(rowid) from "{table}" where true{where})'
-            everything.run(Sql(f'update "{table}" set "{column}" = {changed} where rowid = {one}'))
-            assert any(sentence.startswith(f"{table}: ") for sentence in wrong(everything)), column
+            tables = set()
+            for _, table, column, kind in group:
+                is_label = str(kind).startswith("ENUM")
+                to = "'optional'" if is_label else other.get(str(kind), "coalesce({}, 0) + 1").format(f'"{column}"')
+                where = " where label <> 'optional'" if is_label else ""
+                one = f'(select max(rowid) from "{table}"{where})'
+                everything.run(Sql(f'update "{table}" set "{column}" = {to} where rowid = {one}'))
+                tables.add(str(table))
+            assert {sentence.split(":")[0] for sentence in wrong(everything)} == tables
+            changed |= tables
             raise _UndoneError
-    assert set(FACT_TABLES) < filled
+    assert set(FACT_TABLES) < changed
     assert check(everything) == ()
 
 

@@ -6,6 +6,7 @@ Standard output is data only; notes, progress and errors go to standard error.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -24,6 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs one command and gives its exit status."""
     # The products here are small, and threads of their own for each cost more than they bring. Read when numpy loads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What a young process makes, it keeps: looking for garbage in it is a twentieth of the time of a short question.
+    gc.set_threshold(100_000)
     words = sys.argv[1:] if arguments is None else arguments
     _make_streams_safe()
     parser = _parser(words)

@@ -6,7 +6,6 @@ Questions come out as drafts: a clause that stands twice, or `to "file"` without
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lark import Token, Transformer
@@ -15,9 +14,10 @@ from grammar import nodes
 from grammar.errors import QueryError
 from grammar.lexicon import normalized, number_value, unquoted
 from grammar.span import NOWHERE, Span
+from grammar.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WrittenClause:
     """A clause of a question as written: the field it fills, what it says, and where it and its first word stand."""
 
@@ -27,7 +27,7 @@ class WrittenClause:
     keyword: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Draft:
     """A question as written: its clauses are not yet sorted into the fields of its node."""
 
@@ -38,7 +38,7 @@ class Draft:
     keyword: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Preceded:
     """A draft with `plot`, `explain` or `export` before it."""
 
@@ -48,7 +48,7 @@ class Preceded:
     keyword: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Measures:
     """The list of measures at the head of a question."""
 

@@ -7,10 +7,12 @@ dashes are the business of rendering, which finds in each column's kind what it 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from warehouse.charts.chart import Chart
+from grammar.value import value
+
+if TYPE_CHECKING:
+    from warehouse.charts import Chart
 
 Kind = Literal["name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters"]
 """What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
@@ -23,7 +25,7 @@ TEXTS: tuple[Kind, ...] = ("name", "text", "letters")
 Cell = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Column:
     """A column: its name in data, what it holds, and its heading on screen.
 
@@ -36,7 +38,7 @@ class Column:
     on_screen: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -57,7 +59,7 @@ class Table:
 EMPTY = Table((), ())
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SideBySide:
     """How rows become columns on screen: one line for each `key`, the `spread` columns repeated for each value of
     `across`.
@@ -69,7 +71,7 @@ class SideBySide:
     spread: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Triangle:
     """How rows about pairs become a triangle on screen, one for each value of the `within` columns.
 
@@ -86,7 +88,7 @@ class Triangle:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Result:
     """The answer to one statement."""
 

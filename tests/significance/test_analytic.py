@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,7 +11,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportions_ztest
 
 from warehouse.significance import independent, matched
-from warehouse.significance.correlation import correlation, inflation
+from warehouse.significance.correlation import correlation, correlations, inflation
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Paired
 
@@ -167,6 +169,20 @@ def test_correlation_is_pearson() -> None:
     assert correlation([1], [2]) is None
     with pytest.raises(ValueError, match="shapes"):
         correlation([1, 2], [1])
+
+
+def test_correlations_of_many_are_those_of_each_pair() -> None:
+    values = np.random.default_rng(1992).normal(size=(8, 40)) * [[1], [1e200], [1e-200], [1], [1], [1], [0], [1]]
+    values[3, :5] = np.nan
+    values[4] = 7.0
+    values[5, 5:] = 1e6 + values[5, 5:]  # what is left of it beside system 3 has a tiny share of its variance
+    values[7] = np.nan
+    values[7, :2] = 1.0, 2.0
+    pairs = list(combinations(range(8), 2))
+    for (a, b), found in zip(pairs, correlations(values, pairs), strict=True):
+        expected = correlation(values[a], values[b])
+        assert (found is None) == (expected is None) == (bool({4, 6} & {a, b}) or (a, b) == (3, 7))
+        assert found is None or found == pytest.approx(expected, rel=1e-11, abs=1e-12)
 
 
 def test_correlation_and_inflation_of_yeh() -> None:

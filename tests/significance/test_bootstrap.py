@@ -36,6 +36,15 @@ def test_intervals_agree_with_scipy(kind: bootstrap.Kind, method: str) -> None:
     assert high == pytest.approx(oracle.high, abs=0.04 * width)
 
 
+def test_quantiles_are_those_of_numpy() -> None:
+    source = np.random.default_rng(1992)
+    for size in (1, 2, 3, 100, 2000):
+        values = source.normal(size=(5, size)).round(3)
+        for shares in ((0.025, 0.975), (0.0, 1.0), (0.3, 0.5)):
+            expected = np.quantile(values, shares, axis=1).T
+            assert (bootstrap._quantiles(values, shares) == expected).all()
+
+
 def test_a_pair_alone_has_the_interval_it_has_among_many() -> None:
     counts = brute.muc_counts(np.random.default_rng(3), 4, 50)
     measures = [Many(*brute.recall(counts)), Many(*brute.f(counts))]

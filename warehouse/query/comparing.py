@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import groupby
 from math import isfinite
 
+import numpy as np
+
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
@@ -18,7 +20,7 @@ from warehouse.query.procedures import intervals, outcomes
 from warehouse.query.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.confidence import shuffles_to_decide
-from warehouse.significance.correlation import correlation, inflation
+from warehouse.significance.correlation import correlations, inflation
 from warehouse.significance.tests import TESTS
 
 INDEPENDENT = {test.name for test in TESTS if test.kind == "independent"}
@@ -67,7 +69,11 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
             for arena in batch:
                 decided = decide(arena, tested)
                 label = arena.statistic.label
-                rows += [_row(arena, pair, decided[pair], ranges[label, pair]) for pair in arena.pairs]
+                alike = correlations(np.stack(arena.unit_values), arena.pairs)
+                rows += [
+                    _row(arena, pair, decided[pair], r, ranges[label, pair])
+                    for pair, r in zip(arena.pairs, alike, strict=True)
+                ]
                 notes += arena_notes(arena)
     many = (
         plan.against is None
@@ -100,9 +106,10 @@ TRIANGLE = Triangle(
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _row(arena: Arena, pair: tuple[int, int], decided: Decided, interval: tuple[float, float]) -> tuple[Cell, ...]:
+def _row(
+    arena: Arena, pair: tuple[int, int], decided: Decided, r: float | None, interval: tuple[float, float]
+) -> tuple[Cell, ...]:
     how, (a, b), outcome = arena.how, pair, decided.outcome
-    r = correlation(arena.unit_values[a], arena.unit_values[b])
     row: dict[str, Cell] = {
         "test_set": arena.field.test_set.name,
         "task": arena.field.task,

@@ -89,12 +89,12 @@ def intervals(
             for start in range(0, len(pairs), PAIRS_AT_ONCE):
                 some = slice(start, start + PAIRS_AT_ONCE)
                 differences = values[index, first[some]] - values[index, second[some]]
-                found[index, some] = np.sort(factors[index] * np.quantile(differences, tails, axis=1).T)
+                found[index, some] = np.sort(factors[index] * _quantiles(differences, tails))
             continue
         for place, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             differences = values[index, a] - values[index, b]
             shares = _corrected(differences, many.pair(a, b), level)
-            found[index, place] = np.sort(factors[index] * np.quantile(differences, shares))
+            found[index, place] = np.sort(factors[index] * _quantiles(differences, shares))
     return found
 
 
@@ -114,7 +114,7 @@ def value_intervals(
     if not 0 < level < 1:
         raise ValueError(f"the level of an interval is {level} and must be between 0 and 1")
     values = factor * _values([many], resamples, seed, stream, None)[0]
-    return np.asarray(np.quantile(values, ((1 - level) / 2, (1 + level) / 2), axis=1).T)
+    return _quantiles(values, ((1 - level) / 2, (1 + level) / 2))
 
 
 def pair(
@@ -200,6 +200,17 @@ def resampled(
         drawn = source.integers(0, units, size=(CHUNK, units), dtype=np.int64)[:used]
         drawn += np.arange(used)[:, None] * units
         yield np.bincount(drawn.reshape(-1), minlength=used * units).reshape(used, units).astype(np.float64)
+
+
+def _quantiles(values: Floats, shares: Sequence[float]) -> Floats:
+    """What np.quantile gives for the last axis, with one column a share; sorting takes a seventh of its time."""
+    in_order = np.sort(values, axis=-1)
+    places = np.array(shares) * (in_order.shape[-1] - 1)
+    before = places.astype(np.intp)
+    after = np.minimum(before + 1, in_order.shape[-1] - 1)
+    low, high, part = in_order[..., before], in_order[..., after], places - before
+    step = high - low
+    return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
 
 
 def _corrected(differences: Floats, paired: Paired, level: float) -> tuple[float, float]:

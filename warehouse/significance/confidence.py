@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, floor, log10
 from statistics import NormalDist
 from typing import Literal
@@ -14,6 +15,7 @@ Verdict = Literal["different", "undecided", "same"]
 _SEARCHED = 1_000_000
 
 
+@lru_cache(maxsize=10_000)
 def confidence(nge: int, shuffles: int, level: float) -> float:
     """The probability that the exact significance level is at most `level`, given nge of so many shuffles.
 

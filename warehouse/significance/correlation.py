@@ -6,11 +6,15 @@ values are positively correlated, as values on the same test set nearly always a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def correlation(values_a: ArrayLike, values_b: ArrayLike) -> float | None:
@@ -31,6 +35,31 @@ def correlation(values_a: ArrayLike, values_b: ArrayLike) -> float | None:
     return min(max(r, -1.0), 1.0)
 
 
+def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float | None]:
+    """The correlation of each pair of systems, for values of shape (systems, units).
+
+    All pairs at once by products of matrices: the sums over the units that both systems of a pair have. A pair in which
+    little of a system's variance is left, so that digits would be lost, is computed by itself.
+    """
+    known = np.isfinite(values)
+    scaled = np.where(known, values, 0.0)
+    scaled /= np.maximum(np.abs(scaled).max(axis=1, initial=0.0, keepdims=True), _SMALLEST)
+    means = scaled.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    centred = np.where(known, scaled - means, 0.0)
+    both = known.astype(np.float64)
+    units = np.maximum(both @ both.T, 1.0)
+    sums = centred @ both.T
+    squares = (centred**2) @ both.T - sums**2 / units
+    products = centred @ centred.T - sums * sums.T / units
+    plain = squares > 1e-3 * (centred**2).sum(axis=1, keepdims=True)
+    return [
+        min(max(float(products[a, b]) / sqrt(float(squares[a, b]) * float(squares[b, a])), -1.0), 1.0)
+        if plain[a, b] and plain[b, a]
+        else correlation(values[a], values[b])
+        for a, b in pairs
+    ]
+
+
 def inflation(r: float) -> float | None:
     """1 / √(1 − r): by what factor assuming independence inflates the standard deviation (Yeh 2000, section 2.1).
 
@@ -41,7 +70,7 @@ def inflation(r: float) -> float | None:
     return None if 1 - r < 1e-12 else 1 / sqrt(1 - r)
 
 
-def _columns(values_a: ArrayLike, values_b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+def _columns(values_a: ArrayLike, values_b: ArrayLike) -> tuple[Floats, Floats]:
     a, b = np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape:
         raise ValueError(f"the values of the two systems have the shapes {a.shape} and {b.shape}")

@@ -232,6 +232,11 @@ def _backup_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
 
 
+def _verify_words(parser: argparse.ArgumentParser) -> None:
+    results = "a signature in quotes, or a file of results as --format json writes them; - reads standard input"
+    parser.add_argument("results", nargs="+", metavar="RESULT", help=results)
+
+
 def _export_words(parser: argparse.ArgumentParser) -> None:
     target = "a folder, which gets a file of every kind of rows, or a file: .csv, .tsv, .parquet, .csv.gz, .tsv.gz"
     parser.add_argument("target", metavar="FILE", help=target)
@@ -319,6 +324,13 @@ COMMANDS = (
         "evalhouse upgrade --db muc.duckdb",
         _no_words,
         "keeping.bring_up_to_date",
+    ),
+    Command(
+        "verify",
+        "whether results of the past come out again",
+        "evalhouse verify table2.json",
+        _verify_words,
+        "verifying.verify",
     ),
     Command(
         "export-scores",

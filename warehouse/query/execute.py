@@ -7,12 +7,19 @@ from __future__ import annotations
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
+from warehouse.query.sealing import sealed
 from warehouse.query.substitution import Variables
 from warehouse.results import Result
 
 
 def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Variables) -> Result:
-    """Runs a plan on an engine. Raises QueryError for what only the data could show."""
+    """Runs a plan on an engine; the signature of the result ends with a seal of its numbers. Raises QueryError for
+    what only the data could show.
+    """
+    return sealed(_executed(plan, engine, catalog, variables))
+
+
+def _executed(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Variables) -> Result:
     match plan:
         case p.ScorePlan():
             from warehouse.query.scoring import score
@@ -67,4 +74,4 @@ def execute(plan: p.Plan, engine: DuckDBEngine, catalog: Catalog, variables: Var
 
             return picture(plan, engine, catalog)
         case p.ExportPlan():
-            return execute(plan.question, engine, catalog, variables)
+            return _executed(plan.question, engine, catalog, variables)

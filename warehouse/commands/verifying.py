@@ -1,0 +1,62 @@
+"""The command `verify`: results of the past asked once more."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.commands import DONE, WRONG
+from warehouse.commands.opened import open_session
+from warehouse.commands.statements import next_of, show
+from warehouse.errors import DataError, Fault
+from warehouse.results import Column, Result, Table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from warehouse.verification import Finding
+
+
+def verify(asked: argparse.Namespace) -> int:
+    """Says of each result whether it comes out again; status 1 unless all do."""
+    from warehouse.verification import claims
+    from warehouse.verification import verify as verified
+
+    claimed = [claim for named in asked.results for claim in claims(*_read(named))]
+    with open_session(asked) as session:
+        coming = (verified(claim, session) for claim in claimed)
+        found: list[Finding] = []
+        while (finding := next_of(asked, session, coming)) is not None:
+            found.append(finding)
+    show(asked, _result(found))
+    return DONE if all(finding.verdict == "same" for finding in found) else WRONG
+
+
+def _read(named: str) -> tuple[str, str]:
+    """The text that an argument means, and what it is called. Raises DataError."""
+    if named == "-":
+        return sys.stdin.read(), "standard input"
+    path = Path(named)
+    try:
+        if not path.is_file() and " | " in named:
+            return named, "signature"
+        return path.read_text(encoding="utf-8"), named
+    except UnicodeDecodeError:
+        raise DataError((Fault(named, None, "is not text in UTF-8"),)) from None
+    except OSError as error:
+        if " | " in named:  # A signature longer than the name of a file may be.
+            return named, "signature"
+        reason = (error.strerror or "why is not known").lower()
+        raise DataError((Fault(named, None, f"cannot be read: {reason}"),)) from None
+
+
+def _result(found: list[Finding]) -> Result:
+    columns = (Column("result", "text"), Column("statement", "text"), Column("numbers", "text"))
+    rows = tuple((finding.claim.source, finding.claim.statement, finding.verdict) for finding in found)
+    notes = tuple(
+        f"{finding.claim.source}: {reason}" if len(found) > 1 else reason
+        for finding in found
+        for reason in finding.reasons
+    )
+    return Result("verify", "", "verify", Table(columns, rows), notes=notes)

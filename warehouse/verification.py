@@ -1,0 +1,203 @@
+"""Whether a result of the past comes out again: what it claims is read from its signature or from the JSON of the whole
+result, its question is asked once more, and the two are compared.
+
+It changes no warehouse and runs nothing but questions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.parser import parse
+from warehouse.errors import DataError, Fault
+from warehouse.query.sealing import SEAL
+from warehouse.results import Cell
+from warehouse.session import Session
+
+BAR = " | "
+"""What stands between the parts of a signature."""
+
+Verdict = Literal["same", "different", "unknown", "not repeatable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a result said of itself: the statement, the parts of the signature behind it, and the rows and summary where
+    they are there. `source` says where it stands.
+    """
+
+    source: str
+    statement: str
+    parts: tuple[str, ...]
+    tables: tuple[tuple[Mapping[str, Cell], ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of a claim: the verdict on its numbers, and why, each reason a sentence."""
+
+    claim: Claim
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+
+
+# --- what is claimed --------------------------------------------------------------------------------------------------
+
+
+def claims(text: str, source: str) -> list[Claim]:
+    """The claims of a text: a signature, or results as JSON, one behind the other or in a list. Raises DataError."""
+    text = text.strip()
+    if not text.startswith(("{", "[")):
+        return [_signed(text, source)]
+    decoder = json.JSONDecoder()
+    found: list[Claim] = []
+    place = 0
+    while place < len(text):
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            at = error.pos if isinstance(error, json.JSONDecodeError) else place
+            raise _wrong(source, "is no JSON from here on", text.count("\n", 0, at) + 1) from None
+        for each in value if isinstance(value, list) else [value]:
+            found.append(_claim(each, f"{source}, result {len(found) + 1}"))
+        place = end + len(text[end:]) - len(text[end:].lstrip())
+    return found
+
+
+def _claim(value: Any, source: str) -> Claim:
+    """A whole result, as `--format json` writes it."""
+    if not isinstance(value, dict) or not isinstance(value.get("statement"), str):
+        raise _wrong(source, "is no result: statement, signature, rows and summary make one")
+    tables = [value.get("rows"), value.get("summary", [])]
+    for rows in tables:
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise _wrong(source, "has no rows that can be compared")
+    compared = tuple(tuple(rows) for rows in tables)
+    signature = value.get("signature")
+    if isinstance(signature, str) and BAR in signature:
+        return replace(_signed(signature, source), tables=compared)
+    return Claim(source, value["statement"], (), compared)
+
+
+def _signed(text: str, source: str) -> Claim:
+    """A signature: the shortest beginning that is a statement, for a name may have bars in it, and the parts behind."""
+    pieces = text.split(BAR)
+    for place in range(1, len(pieces)):
+        statement = BAR.join(pieces[:place])
+        try:
+            parse(statement)
+        except QueryError:
+            continue
+        return Claim(source, statement, tuple(pieces[place:]))
+    raise _wrong(source, "is neither a signature nor a file of results as JSON")
+
+
+def _wrong(source: str, message: str, line: int | None = None) -> DataError:
+    return DataError((Fault(source, line, message),))
+
+
+# --- what comes out now -----------------------------------------------------------------------------------------------
+
+
+def verify(claim: Claim, session: Session) -> Finding:
+    """Asks the question of a claim again. Raises WarehouseError where the warehouse fails."""
+    try:
+        question = _question(claim.statement)
+        with _defined(claim.parts, session.catalog.definitions):
+            result = session.answer(question)
+    except QueryError as error:
+        return Finding(claim, "not repeatable", ("; ".join((error.message, *error.hints)),))
+    if result is None:
+        raise ValueError(f"a question without an answer: {claim.statement}")
+    now = tuple(result.signature.removeprefix(result.statement).split(BAR)[1:])
+    changed = tuple(_changed(claim.parts, now))
+    if claim.tables:
+        verdict, reasons = _compared(claim.tables, (result.rows, result.summary))
+        return Finding(claim, verdict, (*reasons, *changed))
+    sealed = [part for part in claim.parts if part.startswith(SEAL)]
+    if not sealed:
+        return Finding(claim, "unknown", ("the signature does not say which numbers came out", *changed))
+    return Finding(claim, "same" if sealed[-1] in now else "different", changed)
+
+
+def _question(text: str) -> n.Statement:
+    """The statement that a claim is about. Raises QueryError for one that is no question: nothing else is run."""
+    statements = parse(text)
+    if len(statements) != 1:
+        raise QueryError("a result answers one statement")
+    statement = statements[0]
+    if isinstance(statement, n.Plot):
+        return statement.question
+    if not isinstance(statement, (*get_args(n.Question), n.Show, n.SqlQuery)):
+        raise QueryError("this is no question, and is not run again", statement.span)
+    return statement
+
+
+@contextmanager
+def _defined(parts: Sequence[str], definitions: dict[str, str]) -> Iterator[None]:
+    """Within, measures that a signature defines are known, unless the warehouse has others of that name."""
+    before = dict(definitions)
+    known = {name.casefold() for name in definitions}
+    for part in parts:
+        name, equals, meaning = part.partition(" = ")
+        if equals and name.casefold() not in known:
+            definitions[name] = f"define measure {name} = {meaning}"
+    try:
+        yield
+    finally:
+        definitions.clear()
+        definitions.update(before)
+
+
+def _changed(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
+    """What of all that decides the numbers is not as it was, but for the numbers themselves."""
+    gone = [part for part in then if part not in now and not part.startswith(SEAL)]
+    new = {part.split()[0]: part for part in now if part not in then and not part.startswith(SEAL)}
+    for part in gone:
+        instead = new.pop(part.split()[0], None)
+        yield f"{part} then, {instead} now" if instead else f"{part} then, and not now"
+    if then:
+        yield from (f"{part} now, and not then" for part in new.values())
+
+
+Rows = Sequence[Mapping[str, Cell]]
+
+
+def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict on whole tables, and what differs: the first cell that does, and how many more there are."""
+    for before, after, what in zip(then, now, ("rows", "rows of the summary"), strict=False):
+        if len(before) != len(after):
+            return "different", (f"{len(before):,} {what} then, {len(after):,} now",)
+        names = [tuple(rows[0]) if rows else () for rows in (before, after)]
+        if names[0] != names[1]:
+            return "different", (f"the columns of the {what} were {', '.join(names[0])}",)
+    cells = [
+        (f"row {place}, {name}: {_said(old[name])} then, {_said(new[name])} now", old[name], new[name])
+        for before, after in zip(then, now, strict=False)
+        for place, (old, new) in enumerate(zip(before, after, strict=True), 1)
+        for name in new
+        if old.get(name) != new[name]
+    ]
+    if not cells:
+        return "same", ()
+    more = f", and {len(cells) - 1:,} other cells" if len(cells) > 1 else ""
+    if all(_close(old, new) for _, old, new in cells):
+        return "same", (f"behind the tenth digit not quite: {cells[0][0]}{more}",)
+    first = next(said for said, old, new in cells if not _close(old, new))
+    return "different", (f"{first}{more}",)
+
+
+def _close(a: Cell, b: Cell) -> bool:
+    """Whether two numbers agree as far as machines are sure to."""
+    return isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-10)
+
+
+def _said(cell: Cell) -> str:
+    return "nothing" if cell is None else repr(cell) if isinstance(cell, str) else str(cell)

@@ -185,6 +185,8 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
     output = "all results into one file, in the format of its ending or of --format; .xlsx too"
     parser.add_argument("--output", metavar="FILE", help=output)
     parser.add_argument("--force", action="store_true", help="write over files that are there")
+    files = "let load, export and plot of a script use files outside of its folder"
+    parser.add_argument("--allow-files", action="store_true", help=files)
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:

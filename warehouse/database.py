@@ -67,6 +67,9 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
 
 _RESTORE = "restore it from a backup"
 
+MOST_ROWS = 1_000_000
+"""How many rows a query that someone typed may yield."""
+
 LOADING_MEMORY = "300MB"
 """What DuckDB may hold while a file is loaded, however large it is; the rest is spilled to disk, which costs little."""
 
@@ -161,7 +164,8 @@ class Database:
     def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """The column names and rows of one SELECT or EXPLAIN that someone typed.
 
-        It can change nothing, open no file and reach no network. Raises DataError if it is no such statement, or fails.
+        It can change nothing, open no file and reach no network. Raises DataError if it is no such statement, fails, or
+        yields more than MOST_ROWS rows.
         """
         self._lock()
         try:
@@ -169,13 +173,17 @@ class Database:
             self._connection.execute("begin transaction read only")
             try:
                 cursor = self._connection.execute(text)
-                return tuple(column[0] for column in cursor.description or ()), cursor.fetchall()
+                columns = tuple(column[0] for column in cursor.description or ())
+                rows = cursor.fetchmany(MOST_ROWS + 1)
             finally:
                 self._connection.execute("rollback")
         except _OF_THE_QUERY as error:
             raise DataError((Fault("sql", *_first_sentence(str(error))),)) from None
         except duckdb.Error as error:
             raise _as_warehouse_error(error, self.path) from None
+        if len(rows) > MOST_ROWS:
+            raise DataError((Fault("sql", None, f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer"),))
+        return columns, rows
 
     def _refuse_all_but_select(self, text: str) -> None:
         statements = self._connection.extract_statements(text)

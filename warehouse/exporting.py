@@ -8,6 +8,7 @@ were defined are statements, and `show measures` has them.
 from __future__ import annotations
 
 import os
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,7 +95,8 @@ def _check(file: Path, force: bool) -> None:
 
 def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:
     """Writes files beside their places first, and moves them there when all are whole."""
-    made = [(file.with_name(f".{os.getpid()}.{file.name}"), file) for _, file in tables]
+    # Names that nobody can have put a link in the place of.
+    made = [(file.with_name(f".{secrets.token_hex(4)}.{file.name}"), file) for _, file in tables]
     try:
         for (select, _), (beside, file) in zip(tables, made, strict=True):
             try:

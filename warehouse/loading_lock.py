@@ -25,6 +25,9 @@ PATIENCE = 0.5
 """How long a lock is waited for, in seconds."""
 
 
+_NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+
 @contextlib.contextmanager
 def loading_lock(path: Path) -> Iterator[None]:
     """Holds the lock file of the warehouse at `path`.
@@ -46,7 +49,7 @@ def loading_lock(path: Path) -> Iterator[None]:
 def _take(lock: Path, path: Path) -> int:
     until = time.monotonic() + PATIENCE
     while True:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NOT_THROUGH_LINKS, 0o644)
         try:
             if _locked(descriptor) and _is_still_there(descriptor, lock):
                 holder = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}

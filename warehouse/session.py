@@ -35,7 +35,8 @@ class Session:
     """Questions asked of one warehouse, one after another.
 
     `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. Paths
-    in statements begin at `folder`. With `force` an export writes over a file that is there.
+    in statements begin at `folder`, and may not lead out of it where the session is `confined`. With `force` an export
+    writes over a file that is there.
     """
 
     def __init__(self, database: Database, path: Path | None = None) -> None:
@@ -43,6 +44,7 @@ class Session:
         self.variables: dict[str, tuple[Item, ...]] = {}
         self.fixed: set[str] = set()
         self.folder = Path()
+        self.confined = False
         self.force = False
         self._told: Told = silent
         self._use(database)
@@ -153,13 +155,28 @@ class Session:
         """The file that is to be written. Raises QueryError for an ending that says nothing, and for one that is
         there.
         """
-        path = self.folder / to
+        path = self._path(to, place)
+        self._stay_inside(path, place)
         if path.suffix.casefold() not in endings:
             named = path.name if to.strip() else "a file without a name"
             raise QueryError(f"{named} has no ending that names {kind}", place, (f"endings: {', '.join(endings)}",))
         if path.exists() and not self.force:
             raise QueryError(f"{path} is there already", place, ("--force writes over it",))
         return path
+
+    def _path(self, named: str, place: Span) -> Path:
+        if "\0" in named:
+            raise QueryError("no file has a name with a NUL in it", place)
+        return self.folder / named
+
+    def _stay_inside(self, path: Path, place: Span) -> None:
+        """Raises QueryError for a file outside of the folder of a confined session, wherever links lead."""
+        if self.confined and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
+            raise QueryError(
+                f"{path} is outside of the folder of the script",
+                place,
+                ("--allow-files lets its statements read and write files anywhere",),
+            )
 
     # --- what changes the session or the warehouse ------------------------------------------------------------------
 
@@ -190,7 +207,9 @@ class Session:
         from warehouse.readers.recognition import named_files, recognize
 
         named = text_of(statement.path, statement.path, "the name of a file")
-        files = named_files([str(self.folder / named)])
+        files = named_files([str(self._path(named, statement.path.span))])
+        for file in files:
+            self._stay_inside(file, statement.path.span)
         reader = statement.reader.text.casefold()
         known = [*READERS, *plugins(), "auto"]
         if reader not in known:
@@ -259,14 +278,12 @@ def _written(statement: str, what: str, to: str, result: Result) -> Result:
 
 def _write(path: Path, drawn: str | bytes, place: Span) -> None:
     """Writes a file, all of it or nothing. Raises QueryError at the place where it was named."""
-    new = path.with_name(f"{path.name}.new")
+    from warehouse.render.files import write_all
+
     try:
-        new.write_bytes(drawn if isinstance(drawn, bytes) else drawn.encode())
-        os.replace(new, path)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        reason = (error.strerror or "why is not known").lower()
-        raise QueryError(f"{path} cannot be written: {reason}", place) from None
+        write_all({path: drawn if isinstance(drawn, bytes) else drawn.encode()})
+    except DataError as error:
+        raise QueryError(f"{path} {error.faults[0].message}", place) from None
 
 
 def _counts(names: Iterable[str], counts: Iterable[str]) -> tuple[Column, ...]:

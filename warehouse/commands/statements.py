@@ -23,8 +23,11 @@ T = TypeVar("T")
 
 def query(asked: argparse.Namespace) -> int:
     """Runs statements from the line or from standard input."""
-    text = sys.stdin.read() if asked.statements == "-" else asked.statements
+    piped = asked.statements == "-"
+    text = sys.stdin.read() if piped else asked.statements
     with open_session(asked) as session:
+        # Who types statements knows what they do; what comes from elsewhere is a script.
+        session.confined = piped and not asked.allow_files
         return answer(asked, session, text) if given(asked, session) else MISUSED
 
 

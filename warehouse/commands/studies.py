@@ -41,6 +41,7 @@ def run(asked: argparse.Namespace) -> int:
     own = loads_first(study.parts) and getattr(asked, "db", None) is None
     with _session(asked, own) as session:
         session.folder = Path() if piped else Path(asked.study).parent
+        session.confined = not asked.allow_files
         if not given(asked, session):
             return MISUSED
         done: list[Answer] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -46,11 +47,13 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
 
     Raises DataError if one cannot be written.
     """
-    new = {path: path.with_name(f".{path.name}.new") for path in contents}
+    # Names that nobody can have put a link in the place of.
+    new = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in contents}
     path = next(iter(contents))
     try:
         for path, content in contents.items():
-            new[path].write_bytes(content)
+            with new[path].open("xb") as file:
+                file.write(content)
         # The first names the others, so it comes last.
         for path in reversed(list(contents)):
             os.replace(new[path], path)

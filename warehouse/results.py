@@ -61,11 +61,12 @@ EMPTY = Table((), ())
 
 @value
 class SideBySide:
-    """How rows become columns on screen: one line for each `key`, the `spread` columns repeated for each value of
-    `across`.
+    """How rows become columns on screen: one line for each combination of the `key` columns that stands in `lines`, the
+    `spread` columns repeated for each value of `across`.
     """
 
     key: tuple[str, ...]
+    lines: tuple[tuple[Cell, ...], ...]
     across: str
     values: tuple[str, ...]
     spread: tuple[str, ...]

@@ -48,7 +48,9 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
             for line in _ordered(lines, plan, field)
         ]
         rows += found
-    shown = _limited(plan, rows)
+    keys = _keys(plan, rows)
+    kept = set(keys)
+    shown = [row for row in rows if row[2 : 3 + len(plan.by)] in kept]
     tasks = {field.test_set.name: field.task for field in plan.fields}
     if len(set(tasks.values())) > 1:
         notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
@@ -70,7 +72,8 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         *(Column(statistic.label, _kind(statistic, plan)) for statistic in plan.fields[0].statistics),
         Column("source", "text", on_screen=False),
     )
-    key = ("system", *(dimension.name for dimension in plan.by))
+    names = ("system", *(dimension.name for dimension in plan.by))
+    side_by_side = SideBySide(names, tuple(keys), "test_set", tuple(tasks), tuple(labels))
     return Result(
         statement=plan.text,
         caption=title(f"{', '.join(labels)} on {on(plan.fields)}", plan.fields, catalog),
@@ -78,16 +81,23 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         table=Table(columns, tuple(shown)),
         summary_table=Table(summary_columns, tuple(summary)) if summary else EMPTY,
         notes=tuple(notes),
-        side_by_side=SideBySide(key, "test_set", tuple(tasks), tuple(labels)) if len(plan.fields) > 1 else None,
+        side_by_side=side_by_side if len(plan.fields) > 1 else None,
     )
 
 
-def _limited(plan: p.ScorePlan, rows: list[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
-    """The rows of the first so many systems and `by` values, on every test set: a dash must not mean left out."""
-    if plan.limit is None:
-        return rows
-    keys = list(dict.fromkeys(row[2 : 3 + len(plan.by)] for row in rows))[: plan.limit]
-    return [row for row in rows if row[2 : 3 + len(plan.by)] in keys]
+def _keys(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    """The systems and `by` values in their order over all test sets, as many as are asked for: that they are limited
+    together keeps a dash from meaning left out.
+    """
+    keys = list(dict.fromkeys(row[2 : 3 + len(plan.by)] for row in rows))
+    if plan.order == "system":
+        keys.sort(key=_by_name)
+        keys.sort(key=lambda key: str(key[0]), reverse=plan.descending)
+    return keys[: plan.limit]
+
+
+def _by_name(key: tuple[Cell, ...]) -> list[tuple[bool, str]]:
+    return [(cell is None, str(cell)) for cell in key]
 
 
 def _summary(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
@@ -97,7 +107,7 @@ def _summary(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[
     for row in rows:
         groups.setdefault((row[0], *row[3:width]), []).append(row)
     summary = []
-    for key, members in sorted(groups.items(), key=lambda item: [(cell is None, str(cell)) for cell in item[0]]):
+    for key, members in sorted(groups.items(), key=lambda item: _by_name(item[0])):
         means = []
         for place in range(width + 1, width + 1 + len(plan.fields[0].statistics)):
             known = [float(row[place]) for row in members if row[place] is not None]  # type: ignore[arg-type]
@@ -238,10 +248,7 @@ def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int])
 def _ordered(lines: Sequence[_Line], plan: p.ScorePlan, field: p.Field) -> list[_Line]:
     """By the ordering column, undefined values last, equals by name."""
 
-    def text(line: _Line) -> tuple[Any, ...]:
-        return (line.contender.name, *((cell is None, str(cell)) for cell in line.by))
-
-    by_name = sorted(lines, key=text)
+    by_name = sorted(lines, key=lambda line: _by_name((line.contender.name, *line.by)))
     if plan.order == "system":
         return sorted(by_name, key=lambda line: line.contender.name, reverse=plan.descending)
     labels = [statistic.label for statistic in field.statistics]

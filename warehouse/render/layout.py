@@ -208,6 +208,8 @@ def _side_by_side(result: Result) -> Table:
         line = cells.setdefault(tuple(row[places[name]] for name in how.key), {})
         for name in how.spread:
             line[row[places[how.across]], name] = row[places[name]]
+    # Of a table that was cut there are fewer lines.
+    lines = [(key, cells[key]) for key in how.lines if key in cells]
     keys = [table.columns[places[name]] for name in how.key]
     spread = [table.columns[places[name]] for name in how.spread]
     columns = [
@@ -215,7 +217,7 @@ def _side_by_side(result: Result) -> Table:
         for value in how.values
         for column in spread
     ]
-    rows = [(*key, *(line.get((value, c.name)) for value in how.values for c in spread)) for key, line in cells.items()]
+    rows = [(*key, *(line.get((value, c.name)) for value in how.values for c in spread)) for key, line in lines]
     return Table((*keys, *columns), tuple(rows))
 
 

@@ -17,7 +17,7 @@ from warehouse.render.layout import unbounded_sheets
 from warehouse.render.markup import latex
 from warehouse.render.report.description import LONGEST, Asked, Passage, Piece, Report, shortened
 from warehouse.render.report.prose import Prose
-from warehouse.render.report.wording import NUMBERS, SOURCES, above, notes, provenance, sources_sheet
+from warehouse.render.report.wording import NUMBERS, SOURCES, above, notes, provenance, seen, sources_sheet
 from warehouse.render.style import Style
 from warehouse.render.text import csv
 from warehouse.render.web import SORTING, table, text
@@ -168,8 +168,9 @@ def _answer(result: Result, asked: Asked, name: str, style: Style) -> list[str]:
         *_tables(result, asked.title, style),
     ]  # fmt: skip
     if result.chart is not None:
-        seen = text(result.chart.alternative or result.chart.title)
-        picture = f'<div class="picture" role="img" aria-label="{seen}">{_svg(result.chart, name)}</div>'
+        picture = (
+            f'<div class="picture" role="img" aria-label="{text(seen(result.chart))}">{_svg(result.chart, name)}</div>'
+        )
         tables = [picture, "<details>", f"<summary>{NUMBERS}</summary>", *tables, "</details>"]
     said = [f"<li>{text(note)}</li>" for note in notes(result)]
     signature = f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'

@@ -6,7 +6,7 @@ from warehouse.render.layout import unbounded_sheets
 from warehouse.render.markup import escaped, grid
 from warehouse.render.report.description import Asked, Passage, Report, shortened
 from warehouse.render.report.prose import Prose, markdown_code, markdown_word
-from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, sources_sheet
+from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, seen, sources_sheet
 from warehouse.render.style import Style, clean
 
 
@@ -41,7 +41,7 @@ def _asked(asked: Asked, level: int, name: str, style: Style, pictures: dict[str
 
         picture = picture_name(name, asked.number, ".svg")
         pictures[picture] = svg(result.chart).encode()
-        parts.append(f"![{escaped(result.chart.alternative or result.chart.title)}]({picture})")
+        parts.append(f"![{escaped(seen(result.chart))}]({picture})")
     else:
         drawn = unbounded_sheets(result, style)
         for sheet in drawn:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from warehouse.charts import Chart
 from warehouse.render.layout import LEGEND, Sheet
 from warehouse.render.report.description import Report, Source
 from warehouse.results import Result
@@ -30,8 +31,15 @@ def above(report: Report) -> list[str]:
 
 
 def notes(result: Result) -> tuple[str, ...]:
-    """What stands below a result."""
+    """What stands below a result, but for what its picture says itself."""
+    if result.chart is not None:
+        return tuple(note for note in result.notes if note not in result.chart.notes)
     return ((LEGEND,) if result.triangle else ()) + result.notes
+
+
+def seen(chart: Chart) -> str:
+    """What there is to see in a picture and to read below it, for who does not see it."""
+    return " ".join([chart.alternative or chart.title, *(f"{note[:1].upper()}{note[1:]}." for note in chart.notes)])
 
 
 def provenance(report: Report) -> list[str]:

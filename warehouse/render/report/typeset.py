@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from html.entities import codepoint2name
 
 from warehouse.render.layout import Sheet, unbounded_sheets
@@ -44,9 +43,9 @@ _PREAMBLE = r"""
 \setlength{\emergencystretch}{3em}
 \raggedbottom
 \newsavebox{\drawn}
-\newcommand{\drawing}[1]{\sbox{\drawn}{\includegraphics{#1}}%%
-  \ifdim\wd\drawn>\linewidth\includegraphics[width=\linewidth]{#1}\else\usebox{\drawn}\fi}
-\newcommand{\answer}[2]{\par\bigskip\textbf{#1\quad #2}\par\nopagebreak}
+\newcommand{\drawing}[1]{\par\nopagebreak\medskip{\centering\sbox{\drawn}{\includegraphics[scale=.7]{#1}}%%
+  \ifdim\wd\drawn>\linewidth\includegraphics[width=\linewidth]{#1}\else\usebox{\drawn}\fi\par}\medskip}
+\newcommand{\answer}[2]{\par\bigskip{\interlinepenalty=10000\raggedright\textbf{#1\quad #2}\par}\nopagebreak}
 """
 
 _KNOWN = re.compile("[\u0000-\u007f\u00a1-\u00ac\u00ae-\u017f–—‘’‚“”„†‡•…‰‱‹›※€™←↑→↓]")
@@ -90,7 +89,7 @@ def _asked(asked: Asked, name: str, style: Style, pictures: dict[str, bytes]) ->
 
         picture = picture_name(name, asked.number, ".pdf")
         pictures[picture] = pdf(result.chart)
-        parts.append(rf"\begin{{center}}\drawing{{{picture}}}\end{{center}}")
+        parts.append(rf"\drawing{{{picture}}}")
     else:
         drawn = unbounded_sheets(result, style)
         for sheet in drawn:
@@ -98,7 +97,7 @@ def _asked(asked: Asked, name: str, style: Style, pictures: dict[str, bytes]) ->
                 parts.append(rf"\textit{{{typeset(sheet.title)}}}\nopagebreak")
             parts.append(_table(sheet))
     parts += [rf"{{\footnotesize {typeset(note)}\par}}" for note in notes(result)]
-    return [*parts, rf"{{\scriptsize Signature: \texttt{{{_breakable(result.signature)}}}\par}}"]
+    return [*parts, rf"{{\raggedright\scriptsize Signature: \texttt{{{_breakable(result.signature)}}}\par}}"]
 
 
 def _statement(pieces: Iterable[Piece]) -> str:
@@ -114,8 +113,9 @@ def _piece(piece: Piece) -> str:
 
 
 def _breakable(text: str) -> str:
-    """A text in which a line may end behind every sign."""
-    return re.sub(r"(?<=[=,;:/()_])(?![ {])", r"\\allowbreak{}", typeset(text))
+    """A text in which a line may end behind every sign that is not within a number, and within a digest."""
+    signs = re.sub(r"(?<=[=,;:/()_])(?<!\d,)(?![ {])", r"\\allowbreak{}", typeset(text))
+    return re.sub(r"\b[0-9a-f]{64}\b", lambda found: r"\allowbreak{}".join(re.findall(".{16}", found[0])), signs)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -164,15 +164,10 @@ def _width(limits: Iterable[int], size: tuple[str, float, float]) -> float:
 
 
 def _sources(report: Report) -> list[str]:
-    parts = [rf"\section*{{{SOURCES}}}", *(_breakable(said) for said in provenance(report))]
+    parts = [rf"\section*{{{SOURCES}}}", *(rf"{{\raggedright {_breakable(said)}\par}}" for said in provenance(report))]
     if report.sources:
-        parts.append(_table(sources_sheet([replace(each, sha256=_in_groups(each.sha256)) for each in report.sources])))
+        parts.append(_table(sources_sheet(report.sources)))
     return [*parts, f"{{\\small evalhouse {typeset(report.version)}\\par\n{typeset(report.made)}\\par}}"]
-
-
-def _in_groups(digest: str) -> str:
-    """A digest with room to break it into lines."""
-    return " ".join(re.findall(".{1,16}", digest))
 
 
 def _letters(text: str) -> str:

@@ -1,4 +1,6 @@
-"""A report as a LaTeX document that pdfLaTeX, LuaLaTeX and XeLaTeX set, with its pictures as PDF beside it."""
+"""A report as a LaTeX document, with its pictures as PDF beside it. It is tried with pdfLaTeX; for LuaLaTeX and
+XeLaTeX there is a preamble too.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +189,9 @@ def test_the_rows_of_a_plot_are_those_of_its_question(session: Session) -> None:
     assert plotted.rows == plain.rows
     assert plotted.signature == plain.signature
     assert plain.chart is None
+
+
+def test_a_matrix_that_cannot_be_read_is_not_drawn(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("warehouse.query.pictures.compared"), "MOST_SYSTEMS", 3)
+    with pytest.raises(QueryError, match="a matrix of 4 systems cannot be read; 3 can"):
+        session.run(PICTURES["matrix"])

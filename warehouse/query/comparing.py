@@ -4,7 +4,7 @@ draws nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import isfinite
@@ -26,6 +26,9 @@ from warehouse.significance.tests import TESTS
 INDEPENDENT = {test.name for test in TESTS if test.kind == "independent"}
 FEW = 6
 """With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
+
+ONE_BY_ONE = 10
+"""Notes about more pairs than this are one note about all of them."""
 
 COLUMNS = (
     Column("test_set", "name", on_screen=False),
@@ -197,28 +200,53 @@ def _pairs(sizes: set[int]) -> str:
 
 
 def _notes(plan: p.ComparePlan, table: Table) -> Iterator[str]:
-    """What a reader of the table would be misled without."""
-    for row in table.records():
-        who = f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}"
-        differing = row["differing"]
-        if isinstance(differing, int) and 0 < differing < FEW:
-            yield f"{who}: only {differing} of {row['units']} units differ, so no test can tell much"
-        r, factor = row["correlation"], row["inflation"]
-        if row["test"] in INDEPENDENT:
-            measured = "their correlation is not defined"
-            if isinstance(r, float):
-                measured = f"their correlation is {r:.3f}"
-            if isinstance(factor, float):
-                measured += f", so it takes the standard deviation for {factor:.2f} times what it is"
-            assumed = "assumes that the two systems' answers are independent"
-            yield f"{who}: {row['test']} {assumed}; {measured} (Yeh 2000, section 2.1)"
-        nge, shuffles = row["nge"], row["shuffles"]
-        if row["verdict"] == "undecided" and isinstance(nge, int) and isinstance(shuffles, int):
-            needed = shuffles_to_decide(nge, shuffles, float(plan.how.level), float(plan.how.confidence))
-            way = (
-                "exact would decide it"
-                if needed is None
-                else f"about {needed:,} shuffles would decide it, and so would exact"
-            )
-            unsure = f"p is at most {plan.how.level} but not with confidence {plan.how.confidence}"
-            yield f"{who}: undecided, {unsure}; {way}"
+    """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
+    rows = table.records()
+    few = [row for row in rows if isinstance(row["differing"], int) and 0 < row["differing"] < FEW]
+    independent = [row for row in rows if row["test"] in INDEPENDENT]
+    undecided = [row for row in rows if row["verdict"] == "undecided"]
+    if len(few) <= ONE_BY_ONE:
+        for row in few:
+            yield f"{_who(row)}: only {row['differing']} of {row['units']} units differ, so no test can tell much"
+    else:
+        yield f"{len(few):,} pairs differ in fewer than {FEW} units, so no test can tell much of them"
+    assumed = "assumes that the two systems' answers are independent"
+    if len(independent) <= ONE_BY_ONE:
+        for row in independent:
+            yield f"{_who(row)}: {row['test']} {assumed}; {_correlated(row)} (Yeh 2000, section 2.1)"
+    else:
+        known = [row["inflation"] for row in independent if isinstance(row["inflation"], float)]
+        taken = f"; it takes the standard deviation for up to {max(known):.2f} times what it is" if known else ""
+        yield f"{independent[0]['test']} {assumed}{taken} (Yeh 2000, section 2.1)"
+    unsure = f"p is at most {plan.how.level} but not with confidence {plan.how.confidence}"
+    needed = {id(row): _needed(plan, row) for row in undecided}
+    if len(undecided) <= ONE_BY_ONE:
+        for row in undecided:
+            more = needed[id(row)]
+            way = f"about {more:,} shuffles would decide it, and so would exact" if more else "exact would decide it"
+            yield f"{_who(row)}: undecided, {unsure}; {way}"
+    else:
+        decidable = [more for more in needed.values() if more]
+        most = f"{max(decidable):,} shuffles would decide {len(decidable):,} of them, and " if decidable else ""
+        yield f"{len(undecided):,} pairs are undecided, {unsure}; {most}exact would decide all"
+
+
+def _who(row: Mapping[str, Cell]) -> str:
+    return f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}"
+
+
+def _correlated(row: Mapping[str, Cell]) -> str:
+    """What a test that assumes independence makes of two systems that are correlated."""
+    r, factor = row["correlation"], row["inflation"]
+    if not isinstance(r, float):
+        return "their correlation is not defined"
+    taken = f", so it takes the standard deviation for {factor:.2f} times what it is"
+    return f"their correlation is {r:.3f}{taken if isinstance(factor, float) else ''}"
+
+
+def _needed(plan: p.ComparePlan, row: Mapping[str, Cell]) -> int | None:
+    """How many shuffles would decide an undecided pair; None where only exact does."""
+    nge, shuffles = row["nge"], row["shuffles"]
+    if not isinstance(nge, int) or not isinstance(shuffles, int):
+        return None
+    return shuffles_to_decide(nge, shuffles, float(plan.how.level), float(plan.how.confidence))

@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from grammar.errors import QueryError
 from warehouse.catalog import Catalog
 from warehouse.charts import Panel, Unit, Verdict
 from warehouse.charts.differences import differences
@@ -32,6 +33,10 @@ from warehouse.significance import randomization
 
 MOST_SHUFFLES = 100_000
 """More shuffles than this would not change the shape of a distribution that can be seen."""
+
+
+MOST_SYSTEMS = 100
+"""A matrix of more systems than this cannot be read."""
 
 
 def compared(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
@@ -68,6 +73,9 @@ def _matrices(plan: p.ComparePlan, result: Result, contests: Contests, documents
     said = []
     for (test_set, measure), rows in contests.items():
         values = {str(row[f"system_{side}"]): number(row[f"value_{side}"]) or 0.0 for row in rows for side in "ab"}
+        if len(values) > MOST_SYSTEMS:
+            wrong = f"a matrix of {len(values):,} systems cannot be read; {MOST_SYSTEMS} can"
+            raise QueryError(wrong, hints=("against one system gives a line each, plot group their groups",))
         sign = 1 if _lower_is_better(plan, measure) else -1
         ranked = sorted(values, key=lambda name: (sign * values[name], name))
         cell = "p" if plan.how.adjust == "none" else "p_adjusted"

@@ -56,10 +56,17 @@ def answers(session: Session, parts: Sequence[Part], keep_going: bool = False) -
 
 def loads_first(parts: Sequence[Part]) -> bool:
     """Whether a study begins with `load`, but for variables, and so brings its data along."""
-    for part in parts:
-        if isinstance(part, Written) and not re.match(r"let\b", part.text, re.IGNORECASE):
-            return re.match(r"load\b", part.text, re.IGNORECASE) is not None
-    return False
+    first = next((part for part in parts if isinstance(part, Written) and not _begins(part, "let")), None)
+    return first is not None and _begins(first, "load")
+
+
+def draws(parts: Sequence[Part]) -> bool:
+    """Whether a study asks for pictures."""
+    return any(isinstance(part, Written) and _begins(part, "plot") for part in parts)
+
+
+def _begins(part: Written, keyword: str) -> bool:
+    return re.match(rf"{keyword}\b", part.text, re.IGNORECASE) is not None
 
 
 def _parsed(part: Part) -> Answer:

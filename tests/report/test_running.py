@@ -171,6 +171,20 @@ def test_a_report_is_the_same_whenever_it_is_made(brings: Path, monkeypatch: pyt
             assert b"1970-01-02 00:00 UTC" in other
 
 
+def test_without_the_extra_a_report_with_pictures_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.eval").write_text("score F for SRY on TST3;\nplot score F for SRI on TST3", encoding="utf-8")
+    assert cli.main(["run", "s.eval", "--report", "s.html", "--quiet"]) == 3
+    assert capsys.readouterr().err.splitlines() == [
+        "error: a picture as a file needs the package vl-convert-python",
+        '  pip install "evalhouse[plot]"',
+    ]
+    assert [each.name for each in tmp_path.iterdir()] == ["s.eval"]
+
+
 def test_a_date_that_is_none_is_a_mistake(tmp_path: Path) -> None:
     (tmp_path / "s.eval").write_text("show tests", encoding="utf-8")
     command = [sys.executable, cli.__file__, "run", "s.eval", "--report", "s.html"]

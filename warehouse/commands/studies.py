@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def run(asked: argparse.Namespace) -> int:
     """Runs a study."""
-    from warehouse.studies import Study, answers, loads_first
+    from warehouse.studies import Study, answers, draws, loads_first
 
     piped = asked.study == "-"
     text = sys.stdin.read() if piped else script(Path(asked.study))
@@ -36,6 +36,10 @@ def run(asked: argparse.Namespace) -> int:
         from warehouse.render.report import check
 
         check(to, asked.force)
+        if draws(study.parts):
+            from warehouse.render.vega import available
+
+            available()
     format, document = target(asked, output)
     made = _now()
     own = loads_first(study.parts) and getattr(asked, "db", None) is None

@@ -18,6 +18,11 @@ RESOLUTION = 2.0
 """Pixels of a PNG for each point."""
 
 
+def available() -> None:
+    """Raises WarehouseError where the extra is not installed."""
+    _converter()
+
+
 def svg(chart: Chart) -> str:
     """The chart as SVG. Raises WarehouseError where the extra is not installed."""
     drawn: str = _converter().vegalite_to_svg(spec(chart), allowed_base_urls=[])

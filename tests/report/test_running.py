@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,17 +16,35 @@ import pytest
 import cli
 from tests.conftest import write_csv
 from tests.report.conftest import STUDY
-from tests.test_command_line import SCORES, evalhouse
+from tests.test_command_line import SCORES
 from warehouse.render.report import REPORTS
 from warehouse.sample import FOLDER
 
 ROWS = [("news", "base", "d1", 10, 9, 7, 1), ("news", "tuned", "d1", 10, 10, 8, 1)]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
 BRINGS = """\
 --| # What it brings along
 load "rows/scores.csv" as scores;
 score recall for all on news;
 export score recall for all on news to "recall.csv";
 """
+
+
+@pytest.fixture
+def evalhouse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command as it is given in a folder, in this process, which has all that it imports."""
+
+    def given(*words: object, folder: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        capsys.readouterr()
+        status = cli.main(list(map(str, words)))
+        printed = capsys.readouterr()
+        return subprocess.CompletedProcess(words, status, printed.out, printed.err)
+
+    monkeypatch.delenv("EVALHOUSE_DB", raising=False)
+    return given
 
 
 @pytest.fixture
@@ -37,7 +57,7 @@ def brings(tmp_path: Path) -> Path:
     return folder / "brings.eval"
 
 
-def test_the_first_error_ends_a_study(tmp_path: Path) -> None:
+def test_the_first_error_ends_a_study(evalhouse: Run, tmp_path: Path) -> None:
     (tmp_path / "two.eval").write_text(STUDY, encoding="utf-8")
     done = evalhouse("run", "two.eval", "--report", "two.html", "--quiet", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
@@ -50,7 +70,7 @@ def test_the_first_error_ends_a_study(tmp_path: Path) -> None:
     assert not (tmp_path / "two.html").exists()
 
 
-def test_keep_going_tells_every_error_and_reports_them_in_their_places(tmp_path: Path) -> None:
+def test_keep_going_tells_every_error_and_reports_them_in_their_places(evalhouse: Run, tmp_path: Path) -> None:
     text = 'show tests;\nscore F for frob TST3;\nscore F for UMAS on TST3;\nload "absent.csv" as scores;\nshow tests'
     (tmp_path / "s.eval").write_text(text, encoding="utf-8")
     done = evalhouse("run", "s.eval", "--keep-going", "--report", "s.md", "--quiet", folder=tmp_path)
@@ -65,14 +85,14 @@ def test_keep_going_tells_every_error_and_reports_them_in_their_places(tmp_path:
     assert "did you mean UMASS?" in written
 
 
-def test_what_parsing_can_find_is_found_before_anything_is_run(tmp_path: Path) -> None:
+def test_what_parsing_can_find_is_found_before_anything_is_run(evalhouse: Run, tmp_path: Path) -> None:
     (tmp_path / "s.eval").write_text("show tests;\n\nscore F frob TST3", encoding="utf-8")
     done = evalhouse("run", "s.eval", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "(s.eval:3)" in done.stderr
 
 
-def test_a_study_may_bring_its_data_along(brings: Path, tmp_path: Path) -> None:
+def test_a_study_may_bring_its_data_along(evalhouse: Run, brings: Path, tmp_path: Path) -> None:
     (tmp_path / "evalhouse.duckdb").write_text("not asked", encoding="utf-8")
     done = evalhouse("run", brings, "--report", "out.html", "--quiet", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -85,14 +105,14 @@ def test_a_study_may_bring_its_data_along(brings: Path, tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["evalhouse.duckdb", "out.html", "study"]
 
 
-def test_a_study_loads_into_the_warehouse_that_is_named(brings: Path, tmp_path: Path) -> None:
+def test_a_study_loads_into_the_warehouse_that_is_named(evalhouse: Run, brings: Path, tmp_path: Path) -> None:
     assert evalhouse("init", "my.duckdb", folder=tmp_path).returncode == 0
     assert evalhouse("run", brings, "--db", "my.duckdb", folder=tmp_path).returncode == 0
     done = evalhouse("query", "score recall for all on news", "--db", "my.duckdb", "--quiet", folder=tmp_path)
     assert "tuned" in done.stdout
 
 
-def test_variables_from_outside(tmp_path: Path) -> None:
+def test_variables_from_outside(evalhouse: Run, tmp_path: Path) -> None:
     (tmp_path / "s.eval").write_text("let $who = GE;\n--| Who?\nscore F for $who on TST3;", encoding="utf-8")
     param = ("--param", "who=SRI, NYU")
     done = evalhouse("run", "s.eval", *param, "--format", "csv", "--digits", "3", "--quiet", folder=tmp_path)
@@ -102,7 +122,7 @@ def test_variables_from_outside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.html", "out.md", "out.tex"])
-def test_a_report_is_never_written_over_unasked(name: str, brings: Path, tmp_path: Path) -> None:
+def test_a_report_is_never_written_over_unasked(evalhouse: Run, name: str, brings: Path, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine", encoding="utf-8")
     brings.write_text("--| # A\nshow tests", encoding="utf-8")
     done = evalhouse("run", brings, "--report", name, "--quiet", folder=tmp_path)
@@ -112,7 +132,7 @@ def test_a_report_is_never_written_over_unasked(name: str, brings: Path, tmp_pat
     assert (tmp_path / name).read_text(encoding="utf-8") != "mine"
 
 
-def test_a_wrong_ending_is_found_before_anything_is_run(tmp_path: Path) -> None:
+def test_a_wrong_ending_is_found_before_anything_is_run(evalhouse: Run, tmp_path: Path) -> None:
     (tmp_path / "s.eval").write_text("show tests", encoding="utf-8")
     for name in ("out.pdf", "out", "out.html.gz"):
         done = evalhouse("run", "s.eval", "--report", name, folder=tmp_path)
@@ -125,7 +145,7 @@ def test_a_wrong_ending_is_found_before_anything_is_run(tmp_path: Path) -> None:
     )
 
 
-def test_pictures_are_written_beside_or_nothing_is(tmp_path: Path) -> None:
+def test_pictures_are_written_beside_or_nothing_is(evalhouse: Run, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert", reason="pictures need the extra plot")
     text = "--| # P\nplot score F for GE, SRI on TST3;\nplot score recall, precision of published for all on TST3;"
     (tmp_path / "s.eval").write_text(text, encoding="utf-8")
@@ -194,17 +214,28 @@ def test_a_date_that_is_none_is_a_mistake(tmp_path: Path) -> None:
     assert "SOURCE_DATE_EPOCH is 'yesterday'" in done.stderr
 
 
-def test_standard_input_is_a_study_too(tmp_path: Path) -> None:
+def test_standard_input_is_a_study_too(evalhouse: Run, tmp_path: Path) -> None:
     done = evalhouse("run", "-", "--report", "s.md", folder=tmp_path, stdin="--| # Piped\nshow tests")
     assert done.returncode == 0
     assert (tmp_path / "s.md").read_text(encoding="utf-8").startswith("# Piped\n")
 
 
 @pytest.mark.parametrize("name", sorted(each.name for each in (FOLDER / "studies").glob("*.eval")))
-def test_the_studies_that_come_along_are_reported(name: str, tmp_path: Path) -> None:
+def test_the_studies_that_come_along_are_reported(evalhouse: Run, name: str, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert", reason="pictures need the extra plot")
-    done = evalhouse("run", FOLDER / "studies" / name, "--report", "out.html", "--quiet", folder=tmp_path)
+    study = FOLDER / "studies" / name
+    done = evalhouse("run", study, "--report", "out.html", "--quiet", folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert len(page.encode()) < 3_000_000
     assert page.count('class="picture"') == {"chinchor_1992.eval": 11, "lewis_tong_1992.eval": 6}.get(name, 0)
+    if shutil.which("pdflatex"):
+        assert evalhouse("run", study, "--report", "out.tex", "--quiet", folder=tmp_path).returncode == 0
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "out.tex"]
+        # The widths of tables that go on over pages are right the second time.
+        first, second = (
+            subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+            for _ in range(2)
+        )
+        assert (first.returncode, second.returncode) == (0, 0), second.stdout[-1500:]
+        assert "Overfull" not in second.stdout

@@ -17,6 +17,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,9 @@ _OF_THE_QUERY = (
 )
 """What is wrong with a query; anything else that is raised happens to queries that are as they should be."""
 
+_PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
+"""A question mark that stands for a value, or what is in quotes, where it stands for itself."""
+
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -83,6 +87,7 @@ class Database:
         self.path = path
         self._connection = connection
         self._locked = False
+        self._views: dict[str, str] = {}
         self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
 
     def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
@@ -116,6 +121,43 @@ class Database:
             raise _as_warehouse_error(error, self.path) from None
         except duckdb.Error as error:
             raise UnreadableError(str(error)) from None
+
+    def look(self, table: str, select: Sql) -> bool:
+        """Makes the temporary view `table` of a query that reads a file, and reads all of it once; see `forget`.
+
+        Returns False, and makes nothing, where the warehouse may not open files. Raises UnreadableError as `read` does.
+        """
+        if self._locked:
+            return False
+        # A view takes no parameters, so its values stand in variables.
+        numbers = count()
+        view = _PLACEHOLDER.sub(
+            lambda found: found[0] if found[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
+        )
+        try:
+            for number, each in enumerate(select.params):
+                self._connection.execute(f"set variable {table}_{number} = ?", [each])
+            self._connection.execute(f"create or replace temp view {table} as {view}")
+            self._views[table] = view
+            self._connection.execute(f"select max(hash(*columns(*))) from temp.{table}")
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+            raise _as_warehouse_error(error, self.path) from None
+        except duckdb.Error as error:
+            raise UnreadableError(str(error)) from None
+        return True
+
+    def narrow(self, table: str, condition: Sql) -> None:
+        """Leaves only the rows of a temporary table or view that meet a condition, which has no values in it."""
+        if table not in self._views:
+            self.run(Sql(f"delete from temp.{table} where not (") + condition + ")")
+            return
+        self._views[table] = f"select * from ({self._views[table]}) where {condition.text}"
+        self.run(Sql(f"create or replace temp view {table} as {self._views[table]}"))
+
+    def forget(self, table: str) -> None:
+        """Removes a temporary table or view, if it is there."""
+        kind = "view" if self._views.pop(table, None) else "table"
+        self.run(Sql(f"drop {kind} if exists temp.{table}"))
 
     def _read_from_outside(self, create: Sql, select: Sql) -> None:
         # A locked connection opens no files, so another one reads and the columns are carried across.

@@ -6,7 +6,7 @@ not be stored beside what is the business of `judging`.
 
 from __future__ import annotations
 
-from warehouse.readers.kinds import KINDS
+from warehouse.readers.kinds import KINDS, WHOLE
 from warehouse.readers.staging import Staged, Staging
 from warehouse.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field, Form
 from warehouse.sql import Sql, join, name, value, values
@@ -73,6 +73,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     """
     form, fields = staging.form, given(staging, staged)
     columns = [Sql("staged.rowid as place")]
+    same: list[Sql] = []
     tables = " from " + name(staging.table) + " as staged"
     if TEST_SET in fields:
         tables += _joined_test_set(EVALUATION in fields)
@@ -89,16 +90,24 @@ def make_facts(staging: Staging, staged: Staged) -> None:
             tables += f" left join {field.name} on {field.name}.name = staged.{field.name}"
             columns.append(Sql(f"coalesce({field.name}.id, 0) as {field.name}_id"))
         elif field in form.key:
-            columns.append(Sql(f"0 as {field.name}_id"))
+            same.append(Sql(f"0 as {field.name}_id"))
     for field in form.fields:
-        if field.name not in DIMENSIONS and field is not EVALUATION:
-            cell = "staged." + name(field.name) if field in fields else Sql("null::varchar")
-            columns.append(KINDS[field.kind].of(cell) + " as " + name(field.name))
+        if field.name in DIMENSIONS or field is EVALUATION:
+            continue
+        kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
+        if field in fields:
+            columns.append(kind.of("staged." + name(field.name)) + " as " + name(field.name))
+        else:
+            same.append(kind.of(Sql("null::varchar")) + " as " + name(field.name))
     rows = "select " + join(", ", columns) + tables
     if form.attributes:
         rows = _one_row_an_attribute(staged, columns, tables)
-    order = " order by " + join(", ", map(name, (*key_columns(form), "place")))
-    staging.database.run("create or replace temp table fact as select * from (" + rows + ")" + order)
+    # What is the same in every row is added behind the sorting, which carries all that it is given.
+    known = [name(column) for column in key_columns(form) if not any(each.text == f"0 as {column}" for each in same)]
+    ordered = "select * from (" + rows + ") order by " + join(", ", [*known, "place"])
+    staging.database.run(
+        "create or replace temp table fact as select " + join(", ", ["*", *same]) + " from (" + ordered + ")"
+    )
 
 
 def store_facts(staging: Staging, import_id: int) -> None:

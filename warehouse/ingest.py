@@ -19,7 +19,15 @@ from warehouse import fingerprints
 from warehouse.database import Database
 from warehouse.errors import DataError, Fault, WarehouseError
 from warehouse.facts import attribute_columns, given, make_facts, number_names, store_facts
-from warehouse.judging import Judged, check_cells, leave_only_good, leave_only_new, refusal
+from warehouse.judging import (
+    Judged,
+    check_cells,
+    check_new_names,
+    last_numbers,
+    leave_only_good,
+    leave_only_new,
+    refusal,
+)
 from warehouse.readers import READERS, Reader, plugins
 from warehouse.readers.kinds import shown
 from warehouse.readers.staging import Staged, Staging
@@ -94,6 +102,7 @@ def load(
     tell = progress or (lambda share: None)
     staging = _staging(database, source, reader, dict(fields or {}), dict(columns or {}), dict(options or {}))
     tell(0.0)
+    as_it_was = _stamp(source)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
         parts = [Judged(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
@@ -117,6 +126,8 @@ def load(
                 notes += more_notes if len(parts) == 1 else (f"{kind.form.name}: {note}" for note in more_notes)
             if wrong := refusal(parts):
                 raise wrong
+            if _stamp(source) != as_it_was:
+                raise staging.refusal("the file changed while it was read")
             rows_new = sum(kind.rows_new for kind in kinds)
             tell(0.9)
             if dry_run:
@@ -127,8 +138,8 @@ def load(
             fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
-            tables = ("placed", "fact", *(staging.of(form).table for form in reader.forms))
-            database.run(Sql("; ".join(f"drop table if exists temp.{table}" for table in tables)))
+            for table in ("placed", "fact", *(staging.of(form).table for form in reader.forms)):
+                database.forget(table)
     tell(1.0)
     rows_read = sum(kind.rows_read for kind in kinds)
     return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
@@ -143,6 +154,14 @@ def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
     except Exception as error:
         said = f"the reader {reader.name} failed: {type(error).__name__}: {error}"
         raise staging.refusal(said) from error
+
+
+def _stamp(source: Path) -> tuple[int, int, int] | None:
+    """What changes when a file does: some files are read more than once, and all of it must be the same file."""
+    with contextlib.suppress(OSError):
+        found = source.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return None
 
 
 def _reader(named: str, source: Path) -> Reader:
@@ -179,14 +198,15 @@ def _store(part: Judged, import_id: int) -> tuple[LoadedKind, tuple[str, ...]]:
     notes.
     """
     staging, staged = part.staging, part.staged
+    known = last_numbers(staging)
     notes = number_names(staging, staged)
+    check_new_names(part, known)
     make_facts(staging, staged)
     read, new, more_notes = leave_only_new(part)
     columns = (*(field.name for field in given(staging, staged)), *staged.attributes)
     shown_columns = (*columns[: len(columns) - len(staged.attributes)], *attribute_columns(staged))
-    first = staging.database.rows(
-        "select " + join(", ", map(name, shown_columns)) + " from " + name(staging.table) + " order by rowid limit 5"
-    )
+    first_rows = f" from {staging.table} where rowid < 5 order by rowid"
+    first = staging.database.rows("select " + join(", ", map(name, shown_columns)) + first_rows)
     if not part.total:
         store_facts(staging, import_id)
     return LoadedKind(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)

@@ -14,9 +14,9 @@ from typing import Any
 
 from warehouse.errors import DataError, Fault
 from warehouse.facts import attribute_columns, content_columns, given, key_columns
-from warehouse.readers.kinds import KINDS, complaint, shown
+from warehouse.readers.kinds import KINDS, WHOLE, complaint, shown
 from warehouse.readers.staging import MOST_FAULTS, Staged, Staging
-from warehouse.records import UNIT, Field
+from warehouse.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field
 from warehouse.sql import Sql, join, name, value, values
 
 
@@ -37,6 +37,9 @@ class _Rule:
         known = {part: count for part in self.parts if (count := counts[part]) is not None}
         return f"{' + '.join(known)} is {sum(known.values())}, more than {self.whole}, which is {counts[self.whole]}"
 
+
+_NAMED = (EVALUATION, TEST_SET, SYSTEM, DOCUMENT, UNIT, ANNOTATOR)
+"""The fields of which a file has many rows for each name."""
 
 _MATCHED = ("correct", "partial", "incorrect")
 RULES: dict[str, tuple[_Rule, ...]] = {"score": (_Rule(_MATCHED, "possible"), _Rule(_MATCHED, "actual"))}
@@ -80,9 +83,14 @@ def refusal(parts: Sequence[Judged], more: DataError | None = None) -> DataError
 
 
 def check_cells(judged: Judged) -> tuple[str, ...]:
-    """Judges every staged cell and returns notes. Raises DataError if a setting is wrong, or there are no rows."""
+    """Judges every staged cell, but for names that get a number, and returns notes. Raises DataError if a setting is
+    wrong, or there are no rows.
+    """
     staging, staged = judged.staging, judged.staged
-    good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
+    verdicts = _verdicts(staging, staged)
+    for field in verdicts.keys() & _numbered(staging).keys():
+        verdicts[field] = name(field.name) + (" is not null" if field.required else " is null or true")
+    good = join(" and ", ("(" + good + ")" for good in verdicts.values()))
     filled = [f"count(attribute_{number})" for number in range(len(staged.attributes))]
     columns = "count(*), count_if(blanks), count_if(not (" + good + ")), " + (" + ".join(filled) or "null")
     [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + " from " + name(staging.table))
@@ -102,10 +110,38 @@ def leave_only_good(judged: Judged) -> bool:
     """
     staging, staged = judged.staging, judged.staged
     good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
-    staging.database.run("delete from " + name(staging.table) + " where not (" + good + ")")
+    staging.database.narrow(staging.table, good)
     filled = f" where coalesce({', '.join(attribute_columns(staged))}) is not null" if staged.attributes else ""
     [(left,)] = staging.database.rows("select count(*) from " + name(staging.table) + filled)
     return bool(left)
+
+
+def last_numbers(staging: Staging) -> dict[str, int]:
+    """The number that was last given to a name, by table."""
+    tables = _numbered(staging).values()
+    if not tables:
+        return {}
+    [last] = staging.database.rows("select " + join(", ", (f"(select coalesce(max(id), 0) from {t})" for t in tables)))
+    return dict(zip(tables, last, strict=True))
+
+
+def check_new_names(judged: Judged, known: Mapping[str, int]) -> None:
+    """Judges the names that have got a number since, each once however often it stands in the file. Where one is not
+    good, complains of all cells that are not, and drops their rows as `leave_only_good` does.
+    """
+    good = KINDS["name"].passed_by(Sql("name"))
+    for table, last in known.items():
+        if judged.staging.database.rows(f"select 1 from {table} where id > {last} and not (" + good + ") limit 1"):
+            _complain_of_cells(judged)
+            leave_only_good(judged)
+            return
+
+
+def _numbered(staging: Staging) -> dict[Field, str]:
+    """The fields of a form whose names all get a number, and the tables of these. Where columns are attributes, a row
+    without any is no fact, and its names get none.
+    """
+    return {} if staging.form.attributes else {field: field.name for field in staging.form.key if field in _NAMED}
 
 
 def leave_only_new(judged: Judged) -> tuple[int, int, tuple[str, ...]]:
@@ -162,7 +198,8 @@ def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
     for field in (*given(staging, staged), *attributes):
         column = name(field.name)
         filled = " is not null and " if field.required else " is null or "
-        verdicts[field] = column + filled + KINDS[field.kind].passed_by(column)
+        kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
+        verdicts[field] = column + filled + kind.passed_by(column)
     return verdicts
 
 
@@ -184,7 +221,7 @@ def _complain_of_cells(judged: Judged) -> None:
             raise DataError(wrong)
     bad = join(" or ", ("not (" + verdict + ")" for verdict in verdicts.values()))
     total = join(" + ", ("count_if(not (" + verdict + "))" for verdict in verdicts.values()))
-    cells = join(", ", (name(field.name) + ", (" + verdict + ")" for field, verdict in verdicts.items()))
+    cells = join(", ", (name(field.name) + "::varchar, (" + verdict + ")" for field, verdict in verdicts.items()))
     [(faults,)] = staging.database.rows("select " + total + " from " + name(staging.table))
     rows = "select rowid, " + cells + " from " + name(staging.table)
     first_rows = rows + " where " + bad + " order by rowid limit " + value(MOST_FAULTS)

@@ -82,6 +82,9 @@ KINDS: dict[Kind, Check] = {
     ),
 }
 
+WHOLE = Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["count"].wanted)
+"""How a count is judged that is a number in the file already."""
+
 
 def complaint(kind: Kind, column: str, cell: str | None) -> str:
     """What is wrong with a cell that failed its check, in one sentence."""

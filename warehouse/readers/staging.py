@@ -1,16 +1,17 @@
 """What goes into a reader and what comes out of it: a file and its forms in, temporary tables of texts out.
 
-There is a table a form, called `staged_scores` and so on, with one row a record, in the order of the file (row ids
-count from 0). Each field that the file or a setting gives is a text column named like the field: trimmed, names in
-Unicode NFC, null where a cell is empty. The column `blanks` says whether there were blanks around a name. Attributes
-stand in columns of their own, `attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
+There is a table a form, called `staged_scores` and so on, or a view of the file that looks the same, with one row a
+record, in the order of the file (row ids count from 0). Each field that the file or a setting gives is a text column
+named like the field: trimmed, names in Unicode NFC, null where a cell is empty. The column `blanks` says whether there
+were blanks around a name. Attributes stand in columns of their own, `attribute_0`, `attribute_1` and so on. Nothing
+here checks what the texts say.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from pathlib import Path
@@ -36,6 +37,12 @@ class Store(Protocol):
 
     def run(self, sql: Sql) -> None:
         """Runs a statement that yields nothing."""
+
+    def narrow(self, table: str, condition: Sql) -> None:
+        """Leaves only the rows of a temporary table or view that meet a condition."""
+
+    def look(self, table: str, select: Sql) -> bool:
+        """Makes `table` a temporary view of a query that reads a file, where the warehouse may open files at all."""
 
 
 def pattern_of(source: Path) -> str:
@@ -113,6 +120,8 @@ class Staged:
     notes: tuple[str, ...]
     lines: Callable[[Iterable[int]], dict[int, int]] | None
     members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {}
+    whole: frozenset[str] = frozenset()
+    """The fields that are staged as whole numbers and not as texts, because they are whole numbers in the file."""
 
     def faults(self, source: Path, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
         """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
@@ -212,8 +221,12 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
     return Matching(positions, (), tuple(notes))
 
 
-def staged_columns(staging: Staging, matching: Matching, cell: Callable[[int], Sql]) -> Sql:
-    """The select list of a staged table; `cell` gives the raw text of a column."""
+def staged_columns(
+    staging: Staging, matching: Matching, cell: Callable[[int], Sql], whole: Collection[str] = ()
+) -> Sql:
+    """The select list of a staged table; `cell` gives the raw text of a column, or the number if its field is one of
+    `whole`.
+    """
     listed: list[Sql] = []
     blanks: list[Sql] = [Sql("false")]
     for field in staging.form.fields:
@@ -222,10 +235,10 @@ def staged_columns(staging: Staging, matching: Matching, cell: Callable[[int], S
         elif field.name in matching.positions:
             text = cell(matching.positions[field.name])
             if field.kind == "name":
-                blanks.append(Sql("coalesce(") + text + " <> " + _trimmed(text) + ", false)")
+                blanks.append("coalesce(" + _padded(text) + ", false)")
         else:
             continue
-        listed.append(_cleaned(text, field) + " as " + name(field.name))
+        listed.append((text if field.name in whole else _cleaned(text, field)) + " as " + name(field.name))
     for count, place in enumerate(matching.attributes):
         listed.append("nfc_normalize(nullif(" + _trimmed(cell(place)) + ", ''))" + Sql(f" as attribute_{count}"))
     listed.append(join(" or ", blanks) + " as blanks")
@@ -238,7 +251,12 @@ def _cleaned(text: Sql, field: Field) -> Sql:
 
 
 def _trimmed(text: Sql) -> Sql:
-    return "trim(" + text + ")"
+    # To trim what needs no trimming would take longer than all else that is done to a cell.
+    return "case when " + _padded(text) + " then trim(" + text + ") else " + text + " end"
+
+
+def _padded(text: Sql) -> Sql:
+    return "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
 
 
 def _names(fields: Iterable[Field]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -27,6 +27,8 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_BY_LINE = {".jsonl": True, ".ndjson": True, ".json": False}
 LARGEST_JSON = 256 * 1024 * 1024
 """The largest JSON array that is read, in bytes."""
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+"""The types of Parquet columns that fit into 64 bits with their sign."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -124,28 +126,45 @@ def _json_objects(text: _Text, *, by_line: bool) -> Sql:
     )
 
 
-def _parquet(source: Path) -> Sql:
-    return Sql(" from read_parquet(?, hive_partitioning=false)", (pattern_of(source),))
+def _parquet(source: Path, numbered: bool = False) -> Sql:
+    rows = ", file_row_number=true" if numbered else ""
+    return Sql(f" from read_parquet(?, hive_partitioning=false{rows})", (pattern_of(source),))
 
 
-def parquet_columns(source: Path, database: Store) -> tuple[str, ...]:
-    """The names of the columns of a Parquet file. Raises UnreadableError where it is none."""
+def parquet_columns(source: Path, database: Store) -> dict[str, str]:
+    """The types of the columns of a Parquet file by their names. Raises UnreadableError where it is none."""
     database.read("staged_header", "select *" + _parquet(source) + " limit 0")
-    found = database.rows(Sql("select column_name from (describe staged_header)"))
+    found = database.rows(Sql("select column_name, column_type from (describe staged_header)"))
     database.run(Sql("drop table temp.staged_header"))
-    return tuple(column for (column,) in found)
+    return dict(found)
 
 
 def _stage_parquet(staging: Staging) -> Staged:
-    table = _parquet(staging.source)
+    """The columns of a Parquet file are read where they are needed, again and again, and kept nowhere else: to write
+    their texts down would take several times as long as all that is done with them.
+    """
     try:
-        header = parquet_columns(staging.source, staging.database)
+        types = parquet_columns(staging.source, staging.database)
+        header = tuple(types)
         matching = match(staging, header, None)
-        columns = staged_columns(staging, matching, lambda place: name(header[place]) + "::varchar")
-        staging.database.read(staging.table, "select " + columns + table)
+        counts = {field.name for field in staging.form.fields if field.kind == "count"}
+        whole = {
+            field: place
+            for field, place in matching.positions.items()
+            if field in counts and types[header[place]] in _WHOLE
+        }
+
+        def cell(place: int) -> Sql:
+            return name(header[place]) + ("::bigint" if place in whole.values() else "::varchar")
+
+        columns = "select " + staged_columns(staging, matching, cell, whole)
+        taken = {column.casefold() for column in header} & {"rowid", "file_row_number"}
+        numbered = columns + ", file_row_number as rowid" + _parquet(staging.source, numbered=True)
+        if taken or not staging.database.look(staging.table, numbered):
+            staging.database.read(staging.table, columns + _parquet(staging.source))
     except UnreadableError as error:
         raise staging.refusal(f"this is not a sound Parquet file: {brief(str(error))}") from None
-    return matching.staged(staging.form, header, None)
+    return replace(matching.staged(staging.form, header, None), whole=frozenset(whole))
 
 
 @dataclass(frozen=True, slots=True)

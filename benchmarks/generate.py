@@ -1,0 +1,123 @@
+"""Score rows of an invented evaluation, as large as one likes, to measure with: Parquet or CSV.
+
+    python benchmarks/generate.py big.parquet --systems 1000 --documents 100000
+
+Every document has a difficulty and every system a skill, so that systems agree about documents as real ones do. The
+same sizes and the same seed give the same rows, and the first systems of a larger file are those of a smaller one with
+as many documents. Rows come system by system, or with `--order document` document by document, in which case no run of
+rows is sorted as the warehouse stores them. A billion rows need no more memory than a million.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+TEST_SET = "BIG"
+BATCH = 1_000_000
+"""About how many rows are made at once."""
+
+SCHEMA = pa.schema(
+    [
+        ("test_set", pa.string()),
+        ("system", pa.string()),
+        ("document", pa.string()),
+        ("possible", pa.int32()),
+        ("actual", pa.int32()),
+        ("correct", pa.int32()),
+        ("partial", pa.int32()),
+    ]
+)
+
+
+class Evaluation:
+    """The systems and documents of one evaluation."""
+
+    def __init__(self, systems: int, documents: int, seed: int) -> None:
+        source = np.random.default_rng((seed, documents))
+        self.seed = seed
+        self.documents = pa.array([f"D{number:07d}" for number in range(1, documents + 1)])
+        self.systems = pa.array([f"S{number:04d}" for number in range(1, systems + 1)])
+        self.possible = source.integers(1, 21, documents, dtype=np.int32)
+        self.ease = source.normal(0.0, 0.15, documents)
+
+    def counts(self, system: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What a system filled, and what of it is right or partly right, a number a document."""
+        source = np.random.default_rng((self.seed, len(self.documents), system))
+        skill = 0.35 + 0.3 * source.random()
+        share = np.clip(skill + self.ease + source.normal(0.0, 0.1, len(self.documents)), 0.0, 1.0)
+        actual = np.rint(self.possible * (0.5 + source.random(len(share)))).astype(np.int32)
+        most = np.minimum(actual, self.possible)
+        correct = np.floor(most * share + source.random(len(share)) * 0.999).astype(np.int32)
+        np.minimum(correct, most, out=correct)
+        partial = ((most > correct) & (source.random(len(share)) < 0.2)).astype(np.int32)
+        return actual, correct, partial
+
+    def by_system(self) -> Iterator[pa.RecordBatch]:
+        """One system after the other."""
+        many = len(self.documents)
+        for system in range(len(self.systems)):
+            places = pa.array(np.full(many, system, dtype=np.int32))
+            yield self._batch(places, pa.array(np.arange(many, dtype=np.int32)), self.possible, *self.counts(system))
+
+    def by_document(self) -> Iterator[pa.RecordBatch]:
+        """One document after the other; all counts are held at once, 12 bytes a row."""
+        found = [self.counts(system) for system in range(len(self.systems))]
+        actual, correct, partial = (np.stack([each[place] for each in found]) for place in range(3))
+        step = max(1, BATCH // len(found))
+        for first in range(0, len(self.documents), step):
+            some = slice(first, min(first + step, len(self.documents)))
+            here = np.arange(some.start, some.stop, dtype=np.int32)
+            yield self._batch(
+                pa.array(np.tile(np.arange(len(found), dtype=np.int32), len(here))),
+                pa.array(np.repeat(here, len(found))),
+                np.repeat(self.possible[some], len(found)),
+                *(np.ascontiguousarray(grid[:, some].T).reshape(-1) for grid in (actual, correct, partial)),
+            )
+
+    def _batch(self, system: pa.Array, document: pa.Array, *counts: np.ndarray) -> pa.RecordBatch:
+        columns = [
+            pa.array([TEST_SET]).take(pa.array(np.zeros(len(system), dtype=np.int32))),
+            self.systems.take(system),
+            self.documents.take(document),
+            *(pa.array(each) for each in counts),
+        ]
+        return pa.record_batch(columns, schema=SCHEMA)
+
+
+def write(file: Path, systems: int, documents: int, seed: int = 1992, order: str = "system") -> None:
+    """Writes the rows of an evaluation to a file, as CSV or Parquet by its ending."""
+    evaluation = Evaluation(systems, documents, seed)
+    with ExitStack() as stack:
+        if file.suffix == ".csv":
+            plain = pa.csv.WriteOptions(quoting_style="none")
+            out = stack.enter_context(pa.csv.CSVWriter(file, SCHEMA, write_options=plain))
+        else:
+            out = stack.enter_context(pa.parquet.ParquetWriter(file, SCHEMA, compression="zstd"))
+        for batch in evaluation.by_document() if order == "document" else evaluation.by_system():
+            out.write_batch(batch)
+
+
+def main() -> None:
+    """Writes the file that is asked for."""
+    parser = argparse.ArgumentParser(description="writes score rows of an invented evaluation")
+    parser.add_argument("file", type=Path, help="what to write, .parquet or .csv")
+    parser.add_argument("--systems", type=int, default=1000)
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1992)
+    parser.add_argument("--order", choices=("system", "document"), default="system")
+    asked = parser.parse_args()
+    write(asked.file, asked.systems, asked.documents, asked.seed, asked.order)
+    print(f"{asked.file}: {asked.systems * asked.documents:,} rows, {asked.file.stat().st_size / 1e6:,.0f} MB")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,5 +1,6 @@
 # make demo    the main job on the sample data       make test   all tests
 # make check   lint, types, layers and tests         make bench  the benchmarks
+# make bench-scale   a large evaluation: SYSTEMS=1000 DOCUMENTS=10000 (ten million rows)
 # make soak    what the tests do a few times, many times: kills, torn writes, damage; under 20 minutes
 # make pictures  the pictures of the documentation
 # Each target sets up .venv as far as it needs, once; `make clean` starts over.
@@ -7,7 +8,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench soak pictures clean
+.PHONY: demo test check bench bench-scale soak pictures clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -25,6 +26,10 @@ check: .venv/installed-dev
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/significance.py
+
+bench-scale: .venv/installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check polars
+	$(BIN)/python benchmarks/scale.py --systems $(or $(SYSTEMS),1000) --documents $(or $(DOCUMENTS),10000)
 
 soak: .venv/installed-test
 	timeout 1200 $(BIN)/python -m pytest -m soak --durations=10

@@ -89,6 +89,14 @@ class Catalog:
             self.short_name(test_set) for test_set in self.test_sets if system in self.systems_with(task, test_set.id)
         )
 
+    def in_units(self, test_set: int) -> bool:
+        """Whether scores of a test set are scores of units of its documents."""
+        return bool(
+            self._database.rows(
+                "select 1 from score where unit_id <> 0 and test_set_id = " + value(test_set) + " limit 1"
+            )
+        )
+
     def labelled(self, test_set: int) -> bool:
         """Whether the key of a test set is known."""
         return bool(

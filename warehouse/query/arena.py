@@ -73,7 +73,11 @@ class Arena:
     def difference(self, a: int, b: int) -> float | None:
         """The value of one contender less that of another, rounded once."""
         first, second = self.exact_values[a], self.exact_values[b]
-        return None if first is None or second is None else float(first - second)
+        if first is None or second is None:
+            return None
+        # The quotient of two whole numbers is rounded once, and needs no lowest terms as a fraction would.
+        over = first.numerator * second.denominator - second.numerator * first.denominator
+        return over / (first.denominator * second.denominator)
 
     def exact_difference(self, a: int, b: int) -> Fraction:
         """The value of one contender less that of another; both are defined."""

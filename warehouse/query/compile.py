@@ -47,29 +47,42 @@ def score_sums(field: p.Field, by: Sequence[p.Dimension], where: p.Filter | None
     facts = _Facts(field, where, (*by, *dimensions(where)))
     split = [facts.expression(dimension) for dimension in by]
     keys = [Sql("f.system_id"), *split]
-    if any(_by_document(statistic, field.task) for statistic in field.statistics):
+    if field.task == "values":
+        return _value_sums(field, facts, keys)
+    if any(statistic.averaged for statistic in field.statistics):
         return _averages(field, facts, keys)
     sums = [part for statistic in field.statistics for part in _sums(statistic)]
-    return "select " + join(", ", [*keys, "count(distinct f.document_id)", *sums]) + facts.tail() + " group by all"
+    once = not field.in_units or any(dimension.of == "unit" and not dimension.attribute for dimension in by)
+    documents = "count(*)" if once else "count(distinct f.document_id)"
+    return "select " + join(", ", [*keys, documents, *sums]) + facts.tail() + " group by all"
 
 
-def _by_document(statistic: Statistic, task: Task) -> bool:
-    return statistic.averaged or task == "values"
-
-
-def _sums(statistic: Statistic) -> list[Sql]:
+def _sums(statistic: Statistic, each: bool = False) -> list[Sql]:
+    """The sums of a statistic, or with `each` what it sums in a single row."""
     if statistic.ratio is not None:
-        return [_sum(statistic.ratio.numerator), _sum(statistic.ratio.denominator)]
+        return [_sum(statistic.ratio.numerator, each), _sum(statistic.ratio.denominator, each)]
     if statistic.expression is not None:
-        return [_sum(((column, 1),)) for column in columns(statistic.expression)]
+        return [_sum(((column, 1),), each) for column in columns(statistic.expression)]
     return []
 
 
-def _sum(form: tuple[tuple[str, int], ...]) -> Sql:
+def _sum(form: tuple[tuple[str, int], ...], each: bool) -> Sql:
     """The sum of a form; null where a count is unknown in any row."""
+    if each:
+        return join(" + ", [value(coefficient) + f"::hugeint * {column}" for column, coefficient in form])
     known = join(" and ", [f"count({column}) = count(*)" for column, _ in form])
     terms = join(" + ", [value(coefficient) + f"::hugeint * sum({column})" for column, coefficient in form])
     return "case when " + known + " then " + terms + " end"
+
+
+def _value_sums(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
+    """The sum of the imported values of each measure, in fixed point, and how many there are."""
+    documents = "count(*)" if len(field.statistics) == 1 else "count(distinct f.document_id)"
+    sums: list[Sql | str] = [*keys, documents]
+    for statistic in field.statistics:
+        stored = " filter (f.measure = " + value(statistic.measure.name) + ")"
+        sums += [f"sum((f.value * {FIXED_POINT})::hugeint)" + stored, "count(*)" + stored]
+    return "select " + join(", ", sums) + facts.tail() + " group by all"
 
 
 def _averages(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
@@ -80,13 +93,7 @@ def _averages(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
     inner: list[Sql | str] = [key + " as " + named for key, named in zip(keys, names, strict=True)]
     outer: list[Sql | str] = []
     for place, statistic in enumerate(field.statistics):
-        if field.task == "values":
-            stored = " filter (f.measure = " + value(statistic.measure.name) + ")"
-            inner += [f"sum((f.value * {FIXED_POINT})::hugeint)" + stored + f" as n{place}"]
-            inner += ["count(*)" + stored + f" as d{place}"]
-            outer += [f"sum(n{place})", f"sum(d{place})"]
-            continue
-        parts = _sums(statistic)
+        parts = _sums(statistic, each=not field.in_units)
         sums = [f"s{place}_{number}" for number in range(len(parts))]
         inner += [part + f" as {named}" for part, named in zip(parts, sums, strict=True)]
         whole = " and ".join(f"count({named}) = count(*)" for named in sums)
@@ -96,7 +103,9 @@ def _averages(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
             each = _value_of_document(statistic, sums)
             fixed = "sum((" + each + f" * {FIXED_POINT})::hugeint)"
             outer += [f"case when {whole} then " + fixed + " end", f"case when {whole} then count(" + each + ") end"]
-    documents = "select " + join(", ", inner) + facts.tail() + " group by " + join(", ", [*keys, "f.document_id"])
+    documents = "select " + join(", ", inner) + facts.tail()
+    if field.in_units:
+        documents += " group by " + join(", ", [*keys, "f.document_id"])
     return "select " + join(", ", [*names, "count(*)", *outer]) + " from (" + documents + ") group by all"
 
 
@@ -289,7 +298,7 @@ class _Facts:
         if self._key:
             if not self._annotators:
                 conditions.append(Sql("f.annotator_id = 0"))
-        else:
+        elif not self._field.everyone:
             conditions.append(
                 "f.system_id in " + values(c.id for c in self._field.contenders if isinstance(c, p.System))
             )

@@ -104,7 +104,7 @@ def _executor(arena: Arena) -> Iterator[Line]:
         shuffles = arena.how.shuffles or SHUFFLES
         yield "executor", f"{head}, {shuffles:,} shuffles evaluated one by one: it is no ratio of sums"
         return
-    choice = choose(arena)
+    choice = choose(arena, priced=True)
     if choice.exactly:
         ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))
         yield "executor", f"{head}, exact by {ways}: {choice.reason}"

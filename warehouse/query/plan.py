@@ -117,12 +117,18 @@ Filter = Compared | OneOf | Matches | Missing | Negated | Joined
 
 @value
 class Field:
-    """The contenders of one test set and the statistics to compute for them, all of one task."""
+    """The contenders of one test set and the statistics to compute for them, all of one task.
+
+    `everyone`: all systems that have rows are among the contenders, so that none need be sought out. `in_units`: a
+    document may have several rows, one a unit.
+    """
 
     test_set: TestSet
     task: Task
     statistics: tuple[Statistic, ...]
     contenders: tuple[Contender, ...]
+    everyone: bool = False
+    in_units: bool = True
 
 
 @value

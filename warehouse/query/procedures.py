@@ -60,21 +60,28 @@ class Choice:
     costs: tuple[Cost, ...]
 
 
-def choose(arena: Arena) -> Choice:
+def choose(arena: Arena, priced: bool = False) -> Choice:
     """Exact where it is asked for, or where nothing is asked for and all pairs together are affordable; else
-    shuffles.
+    shuffles. The costs of shuffled pairs are left out unless all are to be `priced`.
     """
     how = arena.how
     if how.shuffles is not None:
         return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
     if how.adjust == "maxt":
         return Choice(False, "maxt adjusts by shuffles", ())
-    costs = tuple(exact.cost(arena.paired(*arena.asked(pair))) for pair in arena.pairs)
+    costs: list[Cost] = []
+    affordable = True
+    for pair in arena.pairs:
+        costs.append(exact.cost(arena.paired(*arena.asked(pair))))
+        affordable = affordable and exact.affordable_together(costs)
+        if not (affordable or how.exact or priced):
+            costs = []
+            break
     if how.exact:
-        return Choice(True, "exact was asked for", costs)
-    if exact.affordable_together(costs):
-        return Choice(True, "every exchange can be counted at little cost", costs)
-    return Choice(False, "counting every exchange of all pairs would cost too much unasked", costs)
+        return Choice(True, "exact was asked for", tuple(costs))
+    if affordable:
+        return Choice(True, "every exchange can be counted at little cost", tuple(costs))
+    return Choice(False, "counting every exchange of all pairs would cost too much unasked", tuple(costs))
 
 
 def _unaffordable(arena: Arena, pair: Pair, cost: Cost) -> QueryError:

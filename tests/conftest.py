@@ -21,6 +21,11 @@ settings.load_profile("evalhouse")
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
+# How long an example takes says how busy the machine is, and nothing of what is tested.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="rewrite goldens to what is printed now")
 

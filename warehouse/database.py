@@ -74,8 +74,9 @@ _RESTORE = "restore it from a backup"
 MOST_ROWS = 1_000_000
 """How many rows a query that someone typed may yield."""
 
-LOADING_MEMORY = "300MB"
-"""What DuckDB may hold while a file is loaded, however large it is; the rest is spilled to disk, which costs little."""
+LOADING_MEMORY = "1GB"
+"""What DuckDB may hold while a file is loaded; the rest is spilled to disk. With 300 MB it could not sort a hundred
+million rows."""
 
 
 class Database:

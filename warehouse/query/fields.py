@@ -72,13 +72,12 @@ def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, 
     task = _task(asked, scope, test_set, place, elsewhere)
     statistics = [scope.statistic(measure, task, test_set) for measure in asked.measures]
     chosen = contenders(scope, asked.systems, task, test_set, elsewhere)
-    stored = {contender.id for contender in chosen if isinstance(contender, p.System)}
     return p.Field(
         test_set=scope.planned(test_set),
         task=task,
         statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
         contenders=chosen,
-        everyone=stored == scope.catalog.systems_with(task, test_set.id),
+        stored=len(scope.catalog.systems_with(task, test_set.id)),
         in_units=task == "extraction" and scope.catalog.in_units(test_set.id),
     )
 

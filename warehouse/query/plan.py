@@ -119,7 +119,7 @@ Filter = Compared | OneOf | Matches | Missing | Negated | Joined
 class Field:
     """The contenders of one test set and the statistics to compute for them, all of one task.
 
-    `everyone`: all systems that have rows are among the contenders, so that none need be sought out. `in_units`: a
+    `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `in_units`: a
     document may have several rows, one a unit.
     """
 
@@ -127,8 +127,13 @@ class Field:
     task: Task
     statistics: tuple[Statistic, ...]
     contenders: tuple[Contender, ...]
-    everyone: bool = False
+    stored: int = 0
     in_units: bool = True
+
+    @property
+    def everyone(self) -> bool:
+        """Whether all systems that have rows are among the contenders, so that none need be sought out."""
+        return self.stored > 0 and sum(isinstance(each, System) for each in self.contenders) == self.stored
 
 
 @value

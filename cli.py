@@ -15,6 +15,7 @@ from importlib import import_module
 from warehouse import TYPE_CHECKING
 from warehouse.commands import CLOSED, DONE, INTERRUPTED, MISUSED, WRONG
 from warehouse.commands.talk import say
+from warehouse.threads import allow
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asked = parser.parse_args(words)
         asked.format = _format(parser, getattr(asked, "format", None))
+        if hasattr(asked, "threads"):
+            allow(asked.threads)
         return _guarded(asked)
     except BrokenPipeError:
         # The reader has gone, as `head` does; what Python would still flush goes nowhere.
@@ -142,6 +145,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
     everywhere.add_argument("--digits", type=int, choices=range(16), metavar="N", help="decimals of numbers")
+    threads = "threads to compute with; else one a processor. No number depends on it"
+    everywhere.add_argument("--threads", type=_count, metavar="N", help=threads)
     parser = _Parser(
         prog="evalhouse",
         description="Keeps past evaluations and answers honest questions of them. Without a command: the shell.",
@@ -163,6 +168,15 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         if command.name in words:
             command.words(added)
     return parser
+
+
+def _count(text: str) -> int:
+    """A number of threads."""
+    from warehouse.threads import MOST
+
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {MOST}")
+    return int(text)
 
 
 def _query_words(parser: argparse.ArgumentParser) -> None:

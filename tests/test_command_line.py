@@ -57,6 +57,33 @@ def test_no_command_is_a_mistake_on_the_command_line(tmp_path: Path) -> None:
     assert "there is no format 'xml'; there are table, json" in done.stderr
 
 
+ANSWERS = """
+score F, mean(recall) for all on TST3;
+compare F for GE, UMASS, SRI, NYU on TST3 shuffles 20001;
+compare recall for GE, UMASS, SRI on TST3 exact;
+compare F for GE, UMASS, SRI on TST3 test tukey shuffles 5000;
+compare precision for GE, UMASS, SRI on TST3 test bootstrap shuffles 999;
+group F for all on TST4 shuffles 10001 adjust maxt
+"""
+
+
+def test_threads_change_no_number(tmp_path: Path) -> None:
+    one, two = (evalhouse("query", ANSWERS, "--format", "json", "--threads", n, folder=tmp_path) for n in (1, 2))
+    assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
+    assert one.stdout == two.stdout
+    assert len(one.stdout) > 10_000
+
+
+def test_threads_are_those_asked_for(tmp_path: Path) -> None:
+    sql = "sql \"select current_setting('threads') as threads\""
+    assert evalhouse("--threads", 3, "query", sql, folder=tmp_path).stdout == "threads\n3\n"
+    assert evalhouse("query", sql, "--threads", 1, folder=tmp_path).stdout == "threads\n1\n"
+    for wrong in ("0", "-1", "two", "99999"):
+        done = evalhouse("query", sql, f"--threads={wrong}", folder=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"argument --threads: '{wrong}' is no number from 1 to 1024" in done.stderr
+
+
 def test_a_wrong_query_is_1_and_a_missing_warehouse_3(tmp_path: Path) -> None:
     wrong = evalhouse("query", "score F for NOBODY on TST3", folder=tmp_path)
     assert (wrong.returncode, wrong.stdout) == (1, "")

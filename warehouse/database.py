@@ -27,6 +27,7 @@ from warehouse.errors import DataError, Fault, WarehouseError
 from warehouse.loading_lock import loading_lock
 from warehouse.records import FACT_TABLES, UnreadableError
 from warehouse.sql import Sql, join, name
+from warehouse.threads import allowed
 
 if TYPE_CHECKING:
     import duckdb
@@ -443,8 +444,9 @@ def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
 def _connect(path: Path | None, memory: str | None = None) -> Database:
     spill = tempfile.mkdtemp(prefix="evalhouse-")
     try:
-        limit = {"memory_limit": memory} if memory else {}
-        connection = duckdb.connect(config={**_CONFIGURATION, **limit, "temp_directory": spill})
+        limit: dict[str, str | int] = {"memory_limit": memory} if memory else {}
+        own = {**limit, "temp_directory": spill, "threads": allowed()}
+        connection = duckdb.connect(config={**_CONFIGURATION, **own})
     except duckdb.Error as error:
         shutil.rmtree(spill, ignore_errors=True)
         raise _as_warehouse_error(error, path) from None

@@ -277,3 +277,14 @@ def test_p_falls_as_the_difference_grows() -> None:
     for (larger, p), (smaller, q) in combinations(sorted(seen, reverse=True), 2):
         assert larger >= smaller
         assert p <= q
+
+
+@pytest.mark.parametrize("units", range(1, 50))
+def test_any_number_of_units_can_be_shuffled_very_often(units: int) -> None:
+    """Twelve coins are read at once from 100,000 shuffles on, and the last ones are not always twelve."""
+    a, b = np.random.default_rng(units).integers(0, 5, (2, units))
+    under = np.full(units, 5)
+    long, short = (randomization.pair(Paired(a, under, b, under), shuffles).nge for shuffles in (100_000, 99_999))
+    assert long is not None
+    assert short is not None
+    assert long - short in (0, 1)

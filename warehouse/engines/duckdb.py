@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from warehouse.database import Database
 from warehouse.sql import Sql
+from warehouse.threads import allowed
 
 Told = Callable[[float], None]
 """Is told what share of a long computation is done, from 0 to 1; whatever it raises ends the computation."""
@@ -19,10 +20,14 @@ def silent(share: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DuckDBEngine:
-    """Runs compiled queries on a database. `told` hears how far the computations on what they bring are."""
+    """Runs compiled queries on a database.
+
+    `told` hears how far the computations on what they bring are, which are done by so many threads.
+    """
 
     database: Database
     told: Told = silent
+    threads: int = field(default_factory=allowed)
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""

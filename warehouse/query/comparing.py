@@ -67,8 +67,8 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     notes: list[str] = []
     for field in plan.fields:
         for batch in arenas(plan.how, field, plan.against, engine):
-            tested = outcomes(batch, engine.told)
-            ranges = intervals(batch)
+            tested = outcomes(batch, engine.told, engine.threads)
+            ranges = intervals(batch, engine.threads)
             for arena in batch:
                 decided = decide(arena, tested)
                 label = arena.statistic.label

@@ -29,7 +29,7 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     shuffles: list[Cell] = []
     for field in plan.fields:
         for batch in arenas(plan.how, field, None, engine, ranked=True):
-            tested = outcomes(batch, engine.told)
+            tested = outcomes(batch, engine.told, engine.threads)
             for arena in batch:
                 decided = decide(arena, tested)
                 families_of.append(decided)

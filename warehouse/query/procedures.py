@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from warehouse.query.sums import Arithmetic, Ratios
 from warehouse.significance import arbitrary, bootstrap, exact, independent, matched, multiple, randomization
 from warehouse.significance.exact import Cost
 from warehouse.significance.outcome import Outcome, approximate
+from warehouse.significance.parallel import in_order
 from warehouse.significance.randomization import Tick
 
 SHUFFLES = 9999
@@ -28,12 +30,13 @@ Pair = tuple[int, int]
 Outcomes = dict[tuple[str, Pair], Outcome]
 """By the label of the statistic and the places of the two contenders."""
 
-Procedure = Callable[[Sequence[Arena], Told], Outcomes]
+Procedure = Callable[[Sequence[Arena], Told, int], Outcomes]
+"""From arenas, who is told, and the number of threads, which changes no outcome."""
 
 
-def outcomes(arenas: Sequence[Arena], told: Told = silent) -> Outcomes:
+def outcomes(arenas: Sequence[Arena], told: Told = silent, threads: int = 1) -> Outcomes:
     """The outcome of each statistic and pair of one test set; `told` hears how much of it is done."""
-    return PROCEDURES[arenas[0].how.test](arenas, told) if arenas else {}
+    return PROCEDURES[arenas[0].how.test](arenas, told, threads) if arenas else {}
 
 
 def _part(told: Told, place: int, parts: int) -> Told:
@@ -92,29 +95,41 @@ def _unaffordable(arena: Arena, pair: Pair, cost: Cost) -> QueryError:
     )
 
 
-def _randomization(arenas: Sequence[Arena], told: Told) -> Outcomes:
+def _randomization(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
     """Exact for some statistics, common shuffles for the others."""
     found: Outcomes = {}
     shuffled = []
     for place, arena in enumerate(arenas):
         of_arena = _part(told, place, len(arenas))
         if isinstance(arena.sums, Arithmetic):
-            found.update(_arbitrary(arena, arena.sums, of_arena))
+            found.update(_arbitrary(arena, arena.sums, of_arena, threads))
         elif (choice := choose(arena)).exactly:
-            for done, (pair, cost) in enumerate(zip(arena.pairs, choice.costs, strict=True)):
-                if not cost.possible:
-                    raise _unaffordable(arena, pair, cost)
-                if done:
-                    of_arena(done / len(arena.pairs))
-                found[arena.statistic.label, pair] = exact.pair(arena.paired(*arena.asked(pair)), arena.how.sides)
+            found.update(_exactly(arena, choice.costs, of_arena, threads))
         else:
             shuffled.append(arena)
     if shuffled:
-        found.update(_shuffled(shuffled, lambda share: told(1 - (1 - share) * len(shuffled) / len(arenas))))
+        found.update(_shuffled(shuffled, lambda share: told(1 - (1 - share) * len(shuffled) / len(arenas)), threads))
     return found
 
 
-def _arbitrary(arena: Arena, sums: Arithmetic, told: Told) -> Outcomes:
+def _exactly(arena: Arena, costs: Sequence[Cost], told: Told, threads: int) -> Outcomes:
+    """The exact test of each pair, several at a time as far as memory goes."""
+    for pair, cost in zip(arena.pairs, costs, strict=True):
+        if not cost.possible:
+            raise _unaffordable(arena, pair, cost)
+    at_once = exact.POSSIBLE_BYTES // max(1, *(cost.bytes for cost in costs))
+
+    def tested(pair: Pair) -> Outcome:
+        return exact.pair(arena.paired(*arena.asked(pair)), arena.how.sides)
+
+    found: Outcomes = {}
+    for pair, outcome in zip(arena.pairs, in_order(tested, arena.pairs, min(threads, at_once)), strict=True):
+        found[arena.statistic.label, pair] = outcome
+        told(len(found) / len(arena.pairs))
+    return found
+
+
+def _arbitrary(arena: Arena, sums: Arithmetic, told: Told, threads: int) -> Outcomes:
     """Shuffles of a measure that is no ratio, a pair at a time over the same coins as the others."""
     how = arena.how
     if how.exact:
@@ -133,6 +148,7 @@ def _arbitrary(arena: Arena, sums: Arithmetic, told: Told) -> Outcomes:
             arena.stream,
             how.sides,
             _counted(_part(told, place, len(arena.pairs)), how.shuffles or SHUFFLES),
+            threads,
         )
         for place, (a, b) in enumerate(arena.pairs)
     }
@@ -143,7 +159,7 @@ def together(arena: Arena) -> bool:
     return len(arena.pairs) > len(arena.field.contenders)
 
 
-def _shuffled(arenas: Sequence[Arena], told: Told) -> Outcomes:
+def _shuffled(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
     how, stream = arenas[0].how, arenas[0].stream
     shuffles = how.shuffles or SHUFFLES
     if not together(arenas[0]):
@@ -156,11 +172,12 @@ def _shuffled(arenas: Sequence[Arena], told: Told) -> Outcomes:
                 stream,
                 how.sides,
                 _counted(_part(told, place, len(asked)), shuffles),
+                threads,
             )
             for place, (arena, pair) in enumerate(asked)
         }
     measures = [arena.many for arena in arenas]
-    nge = randomization.all_pairs(measures, shuffles, how.seed, stream, how.sides, _counted(told, shuffles))
+    nge = randomization.all_pairs(measures, shuffles, how.seed, stream, how.sides, _counted(told, shuffles), threads)
     return {
         (arena.statistic.label, pair): approximate(int(nge[(place, *arena.asked(pair))]), shuffles)
         for place, arena in enumerate(arenas)
@@ -168,12 +185,12 @@ def _shuffled(arenas: Sequence[Arena], told: Told) -> Outcomes:
     }
 
 
-def _tukey(arenas: Sequence[Arena], told: Told) -> Outcomes:
+def _tukey(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
     found: Outcomes = {}
     for place, arena in enumerate(arenas):
         how, shuffles = arena.how, arena.how.shuffles or SHUFFLES
         tick = _counted(_part(told, place, len(arenas)), shuffles)
-        nge = multiple.tukey(arena.many, shuffles, how.seed, arena.stream, how.sides, tick)
+        nge = multiple.tukey(arena.many, shuffles, how.seed, arena.stream, how.sides, tick, threads)
         for pair in arena.pairs:
             found[arena.statistic.label, pair] = approximate(int(nge[arena.asked(pair)]), shuffles)
     return found
@@ -185,22 +202,27 @@ def _tukey(arenas: Sequence[Arena], told: Told) -> Outcomes:
 def _each(test: Callable[[Arena, Pair], Outcome]) -> Procedure:
     """A procedure that tests one pair after another; what a test refuses is an error of the query."""
 
-    def run(arenas: Sequence[Arena], told: Told) -> Outcomes:
+    def run(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
         found: Outcomes = {}
         for place, arena in enumerate(arenas):
-            for done, pair in enumerate(arena.pairs):
+            tested = in_order(partial(_fitting, test, arena), arena.pairs, threads)
+            for done, (pair, outcome) in enumerate(zip(arena.pairs, tested, strict=True), start=1):
+                found[arena.statistic.label, pair] = outcome
                 _part(told, place, len(arenas))(done / len(arena.pairs))
-                try:
-                    found[arena.statistic.label, pair] = test(arena, arena.asked(pair))
-                except ValueError as error:
-                    names = " and ".join(arena.field.contenders[place].name for place in pair)
-                    raise QueryError(
-                        f"{arena.how.test} does not fit {arena.statistic.label} of {names}: {error}",
-                        hints=("test randomization fits every measure (Yeh 2000, section 3.2)",),
-                    ) from None
         return found
 
     return run
+
+
+def _fitting(test: Callable[[Arena, Pair], Outcome], arena: Arena, pair: Pair) -> Outcome:
+    try:
+        return test(arena, arena.asked(pair))
+    except ValueError as error:
+        names = " and ".join(arena.field.contenders[place].name for place in pair)
+        raise QueryError(
+            f"{arena.how.test} does not fit {arena.statistic.label} of {names}: {error}",
+            hints=("test randomization fits every measure (Yeh 2000, section 3.2)",),
+        ) from None
 
 
 def _bootstrap(arena: Arena, pair: Pair) -> Outcome:
@@ -313,7 +335,7 @@ def adjusted(arena: Arena, found: Outcomes) -> dict[Pair, float]:
 RESAMPLES = 2000
 
 
-def intervals(arenas: Sequence[Arena]) -> dict[tuple[str, Pair], tuple[float, float]]:
+def intervals(arenas: Sequence[Arena], threads: int = 1) -> dict[tuple[str, Pair], tuple[float, float]]:
     """The 95% bootstrap interval of each difference, all over the same resamples of one test set."""
     found: dict[tuple[str, Pair], tuple[float, float]] = {}
     ratios = [arena for arena in arenas if isinstance(arena.sums, Ratios)]
@@ -340,6 +362,7 @@ def intervals(arenas: Sequence[Arena]) -> dict[tuple[str, Pair], tuple[float, fl
             first.how.seed,
             first.stream,
             kind=first.how.interval,
+            threads=threads,
         )
         for place, arena in enumerate(ratios):
             for index, pair in enumerate(arena.pairs):

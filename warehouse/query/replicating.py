@@ -77,7 +77,7 @@ def _tested(plan: p.ReplicatePlan, field: p.Field, engine: DuckDBEngine) -> list
     """Each statistic of a field with the verdict on each pair."""
     tested: list[Tested] = []
     for batch in arenas(plan.how, field, None, engine):
-        of_batch = outcomes(batch, engine.told)
+        of_batch = outcomes(batch, engine.told, engine.threads)
         tested += [(arena, decide(arena, of_batch)) for arena in batch]
     return tested
 

@@ -17,6 +17,7 @@ from warehouse.significance.bootstrap import resampled
 from warehouse.significance.coins import Stream
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles, check_sides
 from warehouse.significance.paired import Integers
+from warehouse.significance.parallel import in_order
 from warehouse.significance.randomization import Tick
 
 Values = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -41,6 +42,7 @@ def pair(
     stream: Stream = 0,
     sides: Sides = "two-sided",
     tick: Tick | None = None,
+    threads: int = 1,
 ) -> Outcome:
     """Randomization of two systems whose counts have the shape (columns, units).
 
@@ -65,15 +67,20 @@ def pair(
     losses = (counts_a - counts_b).T.astype(np.float64)
     start = counts_a.sum(axis=1).astype(np.float64)[:, None]
     units = losses.shape[0]
-    nge = done = 0
-    for chunk, used in coins.chunks(shuffles):
+
+    def shuffled(numbered: tuple[int, int]) -> tuple[int, int]:
+        chunk, used = numbered
         lost = np.zeros((losses.shape[1], used))
         for row, block in coins.blocks(units, seed, stream, chunk, used):
             for place, line in enumerate(block):
                 eight = losses[8 * (row + place) : 8 * (row + place) + 8]
                 bits = np.unpackbits(line[None, :], axis=0, count=len(eight), bitorder="little")
                 lost += eight.T @ bits
-        nge += decider.count(start - lost)
+        return decider.count(start - lost), used
+
+    nge = done = 0
+    for reached, used in in_order(shuffled, coins.chunks(shuffles), threads):
+        nge += reached
         done += used
         if tick is not None:
             tick(done)

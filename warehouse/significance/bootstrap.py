@@ -10,7 +10,7 @@ memory is bounded by a chunk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import NormalDist
 from typing import Literal
 
@@ -22,6 +22,7 @@ from warehouse.significance.coins import Stream
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles, check_sides
 from warehouse.significance.paired import Floats, Integers, Many, Paired
+from warehouse.significance.parallel import in_order
 from warehouse.significance.randomization import Tick
 
 Kind = Literal["percentile", "bca"]
@@ -74,6 +75,7 @@ def intervals(
     level: float = 0.95,
     kind: Kind = "percentile",
     tick: Tick | None = None,
+    threads: int = 1,
 ) -> Floats:
     """The intervals of several measures, each with its factor, and pairs of systems over the same resamples.
 
@@ -89,7 +91,7 @@ def intervals(
     if not pairs:
         return found
     first, second = np.array(pairs, dtype=np.intp).T
-    values = _values(measures, resamples, seed, stream, tick)
+    values = _values(measures, resamples, seed, stream, tick, threads)
     tails = ((1 - level) / 2, (1 + level) / 2)
     for index, many in enumerate(measures):
         if kind == "percentile":
@@ -131,6 +133,7 @@ def pair(
     stream: Stream = 0,
     sides: Sides = "two-sided",
     tick: Tick | None = None,
+    threads: int = 1,
 ) -> Outcome:
     """The bootstrap test: how often a resampled difference is as far from the observed one as that is from 0.
 
@@ -139,7 +142,7 @@ def pair(
     p = (nge + 1) / (resamples + 1). Identical systems give p = 1.
     """
     check_sides(sides)
-    values = _values([_many(paired)], resamples, seed, stream, tick)[0]
+    values = _values([_many(paired)], resamples, seed, stream, tick, threads)[0]
     numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
     observed = numerator_a / denominator_a - numerator_b / denominator_b
     shifted = values[0] - values[1] - observed
@@ -161,7 +164,7 @@ def _many(paired: Paired) -> Many:
 
 
 def _values(
-    measures: Sequence[Many], resamples: int, seed: int, stream: Stream, tick: Tick | None
+    measures: Sequence[Many], resamples: int, seed: int, stream: Stream, tick: Tick | None, threads: int = 1
 ) -> NDArray[np.float64]:
     """ΣN / ΣD of each system in each resample, of shape (measures, systems, resamples)."""
     check_shuffles(resamples)
@@ -175,11 +178,11 @@ def _values(
     found = np.empty((len(measures), systems, resamples))
     done = 0
     if repeats is not None and _is_smooth(table, repeats):
-        drawn = _normal_sums(table, repeats, resamples, seed, stream)
+        draw = _normal_sums(table, repeats, seed, stream)
     else:
         columns = np.ascontiguousarray(table.T, dtype=np.float64)
-        drawn = (counts @ columns for counts in resampled(table.shape[1], repeats, resamples, seed, stream))
-    for drawn_sums in drawn:
+        draw = _drawn_sums(columns, repeats, seed, stream)
+    for drawn_sums in in_order(draw, coins.chunks(resamples, CHUNK), threads):
         used = int(drawn_sums.shape[0])
         sums = drawn_sums.T.reshape(len(measures), 2, systems, used)
         found[:, :, done : done + used] = np.divide(
@@ -203,14 +206,32 @@ def resampled(
 ) -> Iterator[NDArray[np.float64]]:
     """How often each unit is drawn in each resample of a chunk, of shape (resamples in it, units)."""
     for chunk, used in coins.chunks(resamples, CHUNK):
+        yield _resample(units, repeats, used, coins.generator(seed, stream, chunk, purpose=coins.RESAMPLES))
+
+
+def _resample(units: int, repeats: Integers | None, used: int, source: np.random.Generator) -> Floats:
+    """`resampled` for one chunk."""
+    if repeats is not None:
+        total = int(repeats.sum())
+        return source.multinomial(total, repeats / total, size=used).astype(np.float64)
+    drawn = source.integers(0, units, size=(CHUNK, units), dtype=np.int64)[:used]
+    drawn += np.arange(used)[:, None] * units
+    return np.bincount(drawn.reshape(-1), minlength=used * units).reshape(used, units).astype(np.float64)
+
+
+Draw = Callable[[tuple[int, int]], Floats]
+"""From the number of a chunk, and how many of its resamples are used, to the sums over each, of shape (used, sums)."""
+
+
+def _drawn_sums(columns: Floats, repeats: Integers | None, seed: int, stream: Stream) -> Draw:
+    """The sums over each resample of columns of shape (units, sums)."""
+
+    def draw(numbered: tuple[int, int]) -> Floats:
+        chunk, used = numbered
         source = coins.generator(seed, stream, chunk, purpose=coins.RESAMPLES)
-        if repeats is not None:
-            total = int(repeats.sum())
-            yield source.multinomial(total, repeats / total, size=used).astype(np.float64)
-            continue
-        drawn = source.integers(0, units, size=(CHUNK, units), dtype=np.int64)[:used]
-        drawn += np.arange(used)[:, None] * units
-        yield np.bincount(drawn.reshape(-1), minlength=used * units).reshape(used, units).astype(np.float64)
+        return _resample(columns.shape[0], repeats, used, source) @ columns
+
+    return draw
 
 
 def _quantiles(values: Floats, shares: Sequence[float]) -> Floats:
@@ -237,18 +258,20 @@ def _is_smooth(table: Integers, repeats: Integers) -> bool:
     return bool((cubes <= SMOOTH * squares**1.5).all())
 
 
-def _normal_sums(
-    table: Integers, repeats: Integers, resamples: int, seed: int, stream: Stream
-) -> Iterator[NDArray[np.float64]]:
-    """The sums over each resample of a chunk, of shape (resamples in it, rows of the table), drawn from the normal
-    distribution that has the mean and the covariance of the sums over resamples.
+def _normal_sums(table: Integers, repeats: Integers, seed: int, stream: Stream) -> Draw:
+    """The sums of each row of the table over each resample, drawn from the normal distribution that has the mean and
+    the covariance of the sums over resamples.
     """
     totals = (table @ repeats).astype(np.float64)
     off = table - (totals / repeats.sum())[:, None]
     factor = _cholesky((off * repeats) @ off.T)
-    for chunk, used in coins.chunks(resamples, CHUNK):
+
+    def draw(numbered: tuple[int, int]) -> Floats:
+        chunk, used = numbered
         source = coins.generator(seed, stream, chunk, purpose=coins.RESAMPLES)
-        yield totals + source.standard_normal((CHUNK, len(totals)))[:used] @ factor.T
+        return np.asarray(totals + source.standard_normal((CHUNK, len(totals)))[:used] @ factor.T)
+
+    return draw
 
 
 def _cholesky(covariance: Floats) -> Floats:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from warehouse.significance import coins
 from warehouse.significance.paired import Integers
+from warehouse.significance.parallel import in_order
 
 LONG_RUN = 100_000
 """From this many shuffles on the tables have twelve bits: before, filling them costs more than they save."""
@@ -67,9 +68,11 @@ def memory(units: int, shuffles: int) -> int:
     return 2 * tables + min(coins.ROWS, coins.rows(units)) * coins.CHUNK + 16 * 8 * coins.CHUNK
 
 
-def shuffled(sums: Sums, shuffles: int, seed: int, stream: coins.Stream) -> Iterator[tuple[Integers, Integers]]:
+def shuffled(
+    sums: Sums, shuffles: int, seed: int, stream: coins.Stream, threads: int = 1
+) -> Iterator[tuple[Integers, Integers]]:
     """For each chunk of shuffles the two sums over the units that change places, each of shape (shuffles in the
-    chunk,)."""
+    chunk,). Each thread holds what one chunk needs."""
     columns = sums.columns()
     units = int(columns[0].shape[0])
     width = bits(units, shuffles)
@@ -78,7 +81,9 @@ def shuffled(sums: Sums, shuffles: int, seed: int, stream: coins.Stream) -> Iter
     wanted = np.zeros(coins.rows(units), dtype=bool)
     for column in columns:
         wanted[np.flatnonzero(column) // 8] = True
-    for chunk, used in coins.chunks(shuffles):
+
+    def summed(numbered: tuple[int, int]) -> tuple[Integers, Integers]:
+        chunk, used = numbered
         totals = [np.zeros(used, dtype=np.int64) for _ in columns]
         place = np.empty(used, dtype=np.intp)
         found = np.empty(used, dtype=np.int64)
@@ -97,7 +102,9 @@ def shuffled(sums: Sums, shuffles: int, seed: int, stream: coins.Stream) -> Iter
                     # The one mode that neither checks nor copies; no index is out of range.
                     np.take(table[row], place, out=found, mode="clip")
                     np.add(total, found, out=total)
-        yield sums.unpack(totals)
+        return sums.unpack(totals)
+
+    yield from in_order(summed, coins.chunks(shuffles), threads)
 
 
 def _size(units: int, width: int) -> int:
@@ -106,9 +113,10 @@ def _size(units: int, width: int) -> int:
 
 
 def _tables(column: Integers, width: int) -> Integers:
-    """Sums over every subset of each `width` units in turn, of shape (units / width rounded up, 2^width)."""
+    """Sums over every subset of each `width` units in turn, of shape (coins / width rounded up, 2^width); coins come in
+    whole bytes."""
     units = int(column.shape[0])
-    positions = -(-units // width)
+    positions = -(-8 * coins.rows(units) // width)
     padded: Integers = np.zeros((positions, width), dtype=np.int64)
     padded.reshape(-1)[:units] = column
     table: Integers = np.zeros((positions, 1 << width), dtype=np.int64)

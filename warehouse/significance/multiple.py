@@ -17,6 +17,7 @@ from warehouse.significance.coins import Stream
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Sides, check_shuffles, check_sides
 from warehouse.significance.paired import Floats, Integers, Many
+from warehouse.significance.parallel import in_order
 from warehouse.significance.product import Shuffler, Slice
 from warehouse.significance.randomization import Tick
 
@@ -105,6 +106,7 @@ def tukey(
     stream: Stream = 0,
     sides: Sides = "two-sided",
     tick: Tick | None = None,
+    threads: int = 1,
 ) -> Integers:
     """Randomized Tukey HSD (Carterette 2012): nge of every pair, of shape (systems, systems).
 
@@ -122,8 +124,9 @@ def tukey(
     bounds = observed - TIE * np.abs(observed) - _slack(many)
     nge = np.zeros((many.systems, many.systems), dtype=np.int64)
     labels = np.tile(np.arange(many.systems), (LABELS_CHUNK, 1))
-    done = 0
-    for chunk, used in coins.chunks(shuffles, LABELS_CHUNK):
+
+    def ranged(numbered: tuple[int, int]) -> Floats:
+        chunk, used = numbered
         source = coins.generator(seed, stream, chunk, purpose=coins.LABELS)
         tops = np.zeros((LABELS_CHUNK, many.systems), dtype=np.int64)
         bottoms = np.zeros_like(tops)
@@ -133,9 +136,12 @@ def tukey(
             bottoms += denominators[permuted]
         tops, bottoms = tops[:used], bottoms[:used]
         pseudo = np.divide(tops, bottoms, out=np.zeros(tops.shape), where=bottoms > 0)
-        ranges = np.sort(pseudo.max(axis=1) - pseudo.min(axis=1))
-        nge += used - np.searchsorted(ranges, bounds, side="left")
-        done += used
+        return np.sort(pseudo.max(axis=1) - pseudo.min(axis=1))
+
+    done = 0
+    for ranges in in_order(ranged, coins.chunks(shuffles, LABELS_CHUNK), threads):
+        nge += len(ranges) - np.searchsorted(ranges, bounds, side="left")
+        done += len(ranges)
         if tick is not None:
             tick(done)
     nge[np.arange(many.systems), np.arange(many.systems)] = shuffles

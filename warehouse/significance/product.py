@@ -19,6 +19,7 @@ from warehouse.significance import coins, lookup
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Floats, Integers, Many
+from warehouse.significance.parallel import in_order
 
 Reals = NDArray[np.floating[Any]]
 
@@ -139,6 +140,7 @@ def count(
     stream: coins.Stream,
     sides: Sides,
     tick: Callable[[int], None] | None = None,
+    threads: int = 1,
 ) -> Integers:
     """nge of every pair of systems by every measure, of shape (measures, systems, systems); see
     `randomization.all_pairs`."""
@@ -151,14 +153,18 @@ def count(
     else:
         questions = [_Question(shuffler, index, sides) for index in range(len(measures))]
 
-        done = 0
-        for part in shuffler.slices(shuffles, seed, stream):
-            desk = _Desk(part)
+        def counted(part: Slice) -> tuple[Integers, int]:
+            desk, found = _Desk(part), np.zeros_like(nge)
             for a in range(systems - 1):
                 desk.take(a)
                 for index, question in enumerate(questions):
-                    question.count(desk, nge[index])
-            done += part.shuffles
+                    question.count(desk, found[index])
+            return found, part.shuffles
+
+        done = 0
+        for found, taken in in_order(counted, shuffler.slices(shuffles, seed, stream), threads):
+            nge += found
+            done += taken
             if tick is not None:
                 tick(done)
     if sides == "two-sided":

@@ -20,6 +20,7 @@ from warehouse.significance.distinct import Distinct
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles
 from warehouse.significance.paired import Integers, Many, Paired
+from warehouse.significance.parallel import in_order
 
 Tick = Callable[[int], None]
 """Called after each chunk with the number of shuffles done so far; whatever it raises ends the test."""
@@ -71,8 +72,9 @@ def pair(
     stream: Stream = 0,
     sides: Sides = "two-sided",
     tick: Tick | None = None,
+    threads: int = 1,
 ) -> Outcome:
-    """Approximate randomization of two systems.
+    """Approximate randomization of two systems, by so many threads, which change no number.
 
     The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units, and
     another pair, meet the same shuffles; only a pair that `plan` calls grouped has draws of its own. Identical systems
@@ -83,7 +85,7 @@ def pair(
     if chosen.method == "identical":
         return approximate(shuffles, shuffles)
     nge = done = 0
-    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream):
+    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream, threads):
         nge += int(np.count_nonzero(extreme.contains(u, v)))
         done += int(u.shape[0])
         if tick is not None:
@@ -120,6 +122,7 @@ def all_pairs(
     stream: Stream = 0,
     sides: Sides = "two-sided",
     tick: Tick | None = None,
+    threads: int = 1,
 ) -> NDArray[np.int64]:
     """Approximate randomization of every pair of systems for one or more measures over the same shuffles.
 
@@ -128,25 +131,35 @@ def all_pairs(
     the measures do not have the same number of systems and units, and for fewer than one shuffle.
     """
     check_shuffles(shuffles)
-    return product.count(measures, shuffles, seed, stream, sides, tick)
+    return product.count(measures, shuffles, seed, stream, sides, tick, threads)
 
 
 def _differences(
-    paired: Paired, distinct: Distinct | None, extreme: Extreme, shuffles: int, seed: int, stream: Stream
+    paired: Paired,
+    distinct: Distinct | None,
+    extreme: Extreme,
+    shuffles: int,
+    seed: int,
+    stream: Stream,
+    threads: int = 1,
 ) -> Iterator[tuple[Integers, Integers]]:
     """u and v of each shuffle, a chunk at a time."""
     if distinct is not None:
-        yield from _grouped(distinct, shuffles, seed, stream)
+        yield from _grouped(distinct, shuffles, seed, stream, threads)
         return
     sums = lookup.Sums.of(*paired.differences())
-    for numerator, denominator in lookup.shuffled(sums, shuffles, seed, stream):
+    for numerator, denominator in lookup.shuffled(sums, shuffles, seed, stream, threads):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 
 
-def _grouped(distinct: Distinct, shuffles: int, seed: int, stream: Stream) -> Iterator[tuple[Integers, Integers]]:
+def _grouped(
+    distinct: Distinct, shuffles: int, seed: int, stream: Stream, threads: int
+) -> Iterator[tuple[Integers, Integers]]:
     """u and v where the units with the same difference are drawn at once: their signs add up to 2·Binomial(count, ½) −
     count."""
-    for chunk, used in coins.chunks(shuffles):
+
+    def drawn(numbered: tuple[int, int]) -> tuple[Integers, Integers]:
+        chunk, used = numbered
         source = coins.generator(seed, stream, chunk, purpose=coins.GROUPED)
         u = np.zeros(used, dtype=np.int64)
         v = np.zeros(used, dtype=np.int64)
@@ -156,4 +169,6 @@ def _grouped(distinct: Distinct, shuffles: int, seed: int, stream: Stream) -> It
             signs = 2 * source.binomial(count, 0.5, coins.CHUNK)[:used].astype(np.int64) - count
             u += signs * numerator
             v += signs * denominator
-        yield u, v
+        return u, v
+
+    yield from in_order(drawn, coins.chunks(shuffles), threads)

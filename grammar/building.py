@@ -165,6 +165,13 @@ class Builder(Transformer[Token, Any]):
     def exact(self, pieces: list[Piece]) -> WrittenClause:
         return _clause("exact", pieces, True)
 
+    def standardized(self, pieces: list[Piece]) -> WrittenClause:
+        return _clause("standardized", pieces, True)
+
+    def replicates(self, pieces: list[Piece]) -> WrittenClause:
+        written = pieces[-1] if len(pieces) > 1 else nodes.Attribute("system", "replicate", span=_whole(pieces))
+        return _clause("replicates", pieces, written)
+
     task = _clause_ending_in_value("task")
     against = _clause_ending_in_value("against")
     source = _clause_ending_in_value("source")

@@ -20,7 +20,7 @@ INDENT = "  "
 
 _WITH_CLAUSES = {*QUESTIONS, "plot", "explain", "export"}
 _CLAUSE_STARTS = {clause.first_word for clause in CLAUSES}
-_NOT_CLAUSES = {("order", "by"), ("exchange", "by"), ("is", "missing"), ("not", "missing")}
+_NOT_CLAUSES = {("order", "by"), ("exchange", "by"), ("replicates", "by"), ("is", "missing"), ("not", "missing")}
 """Pairs of neighbouring keywords whose second begins no clause."""
 
 

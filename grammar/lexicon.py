@@ -20,7 +20,7 @@ shuffles to two-sided where
 _SOFT_WORDS = """
 agree as asc attributes audit bca change compare confidence define desc drop error evaluations explain exponent export
 fallout forget generality group import imports interval let level load measure measures missing percentile plot
-project published replicate score seed sets show sql systems test tests trim variables zero
+project published replicate replicates score seed sets show sql standardized systems test tests trim variables zero
 """
 
 RESERVED = frozenset(_RESERVED_WORDS.split())

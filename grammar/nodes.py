@@ -218,6 +218,8 @@ class Score(Node):
     where: Condition | None = None
     order: Order | None = None
     limit: Number | Variable | None = None
+    replicates: Attribute | None = None
+    standardized: bool = False
 
 
 @value
@@ -243,6 +245,7 @@ class _Tested(Node):
 @value
 class Compare(_Tested):
     test_sets: TestSets | None = None
+    replicates: Attribute | None = None
     against: Name | Baseline | Variable | None = None
     interval: Literal["percentile", "bca"] | None = None
 
@@ -250,6 +253,7 @@ class Compare(_Tested):
 @value
 class Group(_Tested):
     test_sets: TestSets | None = None
+    replicates: Attribute | None = None
 
 
 @value

@@ -91,7 +91,9 @@ def place_after(tokens: Sequence[Token]) -> Place:
 
 def _clause_begun(word: str, before: str, statement: str) -> str:
     """The first word of the clause that this word begins, or empty."""
-    if (word == "by" and before in {"ORDER", "EXCHANGE"}) or (word == "missing" and before in {"IS", "NOT"}):
+    if (word == "by" and before in {"ORDER", "EXCHANGE", "REPLICATES"}) or (
+        word == "missing" and before in {"IS", "NOT"}
+    ):
         return ""
     if statement not in QUESTIONS and statement not in {"plot", "explain", "export"}:
         return ""

@@ -124,7 +124,7 @@ def _clauses(node: nodes.Question) -> list[str]:
             continue
         if clause.field == "sides":
             written.extend([clause.words] if value == clause.words else [])
-        elif clause.field == "exact":
+        elif value is True:
             written.append(clause.words)
         elif clause.field == "source" and isinstance(node, nodes.Change | nodes.Replicate):
             written.append(f"from {_text(node.source)} to {_text(node.target)}")

@@ -5,6 +5,7 @@ names, and asks the database no more often than it must; it does not decide what
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -96,6 +97,32 @@ class Catalog:
                 "select 1 from score where unit_id <> 0 and test_set_id = " + value(test_set) + " limit 1"
             )
         )
+
+    def runs(self, attribute: str, systems: frozenset[int]) -> dict[str, tuple[int, ...]]:
+        """The systems that share a value of an attribute, by this value; one without it is alone under its name."""
+        rows = self._database.rows(
+            "select system_id, value from system_attribute where name = " + value(attribute) + " order by system_id"
+        )
+        known = {int(number): str(shared) for number, shared in rows}
+        found: dict[str, tuple[int, ...]] = {}
+        for number in sorted(systems):
+            shared = known.get(number, self.system_names[number])
+            found[shared] = (*found.get(shared, ()), number)
+        return found
+
+    def systems_having(self, attribute: str) -> frozenset[int]:
+        """The ids of the systems that have an attribute."""
+        rows = self._database.rows("select system_id from system_attribute where name = " + value(attribute))
+        return frozenset(int(number) for (number,) in rows)
+
+    def runs_of_documents(self, task: str, test_set: int, runs: Iterable[tuple[int, tuple[int, ...]]]) -> set[int]:
+        """How many runs of one system a document has, as many different numbers as there are."""
+        of = " union all ".join(f"select {run} as system_id, {system} as one" for system, many in runs for run in many)
+        counted = f"select count(distinct system_id) as runs from {_FACTS[task]} join ({of}) using (system_id) where "
+        rows = self._database.rows(
+            "select distinct runs from (" + counted + "test_set_id = " + value(test_set) + " group by one, document_id)"
+        )
+        return {int(number) for (number,) in rows}
 
     def labelled(self, test_set: int) -> bool:
         """Whether the key of a test set is known."""

@@ -133,6 +133,8 @@ scores = st.builds(
     by=some_attributes,
     order=perhaps(orders),
     limit=perhaps(amounts),
+    replicates=perhaps(attributes),
+    standardized=st.booleans(),
     **asked,
     **filtered,
 )
@@ -142,10 +144,11 @@ question_kinds = (
         nodes.Compare,
         measures,
         against=perhaps(names | baselines | variables),
+        replicates=perhaps(attributes),
         interval=st.sampled_from([None, "percentile", "bca"]),
         **tested,
     ),
-    st.builds(nodes.Group, measures, **tested),
+    st.builds(nodes.Group, measures, replicates=perhaps(attributes), **tested),
     st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions)),
     st.builds(
         nodes.Replicate,

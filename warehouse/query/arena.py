@@ -18,6 +18,7 @@ from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.labels import some
 from warehouse.query.observe import Floats, Observations, observe
+from warehouse.query.scoring import values_of_runs
 from warehouse.query.sums import Ratios, Sums, sums
 from warehouse.significance.paired import Many, Paired
 
@@ -32,6 +33,8 @@ class Arena:
     seen: Observations
     sums: Sums
     pairs: tuple[tuple[int, int], ...]
+    runs: tuple[tuple[float, ...], ...] = ()
+    """The value of each run of each contender, where whole runs change sides."""
 
     @property
     def stream(self) -> int:
@@ -109,11 +112,14 @@ def arenas(
     pairs = _pairs(against, contenders)
     parts = [replace(field, statistics=(each,)) for each in field.statistics] if field.task == "values" else [field]
     for part in parts:
-        seen = observe(how, part, engine)
+        by_document = how.exchange.name == "system"
+        seen = observe(replace(how, exchange=p.Dimension("document")) if by_document else how, part, engine)
         batch = []
         for statistic in part.statistics:
             try:
-                arena = Arena(how, field, statistic, seen, sums(seen, statistic), pairs)
+                arena = Arena(
+                    how, field, statistic, seen, sums(seen, statistic), pairs, _runs(statistic, how, field, engine)
+                )
             except OverflowError:
                 raise QueryError(f"{statistic.label} has too many digits for so many counts") from None
             _check_defined(arena)
@@ -134,6 +140,18 @@ def _ranked(arena: Arena) -> tuple[tuple[int, int], ...]:
     """The pairs of an arena, the better system of each first."""
     sign = -1 if arena.statistic.measure.lower_is_better else 1
     return tuple((b, a) if sign * arena.exact_difference(a, b) < 0 else (a, b) for a, b in arena.pairs)
+
+
+def _runs(statistic: Statistic, how: p.Testing, field: p.Field, engine: DuckDBEngine) -> tuple[tuple[float, ...], ...]:
+    """The values of the runs of each contender, where these are what is exchanged."""
+    if how.exchange.name != "system":
+        return ()
+    found = values_of_runs(replace(field, statistics=(statistic,)), how.where, engine)
+    for contender, values in zip(field.contenders, found, strict=True):
+        if not values or None in values:
+            what = "has no replicates" if not values else f"has a replicate whose {statistic.label} is undefined"
+            raise QueryError(f"{contender.name} {what} on {field.test_set.name}")
+    return tuple(tuple(value for value in values if value is not None) for values in found)
 
 
 def _check_defined(arena: Arena) -> None:

@@ -262,6 +262,8 @@ class _Facts:
         self._source = Sql(source or _SOURCE[field.task])
         if thresholds is not None:
             self._source = _thresholded(self._condition(thresholds))
+        if field.replicates is not None and source is None:
+            self._source = _averaged_runs(self._source, field, field.replicates)
         self._key = source == "key_label"
         self._attributes = list(dict.fromkeys(dimension for dimension in dimensions if dimension.attribute))
         self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
@@ -354,6 +356,47 @@ def _thresholded(condition: Sql) -> Sql:
         "(select test_set_id, system_id, document_id, label, confidence, a * kept as a, b * kept as b, "
         "c + a * (1 - kept) as c, d + b * (1 - kept) as d, x * kept as x, y + x * (1 - kept) as y from " + kept + ")"
     )
+
+
+_SUMMED: Mapping[Task, tuple[str, ...]] = {
+    "extraction": (
+        "possible",
+        "actual",
+        "correct",
+        "partial",
+        "incorrect",
+        "spurious",
+        "missing",
+        "noncommittal",
+    ),
+    "filtering": ("a", "b", "c", "d", "x", "y"),
+}  # fmt: skip
+_APART: Mapping[Task, str] = {"extraction": "f.unit_id", "filtering": "f.label", "values": "f.measure"}
+"""What else tells the rows of a system and document apart, or is the same in all of them."""
+
+
+def _averaged_runs(source: Sql, field: p.Field, replicates: p.Replicates) -> Sql:
+    """The rows of a source with the runs of a system averaged, document by document: its own number is that of the
+    system. Counts are multiplied by what makes the averages whole.
+    """
+    wanted = {contender.id for contender in field.contenders if isinstance(contender, p.System)}
+    listed = [(run, one) for one, many in replicates.runs if one in wanted for run in many]
+    runs = " union all ".join(f"select {run} as run, {one} as one" for run, one in listed)
+    rows = " from " + source + f" f join ({runs}) r on r.run = f.system_id"
+    here = " where f.test_set_id = " + value(field.test_set.id) + " group by all)"
+    apart = _APART[field.task]
+    keys = f"f.test_set_id, r.one as system_id, f.document_id, {apart}"
+    if field.task == "values":
+        mean = f"sum((f.value * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as value"
+        return "(select " + keys + ", " + mean + rows + here
+    counted = "(select r.one, f.document_id, count(distinct f.system_id) as runs" + rows + here
+    sums = ", ".join(
+        f"case when count(f.{column}) = count(*) "
+        f"then sum(f.{column} * ({replicates.common} // n.runs))::bigint end as {column}"
+        for column in _SUMMED[field.task]
+    )
+    with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
+    return f"(select {keys}, {sums}" + rows + with_runs + here
 
 
 def _scalar(wanted: p.Scalar) -> str | float:

@@ -14,18 +14,37 @@ from warehouse.catalog import KnownTestSet
 from warehouse.measures import Task
 from warehouse.query import plan as p
 from warehouse.query.hints import brief, hints, listing, written
+from warehouse.query.labels import some
 from warehouse.query.names import ROWS, Scope, like, matching, text_of
 
 
+def present_on(
+    scope: Scope, task: Task, test_set: KnownTestSet, replicates: p.Replicates | None = None
+) -> dict[str, int]:
+    """The systems that have rows for a task on a test set by name, or with replicates those that they are runs of."""
+    name_of = scope.catalog.system_names
+    there = scope.catalog.systems_with(task, test_set.id)
+    if replicates is None:
+        return {name_of[number]: number for number in there}
+    return {name: runs[0] for name, runs in scope.catalog.runs(replicates.attribute, there).items()}
+
+
 def contenders(
-    scope: Scope, node: n.Systems | None, task: Task, test_set: KnownTestSet, elsewhere: bool = False
+    scope: Scope,
+    node: n.Systems | None,
+    task: Task,
+    test_set: KnownTestSet,
+    elsewhere: bool = False,
+    replicates: p.Replicates | None = None,
 ) -> tuple[p.Contender, ...]:
     """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
 
     With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
     """
-    name_of = scope.catalog.system_names
-    present = {name_of[number]: number for number in scope.catalog.systems_with(task, test_set.id)}
+    present = present_on(scope, task, test_set, replicates)
+    known: Iterable[str] = scope.catalog.systems
+    if replicates is not None:
+        known = scope.catalog.runs(replicates.attribute, frozenset(scope.catalog.system_names))
     items: Iterable[Any] = node.items if node else (n.All(),)
     excepted: set[str] = set()
     for item in node.excepted if node else ():
@@ -33,7 +52,7 @@ def contenders(
     found: dict[str, p.Contender] = {}
     for item in items:
         baseline_meant = task == "filtering" and isinstance(item, n.Name) and item.text.casefold() == "allrel"
-        if elsewhere and not baseline_meant and _only_elsewhere(scope, item, present):
+        if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
             continue
         for contender in _contenders(scope, item, item, task, test_set, present):
             if contender.name not in excepted:
@@ -41,13 +60,11 @@ def contenders(
     return tuple(found.values())
 
 
-def _only_elsewhere(scope: Scope, item: Any, present: Mapping[str, int]) -> bool:
+def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int]) -> bool:
     """Whether an item names systems of the warehouse none of which is among those present."""
     if isinstance(item, n.Pattern):
-        return any(like(name, item.text) for name in scope.catalog.systems) and not any(
-            like(name, item.text) for name in present
-        )
-    named = [(name, name) for name in scope.catalog.systems]
+        return any(like(name, item.text) for name in known) and not any(like(name, item.text) for name in present)
+    named = [(name, name) for name in known]
     return (
         isinstance(item, n.Name | n.Text)
         and not matching(item.text, [(name, name) for name in present])
@@ -88,6 +105,9 @@ def contender_named(
     if text.casefold() == "random":
         raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
     elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
+    if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task, test_set.id):
+        hint = f"replicates are called by what they share: {some(sorted(present))}"
+        raise QueryError(f"{elsewhere[0]} is a replicate here, and no system", place.span, (hint,))
     if elsewhere:
         where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task)
         hint = f"it has {ROWS[task]} on {', '.join(where)}" if where else f"it has {ROWS[task]} on no test set"

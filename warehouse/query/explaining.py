@@ -104,6 +104,10 @@ def _executor(arena: Arena) -> Iterator[Line]:
         shuffles = arena.how.shuffles or SHUFFLES
         yield "executor", f"{head}, {shuffles:,} shuffles evaluated one by one: it is no ratio of sums"
         return
+    if arena.runs:
+        counts = " and ".join(str(len(values)) for values in arena.runs)
+        yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
+        return
     choice = choose(arena, priced=True)
     if choice.exactly:
         ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))

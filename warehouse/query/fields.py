@@ -5,7 +5,8 @@ The part of resolution that all questions about systems share.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import lcm
 
 from grammar import nodes as n
 from grammar.errors import QueryError
@@ -13,7 +14,8 @@ from grammar.span import Span
 from warehouse.catalog import KnownTestSet
 from warehouse.measures import Task
 from warehouse.query import plan as p
-from warehouse.query.contenders import contenders
+from warehouse.query.conditions import dimension_of
+from warehouse.query.contenders import contenders, present_on
 from warehouse.query.hints import listing
 from warehouse.query.names import ROWS, Scope
 
@@ -26,6 +28,7 @@ class Asked:
     task: n.Name | None
     systems: n.Systems | None
     span: Span
+    replicates: n.Attribute | None = None
 
 
 def fields_on(test_sets: n.TestSets | None, asked: Asked, scope: Scope) -> tuple[p.Field, ...]:
@@ -54,7 +57,7 @@ def _check_found(asked: Asked, fields: list[p.Field], chosen: list[tuple[KnownTe
     found = {contender.name.casefold() for field in fields for contender in field.contenders}
     for item in asked.systems.items if asked.systems else ():
         if isinstance(item, n.Name | n.Text) and item.text.casefold() not in found:
-            alone = Asked(asked.measures, asked.task, n.Systems((item,)), asked.span)
+            alone = replace(asked, systems=n.Systems((item,)))
             field_on(alone, scope, *chosen[0])
 
 
@@ -71,15 +74,55 @@ def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, 
     """The contenders and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
     task = _task(asked, scope, test_set, place, elsewhere)
     statistics = [scope.statistic(measure, task, test_set) for measure in asked.measures]
-    chosen = contenders(scope, asked.systems, task, test_set, elsewhere)
+    replicates = _replicates(asked.replicates, scope, task, test_set)
+    chosen = contenders(scope, asked.systems, task, test_set, elsewhere, replicates)
+    for statistic, node in zip(statistics, asked.measures, strict=True):
+        if replicates is not None and statistic.ratio is None and statistic.expression is None:
+            raise QueryError(f"{statistic.label} does not follow from sums, so it has no replicates", node.span)
     return p.Field(
         test_set=scope.planned(test_set),
         task=task,
         statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
         contenders=chosen,
-        stored=len(scope.catalog.systems_with(task, test_set.id)),
+        stored=len(present_on(scope, task, test_set, replicates)),
         in_units=task == "extraction" and scope.catalog.in_units(test_set.id),
+        replicates=replicates,
     )
+
+
+MOST_RUNS = 10**6
+"""How large the common multiple may be that the counts of runs are put over."""
+
+
+def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: KnownTestSet) -> p.Replicates | None:
+    """The runs of each system on a test set. Raises QueryError where they cannot be told apart or put together."""
+    if node is None:
+        return None
+    if node.of.casefold() != "system" or not node.name:
+        raise QueryError("replicates share an attribute of a system", node.span, ("say replicates by system.NAME",))
+    if task == "published":
+        raise QueryError("published figures have no documents, so they have no replicates", node.span)
+    attribute = dimension_of(scope, node, task).attribute
+    there = scope.catalog.systems_with(task, test_set.id)
+    runs = scope.catalog.runs(attribute, there)
+    for name, many in runs.items():
+        own = scope.catalog.systems.get(name)
+        if own in many and len(many) > 1 and own not in scope.catalog.systems_having(attribute):
+            raise QueryError(
+                f"{name} is a system, and also what replicates of {test_set.name} share",
+                node.span,
+                (f"give it system.{attribute} as well, if it is one of them",),
+            )
+    numbered = tuple((many[0], many) for many in runs.values())
+    common = 1
+    if task != "values":
+        common = lcm(*scope.catalog.runs_of_documents(task, test_set.id, numbered))
+        if common > MOST_RUNS:
+            raise QueryError(
+                f"documents of {test_set.name} have too many different numbers of replicates to be averaged exactly",
+                node.span,
+            )
+    return p.Replicates(attribute, numbered, common)
 
 
 def _task(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:
@@ -96,7 +139,8 @@ def _task(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, els
     empty = None
     for task in stored:
         try:
-            if contenders(scope, asked.systems, task, test_set, elsewhere):
+            replicates = _replicates(asked.replicates, scope, task, test_set)
+            if contenders(scope, asked.systems, task, test_set, elsewhere, replicates):
                 return task
             empty = empty or task
         except QueryError as error:

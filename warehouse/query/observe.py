@@ -92,9 +92,10 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     for column in columns:
         counts[column][system, place] = np.asarray(rows[column], dtype=kind)
         known[column][system, place] = np.asarray(rows[f"known_{column}"], dtype=np.bool_)
+    whole = field.replicates.common if field.replicates is not None else 1
     for index, contender in enumerate(field.contenders):
         if isinstance(contender, p.Baseline):
-            _decide(counts, index, np.arange(len(keys)), _YES)
+            _decide(counts, index, np.arange(len(keys)), _YES, whole)
             present[index] = True
 
     kept: Booleans = np.ones(len(keys), dtype=np.bool_)
@@ -107,7 +108,7 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
             kept = everywhere
         elif field.task == "filtering":
             for index in range(len(field.contenders)):
-                _decide(counts, index, np.flatnonzero(~present[index]), _NO)
+                _decide(counts, index, np.flatnonzero(~present[index]), _NO, whole)
     cluster = _clusters(how, rows, place, len(keys))
     return Observations(
         contenders=field.contenders,
@@ -177,13 +178,13 @@ def _columns(field: p.Field) -> tuple[str, ...]:
 
 
 def _decide(
-    counts: Mapping[str, NDArray[Any]], system: int, places: NDArray[np.intp], falls: Mapping[str, str]
+    counts: Mapping[str, NDArray[Any]], system: int, places: NDArray[np.intp], falls: Mapping[str, str], whole: int
 ) -> None:
     """Puts some observations of a system into the cells of one decision; the other systems' cells tell the label."""
     cells = np.stack([counts[cell].any(axis=0) for cell in filtering.COLUMNS])
     for cell, target in falls.items():
         hit = places[cells[filtering.COLUMNS.index(cell), places]]
-        counts[target][system, hit] = 1
+        counts[target][system, hit] = whole
 
 
 def _clusters(how: p.Testing, rows: Mapping[str, Any], place: NDArray[np.intp], observations: int) -> NDArray[np.intp]:

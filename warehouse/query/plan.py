@@ -116,11 +116,24 @@ Filter = Compared | OneOf | Matches | Missing | Negated | Joined
 
 
 @value
+class Replicates:
+    """Stored systems that are runs of one: several seeds, folds or epochs.
+
+    `runs` are the ids of the stored systems of each contender, by the id of the contender. `common` is a multiple of
+    the numbers of runs that documents have.
+    """
+
+    attribute: str
+    runs: tuple[tuple[int, tuple[int, ...]], ...]
+    common: int
+
+
+@value
 class Field:
     """The contenders of one test set and the statistics to compute for them, all of one task.
 
     `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `in_units`: a
-    document may have several rows, one a unit.
+    document may have several rows, one a unit. With `replicates` a contender is not a stored system but its runs.
     """
 
     test_set: TestSet
@@ -129,6 +142,7 @@ class Field:
     contenders: tuple[Contender, ...]
     stored: int = 0
     in_units: bool = True
+    replicates: Replicates | None = None
 
     @property
     def everyone(self) -> bool:
@@ -146,6 +160,8 @@ class ScorePlan:
     """The column to order by: a label of a statistic, or system."""
     descending: bool
     limit: int | None
+    standardized: bool = False
+    """Values as distances from the mean of all systems of the test set, in standard deviations."""
 
 
 @value

@@ -17,7 +17,7 @@ from grammar.errors import QueryError
 from warehouse.engines.duckdb import Told, silent
 from warehouse.query.arena import Arena
 from warehouse.query.sums import Arithmetic, Ratios
-from warehouse.significance import arbitrary, bootstrap, exact, independent, matched, multiple, randomization
+from warehouse.significance import arbitrary, bootstrap, exact, independent, matched, multiple, randomization, runs
 from warehouse.significance.exact import Cost
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.parallel import in_order
@@ -101,7 +101,9 @@ def _randomization(arenas: Sequence[Arena], told: Told, threads: int) -> Outcome
     shuffled = []
     for place, arena in enumerate(arenas):
         of_arena = _part(told, place, len(arenas))
-        if isinstance(arena.sums, Arithmetic):
+        if arena.runs:
+            found.update(_of_runs(arena))
+        elif isinstance(arena.sums, Arithmetic):
             found.update(_arbitrary(arena, arena.sums, of_arena, threads))
         elif (choice := choose(arena)).exactly:
             found.update(_exactly(arena, choice.costs, of_arena, threads))
@@ -109,6 +111,23 @@ def _randomization(arenas: Sequence[Arena], told: Told, threads: int) -> Outcome
             shuffled.append(arena)
     if shuffled:
         found.update(_shuffled(shuffled, lambda share: told(1 - (1 - share) * len(shuffled) / len(arenas)), threads))
+    return found
+
+
+def _of_runs(arena: Arena) -> Outcomes:
+    """The runs of two systems divided anew: every division where there are not too many, else shuffles."""
+    how = arena.how
+    found: Outcomes = {}
+    for pair in arena.pairs:
+        a, b = (arena.runs[place] for place in arena.asked(pair))
+        ways = runs.divisions(len(a), len(b))
+        if how.exact and ways > runs.MOST_DIVISIONS:
+            raise QueryError(
+                f"{len(a)} and {len(b)} replicates can be divided in {ways:.0e} ways, too many to go through",
+                hints=(f"say shuffles {SHUFFLES} instead",),
+            )
+        shuffles = how.shuffles or (SHUFFLES if ways > runs.MOST_DIVISIONS else None)
+        found[arena.statistic.label, pair] = runs.pair(a, b, shuffles, how.seed, arena.stream, how.sides)
     return found
 
 
@@ -338,10 +357,14 @@ RESAMPLES = 2000
 def intervals(arenas: Sequence[Arena], threads: int = 1) -> dict[tuple[str, Pair], tuple[float, float]]:
     """The 95% bootstrap interval of each difference, all over the same resamples of one test set."""
     found: dict[tuple[str, Pair], tuple[float, float]] = {}
-    ratios = [arena for arena in arenas if isinstance(arena.sums, Ratios)]
+    ratios = [arena for arena in arenas if isinstance(arena.sums, Ratios) and not arena.runs]
     for arena in arenas:
         how, sums = arena.how, arena.sums
-        if isinstance(sums, Arithmetic):
+        if arena.runs:
+            for a, b in arena.pairs:
+                drawn = runs.interval(arena.runs[a], arena.runs[b], RESAMPLES, how.seed, arena.stream)
+                found[arena.statistic.label, (a, b)] = drawn
+        elif isinstance(sums, Arithmetic):
             if how.interval != "percentile":
                 raise QueryError(
                     f"{arena.statistic.label} is no ratio of sums, so it has no {how.interval} interval",

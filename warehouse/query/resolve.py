@@ -73,7 +73,7 @@ def _question(statement: n.Question, scope: Scope) -> p.Question:
 
 
 def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
-    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
+    asked = Asked(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
     fields = fields_on(statement.test_sets, asked, scope)
     by: tuple[p.Dimension, ...] = ()
     where = None
@@ -81,6 +81,7 @@ def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
         by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
         where = filter_of(scope, statement.where, task)
     _check_computed(statement, fields, by, where)
+    _check_replicates(statement.replicates, by, where)
     order, descending = fields[0].statistics[0].label, True
     if statement.order:
         order, descending = _order(statement.order, fields[0], scope)
@@ -92,7 +93,19 @@ def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
         order=order,
         descending=descending,
         limit=scope.whole(statement.limit, "limit", 1, 10**9),
+        standardized=statement.standardized,
     )
+
+
+def _check_replicates(node: n.Attribute | None, by: Iterable[p.Dimension], where: p.Filter | None) -> None:
+    """What differs between the replicates of a system is nothing that the system has."""
+    strange = [each.name for each in (*by, *dimensions(where)) if each.of == "system"]
+    if node is not None and strange:
+        raise QueryError(
+            f"{strange[0]} is of each replicate apart, and not of what replicates are averaged to",
+            node.span,
+            ("for … except … leaves systems out",),
+        )
 
 
 def _check_computed(
@@ -153,7 +166,7 @@ _DONE = {n.Compare: "compared", n.Group: "grouped", n.Replicate: "replicated"}
 
 def _tested_fields(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Field, ...]:
     """The fields of a question that is answered by tests."""
-    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
+    asked = Asked(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
     fields = fields_on(statement.test_sets, asked, scope)
     if not named(statement.test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
@@ -233,11 +246,17 @@ def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field
     exchange = p.Dimension("document")
     if statement.exchange:
         exchange = dimension_of(scope, statement.exchange, task)
-        if exchange.of not in ("document", "unit"):
+        runs = None if isinstance(statement, n.Replicate) else statement.replicates
+        if exchange == p.Dimension("system"):
+            _check_across(statement, runs, test, adjust)
+        elif exchange.of not in ("document", "unit"):
             what = ("say document, unit or document.attribute",)
             raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
+    where = filter_of(scope, statement.where, task)
+    if not isinstance(statement, n.Replicate):
+        _check_replicates(statement.replicates, (), where)
     return p.Testing(
-        where=filter_of(scope, statement.where, task),
+        where=where,
         exchange=exchange,
         test=test,
         shuffles=shuffles,
@@ -250,6 +269,19 @@ def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field
         missing=statement.missing or "error",
         interval=(statement.interval if isinstance(statement, n.Compare) else None) or "percentile",
     )
+
+
+def _check_across(
+    statement: n.Compare | n.Group | n.Replicate, replicates: n.Attribute | None, test: str, adjust: str
+) -> None:
+    """Whole systems change sides only where there are several of each: replicates, and by randomization."""
+    place = statement.exchange.span if statement.exchange else statement.span
+    if replicates is None:
+        raise QueryError(
+            "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)
+        )
+    if test != "randomization" or adjust == "maxt":
+        raise QueryError("exchange by system goes with test randomization, without adjust maxt", place)
 
 
 _SHUFFLED = ("randomization", "tukey", "bootstrap")

@@ -15,6 +15,7 @@ from warehouse.query.sums import Ratios
 from warehouse.results import Cell
 from warehouse.significance.confidence import Verdict, confidence, verdict
 from warehouse.significance.outcome import Outcome
+from warehouse.significance.runs import smallest
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,13 @@ def hopeless(how: p.Testing) -> Iterator[str]:
 def arena_notes(arena: Arena) -> Iterator[str]:
     """What the observations of an arena leave out."""
     where = arena.field.test_set.name
+    if arena.field.replicates is not None:
+        yield f"{where}: each system is the average of its replicates by system.{arena.field.replicates.attribute}"
+    if arena.runs and arena.how.shuffles is None:
+        least = min(smallest(len(arena.runs[a]), len(arena.runs[b]), arena.how.sides) for a, b in arena.pairs)
+        if least > float(arena.how.level):
+            level = arena.how.level
+            yield f"{where}: of so few replicates p is {least:.2g} at least, and never reaches the level {level}"
     if arena.statistic.averaged and isinstance(arena.sums, Ratios):
         label = arena.statistic.label
         without = int((arena.sums.denominators == 0).any(axis=0).sum())

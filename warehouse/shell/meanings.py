@@ -90,12 +90,18 @@ CLAUSE_FORMS: Mapping[str, Form] = {
         "fallout changes with generality, to this power",
         "assuming fallout exponent 0.45",
     ),
+    "replicates by": Form(
+        "replicates by system.ATTRIBUTE",
+        "systems that share the attribute are runs of one system, averaged; `replicates` alone: by system.replicate",
+        "replicates by system.model",
+    ),
     "by": Form("by ATTRIBUTE, …", "a row a value: document, unit, label or an attribute", "by unit"),
     "where": Form("where CONDITION", "only the rows that meet it", 'where document like "TST3-MUC4-00%"'),
     "order by": Form(
         "order by MEASURE", "by which measure the rows are ordered; `desc` or `asc`", "order by recall desc"
     ),
     "limit": Form("limit N", "no more rows than this", "limit 5"),
+    "standardized": Form("standardized", "in standard deviations from the mean of all systems of the test set"),
     "exchange by": Form(
         "exchange by ATTRIBUTE", "what is exchanged as a whole: document, unit or an attribute", "exchange by unit"
     ),

@@ -128,7 +128,7 @@ def _null(
             for arena in batch:
                 where, label = field.test_set.name, arena.statistic.label
                 (row,) = contests[where, label]
-                if not isinstance(arena.sums, Ratios):
+                if arena.runs or not isinstance(arena.sums, Ratios):
                     return _forest(plan, result, contests, documents)
                 shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
                 panels.append(_distribution(arena, arena.sums, shuffles, both, _contest(contests, where, label)))

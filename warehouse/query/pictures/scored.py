@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from warehouse.catalog import Catalog
 from warehouse.charts import Panel, Points
+from warehouse.charts.chart import Unit
 from warehouse.charts.plane import plane
 from warehouse.charts.ranking import ranking
 from warehouse.engines.duckdb import DuckDBEngine
@@ -25,25 +26,26 @@ from warehouse.query.pictures.drawn import (
     unit,
 )
 from warehouse.query.resampling import Spread, spread
-from warehouse.query.scoring import expectation, score
+from warehouse.query.scoring import column_labels, expectation, score
 from warehouse.results import Cell, Result
 
 
 def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
     result = score(plan, engine, catalog)
-    measures = [statistic.label for statistic in plan.fields[0].statistics]
-    if len(measures) == 2 and not plan.by:
+    measures = column_labels(plan)
+    if len(measures) == 2 and not plan.by and not plan.standardized:
         return _planes(plan, result, engine)
     panels: list[Panel] = []
     documents: dict[str, int] = {}
     with_intervals = False
     for field in plan.fields:
-        known = Spread(0, {}) if plan.by else spread(p.Testing.plain(plan.where), field, engine)
+        known = Spread(0, {}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), field, engine)
         rows = [row for row in result.rows if row["test_set"] == field.test_set.name]
         if not plan.by:
             counted = max((number(row["documents"]) or 0.0 for row in rows), default=0.0)
             documents[field.test_set.name] = known.documents or round(counted)
         with_intervals |= bool(known.intervals)
+        scale: Unit = "number" if plan.standardized else unit(field)
         for label in measures:
             names = [_name(row, plan.by) for row in rows]
             values = [(name, number(row[label])) for name, row in zip(names, rows, strict=True)]
@@ -53,7 +55,7 @@ def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
                     name: known.intervals[label, name] for name, _ in ranked if (label, name) in known.intervals
                 }
                 title = panel_title(plan.fields, measures, field, label)
-                panels.append(ranking(title, label, unit(field), ranked, intervals, computed(field)))
+                panels.append(ranking(title, label, scale, ranked, intervals, computed(field)))
     said = "; ".join(
         f"{panel.x.title}{f' on {panel.title}' if panel.title else ''}: {len(panel.y.names)} rows, "
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"

@@ -244,6 +244,7 @@ def _quantiles(values: Floats, shares: Sequence[float]) -> Floats:
     step = high - low
     return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
 
+
 def _is_smooth(table: Integers, repeats: Integers) -> bool:
     """Whether the sums over a resample are normal as nearly as anyone could tell from a few thousand resamples.
 

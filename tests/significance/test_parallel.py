@@ -43,6 +43,9 @@ def no_ratio(threads: int) -> object:
 
 
 WORKS: dict[str, Callable[[int], object]] = {
+    "coins of a pair of many units": lambda threads: randomization.pair(
+        many(2, 9_000).pair(0, 1), 777, threads=threads
+    ),
     "coins of a pair": lambda threads: randomization.pair(many().pair(0, 1), SHUFFLES, threads=threads),
     "twelve coins at once": lambda threads: randomization.pair(many().pair(0, 1), 120_000, threads=threads),
     "binomial draws": lambda threads: randomization.pair(items(), SHUFFLES, threads=threads),

@@ -72,7 +72,7 @@ def shuffled(
     sums: Sums, shuffles: int, seed: int, stream: coins.Stream, threads: int = 1
 ) -> Iterator[tuple[Integers, Integers]]:
     """For each chunk of shuffles the two sums over the units that change places, each of shape (shuffles in the
-    chunk,). Each thread holds what one chunk needs."""
+    chunk,). Threads share out the chunks, or the units of a single one; each holds what it works on."""
     columns = sums.columns()
     units = int(columns[0].shape[0])
     width = bits(units, shuffles)
@@ -82,29 +82,39 @@ def shuffled(
     for column in columns:
         wanted[np.flatnonzero(column) // 8] = True
 
-    def summed(numbered: tuple[int, int]) -> tuple[Integers, Integers]:
-        chunk, used = numbered
+    def looked_up(numbered: tuple[int, coins.Bytes]) -> list[Integers]:
+        first, block = numbered
+        used, stop = block.shape[1], first + block.shape[0]
         totals = [np.zeros(used, dtype=np.int64) for _ in columns]
+        if not wanted[first:stop].any():
+            return totals
+        if kept is None:
+            tables = [_tables(column[8 * first : 8 * stop], width) for column in columns]
+        else:
+            # A block that is not the last has a multiple of three rows, so that twelve bits start where it starts.
+            tables = [table[8 * first // width :] for table in kept]
         place = np.empty(used, dtype=np.intp)
         found = np.empty(used, dtype=np.int64)
-        for first, block in coins.blocks(units, seed, stream, chunk, used):
-            stop = first + block.shape[0]
-            if not wanted[first:stop].any():
-                continue
-            if kept is None:
-                tables = [_tables(column[8 * first : 8 * stop], width) for column in columns]
-            else:
-                # A block that is not the last has a multiple of three rows, so that twelve bits start where it starts.
-                tables = [table[8 * first // width :] for table in kept]
-            for row, index in _indices(block, width, wanted[first:stop]):
-                np.copyto(place, index)
-                for table, total in zip(tables, totals, strict=True):
-                    # The one mode that neither checks nor copies; no index is out of range.
-                    np.take(table[row], place, out=found, mode="clip")
-                    np.add(total, found, out=total)
+        for row, index in _indices(block, width, wanted[first:stop]):
+            np.copyto(place, index)
+            for table, total in zip(tables, totals, strict=True):
+                # The one mode that neither checks nor copies; no index is out of range.
+                np.take(table[row], place, out=found, mode="clip")
+                np.add(total, found, out=total)
+        return totals
+
+    def summed(numbered: tuple[int, int], sharing: int = 1) -> tuple[Integers, Integers]:
+        chunk, used = numbered
+        totals = [np.zeros(used, dtype=np.int64) for _ in columns]
+        for part in in_order(looked_up, coins.blocks(units, seed, stream, chunk, used), sharing):
+            for total, found in zip(totals, part, strict=True):
+                np.add(total, found, out=total)
         return sums.unpack(totals)
 
-    yield from in_order(summed, coins.chunks(shuffles), threads)
+    if shuffles <= coins.CHUNK:
+        yield summed((0, shuffles), threads)
+    else:
+        yield from in_order(summed, coins.chunks(shuffles), threads)
 
 
 def _size(units: int, width: int) -> int:

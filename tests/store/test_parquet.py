@@ -124,3 +124,12 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
         assert refusals(database, file) == ["the file changed while it was read"]
     with open_database(tmp_path / "w.duckdb") as database:
         assert database.rows(Sql("select count(*) from score")) == [(0,)]
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u2003", "\u3000"])
+def test_blanks_around_names_are_dropped_whichever_they_are(database: Database, tmp_path: Path, blank: str) -> None:
+    made = table(4, system=[f"{blank}GE", f"GE{blank}", f"G{blank}E", "GE"], document=["D0", "D1", "D2", "D3"])
+    loaded = load(database, written(tmp_path, made), "scores")
+    names = {name for (name,) in database.rows(Sql("select name from system"))}
+    assert names == {"GE", f"G{blank}E"}
+    assert "blanks around names were left out in 2 rows" in " ".join(loaded.notes)

@@ -256,7 +256,9 @@ def _trimmed(text: Sql) -> Sql:
 
 
 def _padded(text: Sql) -> Sql:
-    return "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
+    # Blanks are many signs, and all but one of them take more than a byte.
+    plain = "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
+    return plain + " or strlen(" + text + ") <> length(" + text + ") and trim(" + text + ") <> " + text
 
 
 def _names(fields: Iterable[Field]) -> tuple[str, ...]:

@@ -28,16 +28,22 @@ Tick = Callable[[int], None]
 UNITS_A_GROUP = 400
 """From so many differing units for each distinct difference on, binomial draws cost less than a coin a unit."""
 
+COUNTED_UNITS = 20_000
+COUNTED_A_GROUP = 8
+"""From so many differing units on, and so many for each distinct difference, the heads among the coins of units that
+differ alike are counted, 64 at a time; that costs less than to look their sums up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a pair will be shuffled, and why.
 
-    The method is `identical` (nothing to shuffle), `lookup` (coins read from tables of sums) or `grouped` (one binomial
-    draw for each distinct difference). `bytes` is about the memory held at once.
+    The method is `identical` (nothing to shuffle), `lookup` (coins read from tables of sums), `counted` (the heads
+    among the coins of each distinct difference) or `grouped` (one binomial draw for each). `bytes` is about the memory
+    held at once.
     """
 
-    method: Literal["identical", "lookup", "grouped"]
+    method: Literal["identical", "lookup", "counted", "grouped"]
     reason: str
     units: int
     differing: int
@@ -60,6 +66,10 @@ def _plan(paired: Paired, shuffles: int) -> tuple[Plan, Distinct | None]:
         if differing >= UNITS_A_GROUP * distinct.size:
             reason = f"{differing} differing units have only {distinct.size} distinct differences"
             return Plan("grouped", reason, paired.units, differing, 8 * 8 * coins.CHUNK), distinct
+        if differing >= max(COUNTED_UNITS, COUNTED_A_GROUP * distinct.size):
+            reason = f"{differing} differing units have {distinct.size} distinct differences"
+            words = -(-int(distinct.count.max()) // 64)
+            return Plan("counted", reason, paired.units, differing, 8 * (8 + words) * coins.CHUNK), distinct
     reason = f"{lookup.bits(paired.units, shuffles)} coins are read at once from tables of sums"
     memory = lookup.memory(paired.units, shuffles)
     return Plan("lookup", reason, paired.units, differing, memory), None
@@ -77,15 +87,15 @@ def pair(
     """Approximate randomization of two systems, by so many threads, which change no number.
 
     The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units, and
-    another pair, meet the same shuffles; only a pair that `plan` calls grouped has draws of its own. Identical systems
-    give p = 1. Raises ValueError for fewer than one shuffle.
+    another pair, meet the same shuffles; only a pair that `plan` calls counted or grouped has draws of its own.
+    Identical systems give p = 1. Raises ValueError for fewer than one shuffle.
     """
     extreme = Extreme.of(paired, sides)
     chosen, distinct = _plan(paired, shuffles)
     if chosen.method == "identical":
         return approximate(shuffles, shuffles)
     nge = done = 0
-    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream, threads):
+    for u, v in _differences(paired, chosen, distinct, extreme, shuffles, seed, stream, threads):
         nge += int(np.count_nonzero(extreme.contains(u, v)))
         done += int(u.shape[0])
         if tick is not None:
@@ -107,7 +117,7 @@ def null_differences(
     if chosen.method == "identical":
         return null
     done = 0
-    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream):
+    for u, v in _differences(paired, chosen, distinct, extreme, shuffles, seed, stream):
         null[done : done + u.shape[0]] = extreme.difference(u, v)
         done += int(u.shape[0])
         if tick is not None:
@@ -136,6 +146,7 @@ def all_pairs(
 
 def _differences(
     paired: Paired,
+    chosen: Plan,
     distinct: Distinct | None,
     extreme: Extreme,
     shuffles: int,
@@ -145,15 +156,36 @@ def _differences(
 ) -> Iterator[tuple[Integers, Integers]]:
     """u and v of each shuffle, a chunk at a time."""
     if distinct is not None:
-        yield from _grouped(distinct, shuffles, seed, stream, threads)
+        heads = _binomial if chosen.method == "grouped" else _heads
+        yield from _grouped(distinct, heads, shuffles, seed, stream, threads)
         return
     sums = lookup.Sums.of(*paired.differences())
     for numerator, denominator in lookup.shuffled(sums, shuffles, seed, stream, threads):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 
 
+Heads = Callable[[np.random.Generator, int], Integers]
+"""Draws how many of so many coins are heads, in each shuffle of a chunk."""
+
+
+def _binomial(source: np.random.Generator, count: int) -> Integers:
+    return source.binomial(count, 0.5, coins.CHUNK).astype(np.int64, copy=False)
+
+
+def _heads(source: np.random.Generator, count: int) -> Integers:
+    size = next((size for size in (1, 2, 4) if count <= 8 * size), 8)
+    rows, rest = -(-count // (8 * size)), count % (8 * size)
+    words = source.integers(0, 2**64, size=rows * coins.CHUNK * size // 8, dtype=np.uint64)
+    # Little-endian words on every machine, so that the parts are the same.
+    parts = words.astype("<u8", copy=False).view(f"<u{size}").reshape(rows, coins.CHUNK)
+    if rest:
+        parts[-1] &= 2**rest - 1
+    found: Integers = np.bitwise_count(parts).sum(axis=0, dtype=np.int64)
+    return found
+
+
 def _grouped(
-    distinct: Distinct, shuffles: int, seed: int, stream: Stream, threads: int
+    distinct: Distinct, heads: Heads, shuffles: int, seed: int, stream: Stream, threads: int
 ) -> Iterator[tuple[Integers, Integers]]:
     """u and v where the units with the same difference are drawn at once: their signs add up to 2·Binomial(count, ½) −
     count."""
@@ -166,7 +198,7 @@ def _grouped(
         for numerator, denominator, count in zip(
             distinct.numerator.tolist(), distinct.denominator.tolist(), distinct.count.tolist(), strict=True
         ):
-            signs = 2 * source.binomial(count, 0.5, coins.CHUNK)[:used].astype(np.int64) - count
+            signs = 2 * heads(source, count)[:used] - count
             u += signs * numerator
             v += signs * denominator
         return u, v

@@ -18,6 +18,8 @@ from markdown_it.token import Token
 from pylatexenc.latex2text import LatexNodes2Text
 
 from tests.report.conftest import HOSTILE
+from warehouse.charts import Axis, Chart, Panel, Point, Points
+from warehouse.charts import Path as Line
 from warehouse.render import Style
 from warehouse.render.report import REPORTS, Asked, Passage, Report
 from warehouse.render.report.description import LONGEST, shortened
@@ -139,6 +141,36 @@ def test_a_report_of_much_is_shortened_and_says_so(study: Report) -> None:
     shown = re.findall(r"the first (\d+) of 1,500 rows", text)
     assert len(shown) == 2 * 7  # below the table, and in what is copied as LaTeX
     assert 20 < int(shown[0]) < LONGEST
+
+
+def test_pictures_are_drawn_in_the_page_and_their_names_are_only_names(study: Report) -> None:
+    pytest.importorskip("vl_convert", reason="pictures need the extra plot")
+    names = (*HOSTILE, 'x url(#c) id="a"', 'x role="b" href="#d"')
+    points = Points(tuple(Point(place / 20, place / 20, name) for place, name in enumerate(names)), labelled=True)
+    line = Line(((0, 0), (1, 1)), names[0])
+    axes = (Axis("x", "proportion"), Axis("y", "proportion"))
+    chart = Chart(names[-1], "", (Panel("", *axes, (points, line)),), notes=names[:1], alternative=names[0])
+    (asked, *_) = study.asked[1:]
+    assert asked.result is not None
+    pictured = replace(asked, result=replace(asked.result, chart=chart, notes=names[:2]))
+    text = drawn(replace(study, sections=(pictured, replace(pictured, number=2))), ".html")
+    page = Page(text)
+    svg = {"svg", "g", "path", "text", "tspan", "rect", "line", "defs", "clippath"}
+    assert {tag for tag, _ in page.tags} <= set(TAGS.split()) | svg
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    whole = "".join(page.texts)
+    assert whole.count(names[-2]) == 2  # a point, in two pictures
+    assert whole.count(names[-1]) == 4  # a point and the title
+    assert whole.count(names[0]) >= 2  # a note
+    assert whole.count(names[1]) == 2  # a note that the picture has not
+    anchors = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(set(anchors)) == len(anchors)
+    used = set(re.findall(r"url\(#([^)]*)\)", re.sub(">[^<]*<", "><", text)))
+    assert used
+    assert used <= set(anchors)
+    pictures = [each for each in page.named("div") if each.get("class") == "picture"]
+    assert [each["role"] for each in pictures] == ["img", "img"]
+    assert all(clean(names[0]) in str(each["aria-label"]) for each in pictures)
 
 
 # --- hostile texts ----------------------------------------------------------------------------------------------------

@@ -207,9 +207,13 @@ def _svg(chart: Chart, name: str) -> str:
     """A picture as part of the page, its parts known by names that no other picture has."""
     from warehouse.render.vega import svg
 
-    drawn = svg(chart)
-    drawn = re.sub(r"^<\?xml[^>]*>\s*|\sxmlns(:xlink)?=\"[^\"]*\"", "", drawn)
-    return re.sub(r'(\sid="|url\(#|href="#)', rf"\g<1>{name}-", drawn)
+    def fitted(tag: re.Match[str]) -> str:
+        # The picture as a whole is described in words; what its parts are called, a third of its size, is not read.
+        bare = re.sub(r'\s(role|aria-\w+|xmlns(:\w+)?)="[^"]*"', "", tag[0])
+        return re.sub(r'(\sid="|url\(#|href="#)', rf"\g<1>{name}-", bare)
+
+    # In what vl-convert draws, a > that ends no tag is written as &gt;.
+    return re.sub(r"<[a-z][^>]*>", fitted, svg(chart))
 
 
 # --- where the numbers come from --------------------------------------------------------------------------------------

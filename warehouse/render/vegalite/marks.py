@@ -20,6 +20,7 @@ from warehouse.render.vegalite.looks import (
     distinct,
     said,
 )
+from warehouse.render.vegalite.names import on_lines
 
 FILLS = {"different": BLUE, "undecided": "#F5C76A", "same": "#F2F2F2"}
 INKS = {"different": "white", "undecided": INK, "same": INK}
@@ -92,12 +93,8 @@ def _paths(paths: Sequence[Path], panel: Panel) -> list[Spec]:
             tooltip=[{"field": "name", "type": "nominal"}],
         )
     ]
-    labelled = [path for path in paths if path.label and path.points]
-    if labelled:
-        ends = [{"x": path.points[-1][0], "y": path.points[-1][1], "text": clean(path.label)} for path in labelled]
-        text = {"type": "text", "align": "right", "dy": -5, "dx": -2, "fontSize": 9, "color": GREY}
-        drawn.append(layer(ends, text, panel, text={"field": "text", "type": "nominal"}))
-    return drawn
+    labels = on_lines(paths, panel)
+    return [*drawn, labels] if labels else drawn
 
 
 def _bins(mark: Bins, panel: Panel) -> list[Spec]:

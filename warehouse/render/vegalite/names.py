@@ -8,12 +8,16 @@ from itertools import pairwise
 from warehouse.charts import Panel, Path, Points
 from warehouse.charts import labelling as geometry
 from warehouse.charts.labelling import Box, spread_out
+from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import Pixels, layer, pixel, place, size
 from warehouse.render.vegalite.looks import BESIDE, FAINT, GREY, INK, LINE, SIZE, Spec, extent, said, short
 
 WORDS = {"field": "text", "type": "nominal"}
 GAP = 7.0
 """Points between a name and its point."""
+
+DOT = 4.0
+"""The radius of a point, and a little."""
 
 
 def beside_points(panel: Panel) -> list[Spec]:
@@ -52,9 +56,27 @@ def _taken(panel: Panel) -> list[Box]:
         if not path.faint:
             boxes += [(x - 3, y - 3, x + 3, y + 3) for x, y in _along(pixels)]
         if path.label and pixels:
-            x, y = pixels[-1]
-            boxes.append((x - len(path.label) * 6, y - 11, x, y))
+            boxes.append(_above(path, panel))
     return boxes
+
+
+def on_lines(paths: Sequence[Path], panel: Panel) -> Spec | None:
+    """What stands at the ends of lines inside the axes, but where a point is."""
+    points = [pixel(each.x, each.y, panel) for mark in panel.marks if isinstance(mark, Points) for each in mark.points]
+    free = []
+    for path in paths:
+        if path.label and path.points:
+            left, top, right, bottom = _above(path, panel)
+            if not any(left - DOT < x < right + DOT and top - DOT < y < bottom + DOT for x, y in points):
+                free.append({"x": path.points[-1][0], "y": path.points[-1][1], "text": clean(path.label)})
+    text = {"type": "text", "align": "right", "dy": -5, "dx": -2, "fontSize": 9, "color": GREY}
+    return layer(free, text, panel, text=WORDS) if free else None
+
+
+def _above(path: Path, panel: Panel) -> Box:
+    """Where the label of a line stands."""
+    x, y = pixel(*path.points[-1], panel)
+    return x - len(path.label) * 6, y - 11, x, y
 
 
 def _along(pixels: Sequence[Pixels]) -> Iterator[Pixels]:

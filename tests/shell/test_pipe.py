@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.shell.prompt import is_command, lines, may_run
+from warehouse.shell.prompt import is_command, lines, may_run, typed_lines
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -23,20 +23,48 @@ def shell(text: str, folder: Path, *words: str, **settings: str) -> subprocess.C
 
 
 @pytest.mark.parametrize(
-    ("piped", "typed", "texts"),
+    ("piped", "texts"),
     [
-        (["score F\n", "on T;\n"], False, ["score F\non T;\n"]),
-        (["score F for GE\n", "on T\n"], False, ["score F for GE\non T\n"]),
-        (["score F for GE\n", "on T\n"], True, ["score F for GE\n", "on T\n"]),
-        (["score F for\n", "GE on T\n"], True, ["score F for\nGE on T\n"]),
-        ([".timer\n", "score F; -- x;\n", "help F\n"], False, [".timer\n", "score F; -- x;\n", "help F\n"]),
-        (["score F -- no; end;\n", "on T;"], False, ["score F -- no; end;\non T;\n"]),
-        (['sql "select 1;\n', '"\n'], False, ['sql "select 1;\n"\n']),
-        (["\n", "\n"], False, []),
+        (["score F\n", "on T;\n"], ["score F\non T;\n"]),
+        (["score F for GE\n", "on T\n"], ["score F for GE\non T\n"]),
+        ([".timer\n", "score F; -- x;\n", "help F\n"], [".timer\n", "score F; -- x;\n", "help F\n"]),
+        (["score F -- no; end;\n", "on T;"], ["score F -- no; end;\non T;\n"]),
+        (['sql "select 1;\n', '"\n'], ['sql "select 1;\n"\n']),
+        (["\n", "\n"], []),
     ],
 )
-def test_lines_become_statements(piped: list[str], typed: bool, texts: list[str]) -> None:
-    assert list(lines(iter(piped), typed)) == texts
+def test_lines_become_statements(piped: list[str], texts: list[str]) -> None:
+    assert list(lines(iter(piped))) == texts
+
+
+def test_typed_lines_become_statements_and_ctrl_c_drops_them(capsys: pytest.CaptureFixture[str]) -> None:
+    script = [
+        "",
+        "score F for GE",
+        "on T",
+        "score F for",
+        "GE on T",
+        "score F",
+        "score F for",
+        KeyboardInterrupt(),
+        ".timer",
+        "let",
+    ]
+    prompts = []
+
+    def ask(prompt: str) -> str:
+        prompts.append(prompt.strip())
+        if not script:
+            raise EOFError
+        line = script.pop(0)
+        if isinstance(line, BaseException):
+            raise line
+        return line
+
+    texts = ["\nscore F for GE\n", "on T\n", "score F for\nGE on T\n", "score F\n", ".timer\n", "let\n"]
+    assert list(typed_lines(ask)) == texts
+    first, more = "evalhouse>", "...>"
+    assert prompts == [first, first, first, first, more, first, first, more, first, first, more]
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,9 @@ def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
 
 
 def _grid(sheet: Sheet) -> Table:
-    inner = (sheet.gap - 1) // 2
-    grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, inner))
+    left = (sheet.gap - 1) // 2
+    padding = (0, sheet.gap - 1 - left, 0, left)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=padding)
     for heading, numeric, limit in zip(sheet.headings, sheet.numeric, sheet.limits, strict=True):
         shown = Text("\n".join(clean(line) for line in heading.split("\n")))
         grid.add_column(shown, justify="right" if numeric else "left", min_width=limit, max_width=limit)

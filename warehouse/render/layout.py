@@ -19,6 +19,10 @@ NARROWEST = 20
 """A text is broken into lines no narrower than this, where that helps."""
 
 
+GAP, TIGHT = 3, 1
+"""What stands between two columns, and what does where they are moved together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """Headings, of one or two lines, rows of texts, for each column whether it is a number, and how wide it may be.
@@ -31,7 +35,7 @@ class Sheet:
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     limits: tuple[int, ...]
-    gap: int = 3
+    gap: int = GAP
     title: str = ""
     spaced: frozenset[int] = frozenset()
 
@@ -41,16 +45,15 @@ class Sheet:
         return sum(self.limits) + self.gap * (len(self.limits) - 1)
 
 
-def sheets(result: Result, style: Style, gap: int = 3) -> list[Sheet]:
-    """The rectangles for a result, in the width there is if breaking texts and shortening names can do it.
-
-    `gap` is what stands between two columns. A summary is a rectangle of its own.
+def sheets(result: Result, style: Style) -> list[Sheet]:
+    """The rectangles for a result, in the width there is if breaking texts, moving columns together and shortening
+    names can do it, in this order. A summary is a rectangle of its own.
     """
     if result.triangle:
         triangles = [_packed(each) for each in triangle_sheets(result.table, result.triangle, style)]
         if all(each.width <= style.width for each in triangles):
             return triangles
-    return [_sheet(table, style, gap) for table in tables(result)]
+    return [_sheet(table, style) for table in tables(result)]
 
 
 def tables(result: Result) -> list[Table]:
@@ -59,7 +62,7 @@ def tables(result: Result) -> list[Table]:
     return [first, _shown(result.summary_table)] if result.summary_table.rows else [first]
 
 
-def _sheet(table: Table, style: Style, gap: int) -> Sheet:
+def _sheet(table: Table, style: Style) -> Sheet:
     headings = tuple(column.heading or column.name for column in table.columns)
     rows = [
         tuple(cell(column.kind, value, style.digits) for column, value in zip(table.columns, row, strict=True))
@@ -69,8 +72,12 @@ def _sheet(table: Table, style: Style, gap: int) -> Sheet:
     limits = [
         max(width(line) for text in column for line in text.split("\n")) for column in zip(headings, *rows, strict=True)
     ]
+    gap = GAP
     over = sum(limits) + gap * (len(limits) - 1) - style.width
     over = _narrowed(limits, [place for place, c in enumerate(table.columns) if c.kind == "text"], NARROWEST, over)
+    while over > 0 and gap > TIGHT:
+        over -= len(limits) - 1
+        gap -= 1
     names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
     _narrowed(limits, names, SHORTEST, over)
     return Sheet(

@@ -92,11 +92,10 @@ class Prompt:
         return clean(f"{error.message}{'; ' + error.hints[0] if error.hints else ''}") if error else None
 
 
-def lines(source: Iterator[str], typed: bool) -> Iterator[str]:
-    """Statements and commands from lines of text; the last one needs no semicolon.
+def lines(source: Iterator[str]) -> Iterator[str]:
+    """Statements and commands from lines of a pipe; the last one needs no semicolon.
 
-    A typed line runs when it makes a statement whole; lines from a pipe are run when a semicolon ends them, since the
-    next line may belong to the same statement.
+    They are run when a semicolon ends them, since the next line may belong to the same statement.
     """
     gathered = ""
     for line in source:
@@ -104,7 +103,28 @@ def lines(source: Iterator[str], typed: bool) -> Iterator[str]:
             yield line
             continue
         gathered += line if line.endswith("\n") else line + "\n"
-        if is_complete(gathered) and (typed or _ends_in_semicolon(gathered)):
+        if is_complete(gathered) and _ends_in_semicolon(gathered):
+            yield gathered
+            gathered = ""
+    if gathered.strip():
+        yield gathered
+
+
+def typed_lines(ask: Callable[[str], str]) -> Iterator[str]:
+    """Statements and commands as they are typed, where a terminal can only print: without completion and colours.
+
+    `ask` shows a prompt and gives a line; a line runs when it makes a statement whole. Ctrl-C drops what is typed.
+    """
+    gathered = ""
+    while True:
+        try:
+            gathered += ask(MORE if gathered.strip() else PROMPT) + "\n"
+        except KeyboardInterrupt:
+            print()
+            gathered = ""
+        except EOFError:
+            break
+        if is_command(gathered) or is_complete(gathered):
             yield gathered
             gathered = ""
     if gathered.strip():

@@ -29,7 +29,7 @@ from warehouse.session import Session
 from warehouse.shell import commands, help
 from warehouse.shell.completion import Candidate, candidates
 from warehouse.shell.mistakes import mistake
-from warehouse.shell.prompt import PROMPT, Prompt, lines
+from warehouse.shell.prompt import Prompt, lines, typed_lines
 from warehouse.shell.running import interruptibly
 from warehouse.sql import Sql
 from warehouse.version import __version__
@@ -64,7 +64,7 @@ class Shell:
     def converse(self) -> bool:
         """Runs what is typed or piped in until there is no more. False where something piped in was wrong."""
         dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
-        texts = lines(self._plain_lines(), self.typed) if not self.typed or dumb else self._prompted()
+        texts = lines(iter(sys.stdin)) if not self.typed else typed_lines(input) if dumb else self._prompted()
         if self.typed and not self.quiet:
             print("\n".join(banner(self.session)), file=sys.stderr, flush=True)
         with contextlib.suppress(EOFError):
@@ -113,17 +113,6 @@ class Shell:
             ):
                 candidates(text, self.session)
             mistake("score F for all", self.session)
-
-    def _plain_lines(self) -> Iterator[str]:
-        if not self.typed:
-            yield from sys.stdin
-            return
-        while True:
-            try:
-                # Without completion and colours, as a terminal that can only print needs it.
-                yield input(PROMPT) + "\n"
-            except EOFError:
-                return
 
     # --- what is typed ------------------------------------------------------------------------------------------------
 

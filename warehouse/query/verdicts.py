@@ -16,6 +16,9 @@ from warehouse.results import Cell
 from warehouse.significance.confidence import Verdict, confidence, verdict
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.runs import smallest
+from warehouse.significance.tests import TESTS
+
+MATCHED = {test.name for test in TESTS if test.kind == "matched"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,12 @@ def arena_notes(arena: Arena) -> Iterator[str]:
         label = arena.statistic.label
         without = int((arena.sums.denominators == 0).any(axis=0).sum())
         if without:
-            yield f"{label} on {where}: {without} documents have no value for some system and are left out of its mean"
+            has, are = ("1 document has", "is") if without == 1 else (f"{without} documents have", "are")
+            yield f"{label} on {where}: {has} no value for some system and {are} left out of its mean"
+        if without and arena.how.test in MATCHED:
+            yield (
+                f"{arena.how.test} looks only at the documents of {where} for which both systems of a pair have a "
+                "value, so what it tests is not quite the difference of the two means"
+            )
     if arena.seen.dropped:
         yield f"{arena.seen.dropped} observations of {where} were left out because not every system has them"

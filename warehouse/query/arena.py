@@ -18,7 +18,7 @@ from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.labels import some
 from warehouse.query.observe import Floats, Observations, observe
-from warehouse.query.scoring import values_of_runs
+from warehouse.query.standardizing import values_of_runs
 from warehouse.query.sums import Ratios, Sums, sums
 from warehouse.significance.paired import Many, Paired
 

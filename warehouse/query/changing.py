@@ -9,7 +9,7 @@ from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.filtering.change import change_summary
 from warehouse.query import plan as p
 from warehouse.query.labels import signature, some, title
-from warehouse.query.scoring import values_on
+from warehouse.query.valuing import values_on
 from warehouse.results import Cell, Column, Kind, Result, Table
 
 Rows = list[tuple[Cell, ...]]

@@ -19,8 +19,8 @@ from warehouse.query import compile as sql
 from warehouse.query import plan as p
 from warehouse.query.labels import signature, some, title
 from warehouse.query.observe import Floats, observe
-from warehouse.query.scoring import values_on
 from warehouse.query.sums import sums
+from warehouse.query.valuing import values_on
 from warehouse.results import Cell, Column, Result, Table
 from warehouse.significance import bootstrap
 

@@ -1,43 +1,19 @@
-"""Runs a ScorePlan: sums from the database, values from the sums, a Result. It tests nothing and draws nothing."""
+"""Runs a ScorePlan: lines of values in their order, with notes, as a Result. It tests nothing and draws nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from math import fsum, sqrt
+from collections.abc import Sequence
+from math import fsum
 from typing import Any
 
 from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
-from warehouse.filtering.generality import KeyCounts
-from warehouse.filtering.guessing import expected, expected_cells
 from warehouse.measures import Statistic
-from warehouse.measures.expression import columns, exact
-from warehouse.measures.filtering import auc
-from warehouse.query import compile as sql
 from warehouse.query import plan as p
 from warehouse.query.labels import on, signature, some, title
+from warehouse.query.standardizing import everyone, standardized, with_deviations
+from warehouse.query.valuing import Line, expected_lines, stored
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
-
-By = tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One row of the answer: a contender, its `by` values, the documents behind it, and a value a statistic."""
-
-    contender: p.Contender
-    by: By
-    documents: int | None
-    values: tuple[float | None, ...]
-    source: str
-    left_out: tuple[int, ...] = ()
-    """How many documents have no value, a statistic; 0 where it is no mean over documents."""
-    replicates: int | None = None
-    """How many runs the contender is averaged from."""
-    deviations: tuple[float | None, ...] = ()
-    """The standard deviation of the runs' own values, a statistic."""
 
 
 def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
@@ -49,7 +25,7 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         lines = _lines(plan, field, engine)
         notes += [*_undefined(field, lines, plan.by), *_left_out(field, lines)]
         if plan.standardized:
-            lines, standards = standardized(lines, _everyone(plan, field, lines, engine, catalog), plan, field)
+            lines, standards = standardized(lines, everyone(plan, field, lines, engine, catalog), plan, field)
             notes += standards
         found = [
             (
@@ -125,11 +101,11 @@ def column_labels(plan: p.ScorePlan) -> list[str]:
     return [f"z({label})" for label in labels] if plan.standardized else labels
 
 
-def _lines(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_Line]:
-    lines = _stored(plan, field, engine)
+def _lines(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[Line]:
+    lines = stored(plan, field, engine)
     if field.replicates is not None:
-        lines = _with_deviations(lines, plan, field, field.replicates, engine)
-    return [*lines, *_expected(plan, field, engine)]
+        lines = with_deviations(lines, plan, field, field.replicates, engine)
+    return [*lines, *expected_lines(plan, field, engine)]
 
 
 def _summary_table(
@@ -188,238 +164,10 @@ def _kind(statistic: Statistic, plan: p.ScorePlan) -> Any:
     return "number" if valued else "proportion"
 
 
-def values_of_runs(field: p.Field, where: p.Filter | None, engine: DuckDBEngine) -> list[tuple[float | None, ...]]:
-    """The value of each run of each contender of a field, which has one statistic."""
-    plan = p.ScorePlan("", (field,), (), where, "system", False, None)
-    runs_of = dict(field.replicates.runs) if field.replicates is not None else {}
-    numbers = [runs_of[each.id] if isinstance(each, p.System) else () for each in field.contenders]
-    each = replace(field, replicates=None, contenders=tuple(p.System(run, "") for some in numbers for run in some))
-    found = {line.contender.id: line.values[0] for line in _stored(plan, replace(each, stored=0), engine)}  # type: ignore[union-attr]
-    return [tuple(found[run] for run in some if run in found) for some in numbers]
-
-
-def values_on(field: p.Field, where: p.Filter | None, engine: DuckDBEngine) -> dict[tuple[str, str], float | None]:
-    """The value of each contender and statistic of one test set, by name and label."""
-    plan = p.ScorePlan("", (field,), (), where, "system", False, None)
-    lines = [*_stored(plan, field, engine), *_expected(plan, field, engine)]
-    return {
-        (line.contender.name, statistic.label): value
-        for line in lines
-        for statistic, value in zip(field.statistics, line.values, strict=True)
-    }
-
-
-# --- standardized values and replicates -------------------------------------------------------------------------------
-
-
-def _everyone(
-    plan: p.ScorePlan, field: p.Field, lines: Sequence[_Line], engine: DuckDBEngine, catalog: Catalog
-) -> Sequence[_Line]:
-    """The lines of all systems that have rows, whichever were asked for."""
-    if field.everyone:
-        return lines
-    if field.replicates is not None:
-        numbers = [number for number, _ in field.replicates.runs]
-    else:
-        numbers = sorted(catalog.systems_with(field.task, field.test_set.id))
-    systems = tuple(p.System(number, catalog.system_names[number]) for number in numbers)
-    return _stored(plan, replace(field, contenders=systems), engine)
-
-
-def standardized(
-    lines: Sequence[_Line], everyone: Sequence[_Line], plan: p.ScorePlan, field: p.Field
-) -> tuple[list[_Line], list[str]]:
-    """The lines with their values less the mean of all systems, divided by their standard deviation (n − 1), and a note
-    for each statistic (Webber, Moffat and Zobel 2008; EvaluatIR, Armstrong et al. 2009). Where rows are split, each
-    part is standardized by itself; an attribute of the systems splits no part.
-    """
-    shared = [place for place, dimension in enumerate(plan.by) if dimension.of != "system"]
-
-    def part(line: _Line) -> By:
-        return tuple(line.by[place] for place in shared)
-
-    population: dict[tuple[int, By], list[float]] = {}
-    for line in everyone:
-        if isinstance(line.contender, p.System):
-            for number, value in enumerate(line.values):
-                if value is not None:
-                    population.setdefault((number, part(line)), []).append(value)
-    standards = {key: _standard(values) for key, values in population.items()}
-
-    def moved(line: _Line) -> _Line:
-        of_line = [standards.get((number, part(line))) for number in range(len(line.values))]
-        values = tuple(
-            None if value is None or standard is None else (value - standard[0]) / standard[1]
-            for value, standard in zip(line.values, of_line, strict=True)
-        )
-        deviations = tuple(
-            None if deviation is None or standard is None else deviation / standard[1]
-            for deviation, standard in zip(line.deviations, of_line, strict=False)
-        )
-        return replace(line, values=values, deviations=deviations)
-
-    notes = []
-    for number, statistic in enumerate(field.statistics):
-        alike = [key for key, standard in standards.items() if key[0] == number and standard is None]
-        if alike:
-            what = "a part" if shared else field.test_set.name
-            notes.append(f"{statistic.label} cannot be standardized on {what}: fewer than two systems differ in it")
-        elif not shared and (standard := standards.get((number, ()))) is not None:
-            mean, deviation = standard
-            notes.append(
-                f"{statistic.label} on {field.test_set.name}: mean {mean:.4f}, standard deviation {deviation:.4f} "
-                f"of {len(population[number, ()])} systems"
-            )
-    return [moved(line) for line in lines], notes
-
-
-def _standard(values: Sequence[float]) -> tuple[float, float] | None:
-    """The mean and the standard deviation (n − 1); None where no two values differ."""
-    if min(values) == max(values):
-        return None
-    mean = fsum(values) / len(values)
-    return mean, sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
-
-
-def _with_deviations(
-    lines: Sequence[_Line], plan: p.ScorePlan, field: p.Field, replicates: p.Replicates, engine: DuckDBEngine
-) -> list[_Line]:
-    """The lines with the number of their replicates and the standard deviation of these."""
-    wanted = {contender.id for contender in field.contenders if isinstance(contender, p.System)}
-    system_of = {run: number for number, runs in replicates.runs if number in wanted for run in runs}
-    each = replace(field, replicates=None, contenders=tuple(p.System(run, "") for run in system_of), stored=0)
-    found: dict[tuple[int, By], list[tuple[float | None, ...]]] = {}
-    for line in _stored(plan, each, engine):
-        if isinstance(line.contender, p.System):
-            found.setdefault((system_of[line.contender.id], line.by), []).append(line.values)
-    result = []
-    for line in lines:
-        number = line.contender.id if isinstance(line.contender, p.System) else 0
-        runs = found.get((number, line.by), [])
-        deviations: list[float | None] = []
-        for place in range(len(line.values)):
-            known = [values[place] for values in runs if values[place] is not None]
-            standard = _standard(known) if len(known) > 1 else None  # type: ignore[arg-type]
-            deviations.append(standard[1] if standard else 0.0 if len(known) > 1 else None)
-        result.append(replace(line, replicates=len(runs), deviations=tuple(deviations)))
-    return result
-
-
-# --- from rows by document --------------------------------------------------------------------------------------------
-
-
-def _stored(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_Line]:
-    systems = {contender.id: contender for contender in field.contenders if isinstance(contender, p.System)}
-    if not systems:
-        return []
-    if field.task == "published":
-        return _printed(plan, field, systems, engine)
-    lines = []
-    for row in engine.rows(sql.score_sums(field, plan.by, plan.where)):
-        system, by, documents = systems[row[0]], row[1 : 1 + len(plan.by)], row[1 + len(plan.by)]
-        sums = iter(row[2 + len(plan.by) :])
-        values = []
-        left_out = []
-        for statistic in field.statistics:
-            left_out.append(0)
-            if statistic.ratio is None and statistic.expression is None:
-                values.append(_auc(statistic, field, system, plan, engine))
-            else:
-                taken = [next(sums) for _ in range(_taken(statistic))]
-                values.append(_value(statistic, field, taken))
-                if statistic.averaged:
-                    left_out[-1] = documents - (taken[1] or 0)
-        lines.append(_Line(system, tuple(by), documents, tuple(values), "documents", tuple(left_out)))
-    return lines
-
-
-def _taken(statistic: Statistic) -> int:
-    """How many sums a statistic takes from a row."""
-    plain = statistic.expression is not None and not statistic.averaged
-    return len(columns(statistic.expression)) if plain and statistic.expression else 2
-
-
-def _value(statistic: Statistic, field: p.Field, sums: Sequence[int | None]) -> float | None:
-    """The value of a statistic, rounded once; None where it is undefined or a count is unknown."""
-    known = [each for each in sums if each is not None]
-    if len(known) < len(sums):
-        return None
-    if statistic.expression is not None and not statistic.averaged:
-        found = exact(statistic.expression, dict(zip(columns(statistic.expression), known, strict=True)))
-        return None if found is None else float(found)
-    over, under = known
-    fixed = sql.FIXED_POINT if statistic.averaged or field.task == "values" else 1
-    if statistic.ratio is not None:
-        return statistic.ratio.value(over, under * fixed)
-    return over / (under * fixed) if under else None
-
-
-def _auc(
-    statistic: Statistic, field: p.Field, system: p.System, plan: p.ScorePlan, engine: DuckDBEngine
-) -> float | None:
-    import numpy as np
-
-    columns = engine.columns(sql.confidences(field, system.id, plan.where))
-    confidence = columns["confidence"]
-    if np.ma.getmaskarray(confidence).any():
-        return None
-    labels = np.asarray(columns["label"], dtype=np.str_)
-    return auc(np.asarray(confidence, dtype=np.float64), labels, str(statistic.settings["optional"]))
-
-
-def _printed(plan: p.ScorePlan, field: p.Field, systems: Mapping[int, p.System], engine: DuckDBEngine) -> list[_Line]:
-    figures: dict[tuple[int, By], dict[tuple[str, str] | None, float]] = {}
-    for number, *by, task, measure, value in engine.rows(sql.published(field, plan.by, plan.where)):
-        figures.setdefault((number, tuple(by)), {})[task, measure] = value
-    wanted = [statistic.measure.printed_as for statistic in field.statistics]
-    return [
-        _Line(systems[number], by, None, tuple(found.get(each) for each in wanted), "published")
-        for (number, by), found in figures.items()
-        if any(each in found for each in wanted)
-    ]
-
-
-# --- expected of a baseline -------------------------------------------------------------------------------------------
-
-
-def _expected(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[_Line]:
-    """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2, (5)
-    to (7)).
-    """
-    baselines = [contender for contender in field.contenders if isinstance(contender, p.Baseline)]
-    if not baselines:
-        return []
-    counts: dict[By, dict[str, int]] = {}
-    for row in engine.rows(sql.key_counts(field.test_set, plan.by, plan.where)):
-        counts.setdefault(tuple(row[:-2]), {})[row[-2]] = row[-1]
-    return [
-        _Line(
-            baseline,
-            by,
-            sum(labels.values()),
-            tuple(expectation(statistic, baseline.share, labels) for statistic in field.statistics),
-            "documents",
-        )
-        for baseline in baselines
-        for by, labels in counts.items()
-    ]
-
-
-def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
-    """The value of a statistic of filtering that is expected of judging a share relevant at random, for a key."""
-    key = KeyCounts(*(labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
-    if statistic.expression is not None:
-        found = exact(statistic.expression, expected_cells(key, share))
-        return None if found is None else float(found)
-    if statistic.ratio is None:
-        return 0.5
-    return expected(statistic.ratio, key, share)
-
-
 # --- order and notes --------------------------------------------------------------------------------------------------
 
 
-def _ordered(lines: Sequence[_Line], plan: p.ScorePlan, field: p.Field) -> list[_Line]:
+def _ordered(lines: Sequence[Line], plan: p.ScorePlan, field: p.Field) -> list[Line]:
     """By the ordering column, undefined values last, equals by name."""
 
     by_name = sorted(lines, key=lambda line: _by_name((line.contender.name, *line.by)))
@@ -429,14 +177,14 @@ def _ordered(lines: Sequence[_Line], plan: p.ScorePlan, field: p.Field) -> list[
     place = labels.index(plan.order) if plan.order in labels else 0
     sign = -1 if plan.descending else 1
 
-    def rank(line: _Line) -> tuple[bool, float]:
+    def rank(line: Line) -> tuple[bool, float]:
         value = line.values[place]
         return (value is None, 0.0 if value is None else sign * value)
 
     return sorted(by_name, key=rank)
 
 
-def _undefined(field: p.Field, lines: Sequence[_Line], by: Sequence[p.Dimension]) -> list[str]:
+def _undefined(field: p.Field, lines: Sequence[Line], by: Sequence[p.Dimension]) -> list[str]:
     """A note for each statistic that is undefined somewhere: which systems, and why."""
     notes = []
     for place, statistic in enumerate(field.statistics):
@@ -454,7 +202,7 @@ def _undefined(field: p.Field, lines: Sequence[_Line], by: Sequence[p.Dimension]
     return notes
 
 
-def _left_out(field: p.Field, lines: Sequence[_Line]) -> list[str]:
+def _left_out(field: p.Field, lines: Sequence[Line]) -> list[str]:
     """A note for each mean over documents that some documents have no part in."""
     notes = []
     for place, statistic in enumerate(field.statistics):

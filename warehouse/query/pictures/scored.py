@@ -26,7 +26,8 @@ from warehouse.query.pictures.drawn import (
     unit,
 )
 from warehouse.query.resampling import Spread, spread
-from warehouse.query.scoring import column_labels, expectation, score
+from warehouse.query.scoring import column_labels, score
+from warehouse.query.valuing import expectation
 from warehouse.results import Cell, Result
 
 

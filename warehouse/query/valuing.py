@@ -1,0 +1,159 @@
+"""The values of measures, from sums that the database brings: a line a contender and `by` values. It makes no table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from warehouse.engines.duckdb import DuckDBEngine
+from warehouse.filtering.generality import KeyCounts
+from warehouse.filtering.guessing import expected, expected_cells
+from warehouse.measures import Statistic
+from warehouse.measures.expression import columns, exact
+from warehouse.measures.filtering import auc
+from warehouse.query import compile as sql
+from warehouse.query import plan as p
+from warehouse.results import Cell
+
+By = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the answer: a contender, its `by` values, the documents behind it, and a value a statistic."""
+
+    contender: p.Contender
+    by: By
+    documents: int | None
+    values: tuple[float | None, ...]
+    source: str
+    left_out: tuple[int, ...] = ()
+    """How many documents have no value, a statistic; 0 where it is no mean over documents."""
+    replicates: int | None = None
+    """How many runs the contender is averaged from."""
+    deviations: tuple[float | None, ...] = ()
+    """The standard deviation of the runs' own values, a statistic."""
+
+
+def values_on(field: p.Field, where: p.Filter | None, engine: DuckDBEngine) -> dict[tuple[str, str], float | None]:
+    """The value of each contender and statistic of one test set, by name and label."""
+    plan = p.ScorePlan("", (field,), (), where, "system", False, None)
+    lines = [*stored(plan, field, engine), *expected_lines(plan, field, engine)]
+    return {
+        (line.contender.name, statistic.label): value
+        for line in lines
+        for statistic, value in zip(field.statistics, line.values, strict=True)
+    }
+
+
+# --- from rows by document --------------------------------------------------------------------------------------------
+
+
+def stored(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[Line]:
+    """The lines of the systems of a field, from rows by document or from printed figures."""
+    systems = {contender.id: contender for contender in field.contenders if isinstance(contender, p.System)}
+    if not systems:
+        return []
+    if field.task == "published":
+        return _printed(plan, field, systems, engine)
+    lines = []
+    for row in engine.rows(sql.score_sums(field, plan.by, plan.where)):
+        system, by, documents = systems[row[0]], row[1 : 1 + len(plan.by)], row[1 + len(plan.by)]
+        sums = iter(row[2 + len(plan.by) :])
+        values = []
+        left_out = []
+        for statistic in field.statistics:
+            left_out.append(0)
+            if statistic.ratio is None and statistic.expression is None:
+                values.append(_auc(statistic, field, system, plan, engine))
+            else:
+                taken = [next(sums) for _ in range(_taken(statistic))]
+                values.append(_value(statistic, field, taken))
+                if statistic.averaged:
+                    left_out[-1] = documents - (taken[1] or 0)
+        lines.append(Line(system, tuple(by), documents, tuple(values), "documents", tuple(left_out)))
+    return lines
+
+
+def _taken(statistic: Statistic) -> int:
+    """How many sums a statistic takes from a row."""
+    plain = statistic.expression is not None and not statistic.averaged
+    return len(columns(statistic.expression)) if plain and statistic.expression else 2
+
+
+def _value(statistic: Statistic, field: p.Field, sums: Sequence[int | None]) -> float | None:
+    """The value of a statistic, rounded once; None where it is undefined or a count is unknown."""
+    known = [each for each in sums if each is not None]
+    if len(known) < len(sums):
+        return None
+    if statistic.expression is not None and not statistic.averaged:
+        found = exact(statistic.expression, dict(zip(columns(statistic.expression), known, strict=True)))
+        return None if found is None else float(found)
+    over, under = known
+    fixed = sql.FIXED_POINT if statistic.averaged or field.task == "values" else 1
+    if statistic.ratio is not None:
+        return statistic.ratio.value(over, under * fixed)
+    return over / (under * fixed) if under else None
+
+
+def _auc(
+    statistic: Statistic, field: p.Field, system: p.System, plan: p.ScorePlan, engine: DuckDBEngine
+) -> float | None:
+    import numpy as np
+
+    columns = engine.columns(sql.confidences(field, system.id, plan.where))
+    confidence = columns["confidence"]
+    if np.ma.getmaskarray(confidence).any():
+        return None
+    labels = np.asarray(columns["label"], dtype=np.str_)
+    return auc(np.asarray(confidence, dtype=np.float64), labels, str(statistic.settings["optional"]))
+
+
+def _printed(plan: p.ScorePlan, field: p.Field, systems: Mapping[int, p.System], engine: DuckDBEngine) -> list[Line]:
+    figures: dict[tuple[int, By], dict[tuple[str, str] | None, float]] = {}
+    for number, *by, task, measure, value in engine.rows(sql.published(field, plan.by, plan.where)):
+        figures.setdefault((number, tuple(by)), {})[task, measure] = value
+    wanted = [statistic.measure.printed_as for statistic in field.statistics]
+    return [
+        Line(systems[number], by, None, tuple(found.get(each) for each in wanted), "published")
+        for (number, by), found in figures.items()
+        if any(each in found for each in wanted)
+    ]
+
+
+# --- expected of a baseline -------------------------------------------------------------------------------------------
+
+
+def expected_lines(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[Line]:
+    """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2, (5)
+    to (7)).
+    """
+    baselines = [contender for contender in field.contenders if isinstance(contender, p.Baseline)]
+    if not baselines:
+        return []
+    counts: dict[By, dict[str, int]] = {}
+    for row in engine.rows(sql.key_counts(field.test_set, plan.by, plan.where)):
+        counts.setdefault(tuple(row[:-2]), {})[row[-2]] = row[-1]
+    return [
+        Line(
+            baseline,
+            by,
+            sum(labels.values()),
+            tuple(expectation(statistic, baseline.share, labels) for statistic in field.statistics),
+            "documents",
+        )
+        for baseline in baselines
+        for by, labels in counts.items()
+    ]
+
+
+def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
+    """The value of a statistic of filtering that is expected of judging a share relevant at random, for a key."""
+    key = KeyCounts(*(labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
+    if statistic.expression is not None:
+        found = exact(statistic.expression, expected_cells(key, share))
+        return None if found is None else float(found)
+    if statistic.ratio is None:
+        return 0.5
+    return expected(statistic.ratio, key, share)

@@ -5,12 +5,12 @@ names, and asks the database no more often than it must; it does not decide what
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from warehouse.database import Database
-from warehouse.sql import Sql, value
+from warehouse.sql import Sql, value, values
 
 _FACTS = {"extraction": "score", "filtering": "decision", "values": "value", "published": "published"}
 """The table that holds the rows of each task."""
@@ -22,6 +22,13 @@ _DATA = {
     "published": ("published",),
 }
 """The tables that decide the numbers of each task."""
+
+
+_MANY_ROWS = 1_000_000
+"""From so many rows on, to go through all of them is worth a detour."""
+
+_FEW_SYSTEMS = 20
+"""Up to so many systems are looked up one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,8 @@ class Catalog:
         self._database = database
         self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
         self._printed: dict[int, dict[str, tuple[str, str]]] = {}
+        self._large: dict[str, bool] = {}
+        self._provenance: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
 
     @cached_property
@@ -78,11 +87,46 @@ class Catalog:
         """The ids of the systems that have rows for a task on a test set."""
         key = (task, test_set)
         if key not in self._systems_with:
-            rows = self._database.rows(
-                f"select distinct system_id from {_FACTS[task]} where test_set_id = " + value(test_set)
-            )
-            self._systems_with[key] = frozenset(int(number) for (number,) in rows)
+            self._systems_with[key] = self._found_with(_FACTS[task], test_set)
         return self._systems_with[key]
+
+    def _found_with(self, table: str, test_set: int) -> frozenset[int]:
+        """The systems of a test set in a table. In a large one a sample of the rows shows most of them, and if it
+        leaves few of all systems these are looked up.
+        """
+        found: frozenset[int] = frozenset()
+        for part in ([" tablesample system(10%)"] if self._is_large(table) else []) + [""]:
+            rows = self._database.rows(
+                f"select distinct system_id from {table}{part} where test_set_id = " + value(test_set)
+            )
+            found = frozenset(int(number) for (number,) in rows)
+            unseen = self.system_names.keys() - found
+            if part and len(unseen) <= _FEW_SYSTEMS:
+                return found | self._looked_up(table, test_set, unseen)
+        return found
+
+    def _looked_up(self, table: str, test_set: int, systems: Collection[int]) -> frozenset[int]:
+        """Those of some systems that have rows. Rows are stored by system, so each takes no time, however many rows."""
+        there = f"select 1 from {table} where test_set_id = " + value(test_set) + " and system_id = "
+        return frozenset(system for system in systems if self._database.rows(there + value(system) + " limit 1"))
+
+    def with_rows(self, task: str, test_set: int, among: Collection[int]) -> frozenset[int]:
+        """Those of some systems that have rows for a task on a test set."""
+        table = _FACTS[task]
+        if (task, test_set) in self._systems_with or len(among) > _FEW_SYSTEMS or not self._is_large(table):
+            return self.systems_with(task, test_set) & frozenset(among)
+        return self._looked_up(table, test_set, among)
+
+    def has_rows(self, task: str, test_set: int) -> bool:
+        """Whether any system has rows for a task on a test set."""
+        there = f"select 1 from {_FACTS[task]} where test_set_id = " + value(test_set) + " limit 1"
+        return bool(self._database.rows(there))
+
+    def _is_large(self, table: str) -> bool:
+        if table not in self._large:
+            [(rows,)] = self._database.rows(Sql(f"select count(*) from {table}"))
+            self._large[table] = rows >= _MANY_ROWS
+        return self._large[table]
 
     def test_sets_of(self, system: int, task: str) -> tuple[str, ...]:
         """The test sets on which a system has rows for a task."""
@@ -202,32 +246,32 @@ class Catalog:
         )
         return [str(digest) for (digest,) in rows]
 
-    @cached_property
-    def _provenance(self) -> dict[tuple[str, int], tuple[tuple[str, bool], ...]]:
-        """By fact table and test set: the digests of the imports that brought rows, and whether each is simulated."""
-        tables = sorted({table for tables in _DATA.values() for table in tables})
-        pairs = " union all ".join(
-            f"select distinct '{table}' as t, test_set_id, import_id from {table}" for table in tables
-        )
-        rows = self._database.rows(
-            Sql(
-                f"select p.t, p.test_set_id, i.sha256 || i.reader || i.options, i.simulated from ({pairs}) p "
-                "join import i on i.id = p.import_id order by 1, 2, 3"
+    def _brought(self, table: str, test_set: int) -> tuple[tuple[str, bool], ...]:
+        """The digests of the imports that brought the rows of a test set, and whether each is simulated."""
+        key = (table, test_set)
+        if key not in self._provenance:
+            of = f" from {table} where test_set_id = " + value(test_set)
+            # The smallest and the largest number are known without going through the rows, and often they are the same.
+            [(first, last)] = self._database.rows("select min(import_id), max(import_id)" + of)
+            imports = {first, last} - {None}
+            if first != last:
+                imports = {number for (number,) in self._database.rows("select distinct import_id" + of)}
+            rows = self._database.rows(
+                "select sha256 || reader || options, simulated from import where id in "
+                + values(sorted(imports))
+                + " order by 1"
             )
-        )
-        found: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
-        for table, test_set, digest, simulated in rows:
-            found[table, test_set] = (*found.get((table, test_set), ()), (str(digest), bool(simulated)))
-        return found
+            self._provenance[key] = tuple((str(digest), bool(simulated)) for digest, simulated in rows)
+        return self._provenance[key]
 
     def simulated(self, task: str, test_set: int) -> bool:
         """Whether any row that decides the numbers of a task on a test set was simulated."""
-        return any(simulated for table in _DATA[task] for _, simulated in self._provenance.get((table, test_set), ()))
+        return any(simulated for table in _DATA[task] for _, simulated in self._brought(table, test_set))
 
     def fingerprint(self, task: str, test_set: int) -> str:
         """Twelve hexadecimal digits that change when the files behind a task and test set do, whatever the order of
         loading.
         """
-        digests = sorted(digest for table in _DATA[task] for digest, _ in self._provenance.get((table, test_set), ()))
+        digests = sorted(digest for table in _DATA[task] for digest, _ in self._brought(table, test_set))
         digests += self._attribute_digests
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
+from unicodedata import normalize
 
 from grammar import nodes as n
 from grammar.errors import QueryError
@@ -19,10 +20,24 @@ from warehouse.query.names import ROWS, Scope, like, matching, text_of
 
 
 def present_on(
-    scope: Scope, task: Task, test_set: KnownTestSet, replicates: p.Replicates | None = None
+    scope: Scope,
+    task: Task,
+    test_set: KnownTestSet,
+    replicates: p.Replicates | None = None,
+    items: Iterable[Any] = (n.All(),),
 ) -> dict[str, int]:
-    """The systems that have rows for a task on a test set by name, or with replicates those that they are runs of."""
+    """The systems that have rows for a task on a test set by name, or with replicates those that they are runs of.
+
+    Where all items are names of stored systems that have rows, no others need be known.
+    """
     name_of = scope.catalog.system_names
+    items = list(items)
+    if replicates is None and all(isinstance(item, n.Name | n.Text) for item in items):
+        written = {normalize("NFC", item.text).casefold() for item in items}
+        meant = {number for name, number in scope.catalog.systems.items() if name.casefold() in written}
+        found = scope.catalog.with_rows(task, test_set.id, meant)
+        if written <= {name_of[number].casefold() for number in found}:
+            return {name_of[number]: number for number in found}
     there = scope.catalog.systems_with(task, test_set.id)
     if replicates is None:
         return {name_of[number]: number for number in there}
@@ -41,11 +56,11 @@ def contenders(
 
     With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
     """
-    present = present_on(scope, task, test_set, replicates)
+    items: tuple[Any, ...] = node.items if node else (n.All(),)
+    present = present_on(scope, task, test_set, replicates, (*items, *(node.excepted if node else ())))
     known: Iterable[str] = scope.catalog.systems
     if replicates is not None:
         known = scope.catalog.runs(replicates.attribute, frozenset(scope.catalog.system_names))
-    items: Iterable[Any] = node.items if node else (n.All(),)
     excepted: set[str] = set()
     for item in node.excepted if node else ():
         excepted.update(c.name for c in _contenders(scope, item, item, task, test_set, present))

@@ -84,10 +84,18 @@ def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, 
         task=task,
         statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
         contenders=chosen,
-        stored=len(present_on(scope, task, test_set, replicates)),
+        stored=_stored(asked.systems, scope, task, test_set, replicates),
         in_units=task == "extraction" and scope.catalog.in_units(test_set.id),
         replicates=replicates,
     )
+
+
+def _stored(
+    node: n.Systems | None, scope: Scope, task: Task, test_set: KnownTestSet, replicates: p.Replicates | None
+) -> int:
+    """How many systems have rows; 0, for not known, where all are named and it would take long to find out."""
+    everyone = node is None or any(isinstance(item, n.All) for item in node.items)
+    return len(present_on(scope, task, test_set, replicates)) if everyone else 0
 
 
 MOST_RUNS = 10**6
@@ -129,7 +137,7 @@ def _task(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, els
     """The task after `of`, or the first that has the measures and rows for the systems."""
     given = scope.task(asked.task)
     possible = [given] if given else scope.tasks_with(asked.measures, test_set)
-    stored = [task for task in possible if scope.catalog.systems_with(task, test_set.id)]
+    stored = [task for task in possible if scope.catalog.has_rows(task, test_set.id)]
     labelled = "filtering" in possible and scope.catalog.labelled(test_set.id)
     if labelled and "filtering" not in stored and _with_baselines(asked):
         stored.append("filtering")

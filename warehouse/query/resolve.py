@@ -15,7 +15,7 @@ from grammar.printer import to_text
 from warehouse.query import plan as p
 from warehouse.query.compile import dimensions
 from warehouse.query.conditions import dimension_of, filter_of, key_filter
-from warehouse.query.contenders import baseline, contender_named, contenders
+from warehouse.query.contenders import baseline, contender_named, contenders, present_on
 from warehouse.query.fields import Asked, field_on, fields_on, named
 from warehouse.query.hints import hints, listing
 from warehouse.query.names import Scope, text_of
@@ -227,9 +227,8 @@ def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | 
 def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scope) -> p.Contender:
     if isinstance(node, n.Baseline):
         return baseline(scope, node, field.task)
-    name_of = scope.catalog.system_names
-    present = {name_of[number]: number for number in scope.catalog.systems_with(field.task, field.test_set.id)}
     test_set = next(t for t in scope.catalog.test_sets if t.id == field.test_set.id)
+    present = present_on(scope, field.task, test_set, field.replicates, (node,))
     return contender_named(scope, node, node, field.task, test_set, present)
 
 

@@ -196,7 +196,8 @@ def _undefined(field: p.Field, lines: Sequence[Line], by: Sequence[p.Dimension])
         notes.append(
             f"{statistic.label} is undefined on {field.test_set.name}{where}: {names} ({_why(statistic, field)})"
         )
-    missing = [c.name for c in field.contenders if c.name not in {line.contender.name for line in lines}]
+    there = {line.contender.name for line in lines}
+    missing = [contender.name for contender in field.contenders if contender.name not in there]
     if missing:
         notes.append(f"no rows on {field.test_set.name} for {some(missing)}")
     return notes

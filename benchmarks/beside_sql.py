@@ -1,0 +1,52 @@
+"""What the language adds to the SQL that it stands for: both in one process on one warehouse, in turns.
+
+    python benchmarks/beside_sql.py WAREHOUSE [--runs 15]
+
+prints the seconds of all processors, the medians of the runs, and their ratio. `WAREHOUSE` is one that
+`benchmarks/scale.py --folder FOLDER` left as FOLDER/parquet.duckdb.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from warehouse.session import Session
+
+SCORES = "select system_id, (2 * sum(correct) + sum(partial)) / (sum(possible) + sum(actual)) from score group by 1"
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The seconds of all processors that some work takes."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def main() -> None:
+    """Prints both medians and the ratio."""
+    parser = argparse.ArgumentParser(description="measures what the language adds to SQL")
+    parser.add_argument("warehouse", type=Path)
+    parser.add_argument("--runs", type=int, default=15)
+    given = parser.parse_args()
+    by_hand = duckdb.connect()
+    by_hand.execute(f"attach '{given.warehouse}' as w (read_only); use w")
+    with Session.open(given.warehouse) as session:
+        turns = [
+            (
+                seconds(lambda: session.run("score F for all on BIG")),
+                seconds(lambda: by_hand.execute(SCORES).fetchall()),
+            )
+            for _ in range(given.runs)
+        ]
+    ours, hand = (statistics.median(each) for each in zip(*turns[1:], strict=True))
+    print(f"score F for all on BIG: {ours:.3f} s, by hand {hand:.3f} s, ratio {ours / hand:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -52,12 +52,16 @@ def _take(lock: Path, path: Path) -> int:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NOT_THROUGH_LINKS, 0o644)
         try:
             if _locked(descriptor) and _is_still_there(descriptor, lock):
-                holder = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
+                this = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
                 os.ftruncate(descriptor, 0)
-                os.write(descriptor, json.dumps(holder).encode())
+                os.write(descriptor, json.dumps(this).encode())
                 return descriptor
             if time.monotonic() > until:
-                raise WarehouseError(f"{path} is being loaded into by {_holder(lock)}", ("wait until it is done",))
+                holder = _holder(lock)
+                # Who has only just taken it has not yet said so.
+                if holder or time.monotonic() > until + PATIENCE:
+                    who = holder or "another process"
+                    raise WarehouseError(f"{path} is being loaded into by {who}", ("wait until it is done",))
         except BaseException:
             os.close(descriptor)
             raise
@@ -83,9 +87,9 @@ def _is_still_there(descriptor: int, lock: Path) -> bool:
         return False
 
 
-def _holder(lock: Path) -> str:
+def _holder(lock: Path) -> str | None:
     try:
         holder = json.loads(lock.read_text(encoding="utf-8"))
         return f"process {int(holder['pid'])} since {holder['since']}"
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process"
+        return None

@@ -29,6 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     # What a young process makes, it keeps: looking for garbage in it is a twentieth of the time of a short question.
     gc.set_threshold(100_000)
     words = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        _end_in_order()
     _make_streams_safe()
     parser = _parser(words)
     try:
@@ -48,6 +50,23 @@ def main(arguments: list[str] | None = None) -> int:
         return CLOSED
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+_TOLD_TO_END: list[int] = []
+"""The exit status for each signal to end that came."""
+
+
+def _end_in_order() -> None:
+    """Has a program that is told to end, or whose terminal is closed, remove what it was about to make."""
+    import signal
+
+    def end(number: int, frame: object) -> NoReturn:
+        _TOLD_TO_END.append(128 + number)
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)
 
 
 def _make_streams_safe() -> None:
@@ -82,6 +101,9 @@ def _guarded(asked: argparse.Namespace) -> int:
     except OSError:
         raise
     except Exception as error:
+        if str(error) == "Query interrupted":
+            # So DuckDB says, whatever came and whatever was raised for it.
+            return _TOLD_TO_END[-1] if _TOLD_TO_END else INTERRUPTED
         if os.environ.get("EVALHOUSE_TRACEBACK"):
             raise
         from warehouse.render.diagnostics import unforeseen

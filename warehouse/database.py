@@ -248,6 +248,13 @@ class Database:
             self.run(Sql("set lock_configuration=true"))
             self._locked = True
 
+    def bounds(self) -> dict[str, str | int]:
+        """What a query may use, by what it is called: memory, threads, and a folder for what memory does not hold."""
+        names = ("memory_limit", "threads", "temp_directory")
+        settings = join(", ", (f"current_setting('{each}')" for each in names))
+        [(memory, threads, folder)] = self.rows("select " + settings)
+        return {"memory": str(memory), "threads": int(threads), "spill folder": str(folder)}
+
     def interrupt(self) -> None:
         """Stops the query that runs in another thread; it then raises WarehouseError('interrupted')."""
         self._connection.interrupt()
@@ -447,10 +454,12 @@ def _connect(path: Path | None, memory: str | None = None) -> Database:
         limit: dict[str, str | int] = {"memory_limit": memory} if memory else {}
         own = {**limit, "temp_directory": spill, "threads": allowed()}
         connection = duckdb.connect(config={**_CONFIGURATION, **own})
-    except duckdb.Error as error:
+        return Database(connection, path, spill)
+    except BaseException as error:
         shutil.rmtree(spill, ignore_errors=True)
-        raise _as_warehouse_error(error, path) from None
-    return Database(connection, path, spill)
+        if isinstance(error, duckdb.Error):
+            raise _as_warehouse_error(error, path) from None
+        raise
 
 
 def _attached(path: Path, *, writable: bool) -> Database:

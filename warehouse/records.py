@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["name", "count", "decision", "label", "number", "decimal", "size", "task"]
+Kind = Literal["name", "count", "decision", "label", "number", "value", "decimal", "size", "task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ LABELS = Form(
     "labels", "key_label", key=(EVALUATION, TEST_SET, DOCUMENT, ANNOTATOR), content=(Field("label", "label"),)
 )
 VALUES = Form(
-    "values", "value", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, MEASURE), content=(Field("value", "number"),)
+    "values", "value", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, MEASURE), content=(Field("value", "value"),)
 )
 PUBLISHED = Form(
     "published",

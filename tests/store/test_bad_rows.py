@@ -142,7 +142,18 @@ def test_a_name_is_short_and_printable(complaints: Complaints, name: str, senten
             "T,S,D,no,1e999",
             "confidence is '1e999', not a finite number",
         ),
-        ("values", "test_set,system,document,measure,value", "T,S,D,BLEU,inf", "value is 'inf', not a finite number"),
+        (
+            "values",
+            "test_set,system,document,measure,value",
+            "T,S,D,BLEU,inf",
+            "value is 'inf', not a number from -1e15 to 1e15",
+        ),
+        (
+            "values",
+            "test_set,system,document,measure,value",
+            "T,S,D,BLEU,-2e15",
+            "value is '-2e15', not a number from -1e15 to 1e15",
+        ),
         ("values", "test_set,system,document,measure,value", "T,S,D,BLEU,", "value is empty"),
         (
             "published",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,17 +30,28 @@ def init(asked: argparse.Namespace) -> int:
 
 
 def info(asked: argparse.Namespace) -> int:
-    """Prints what a warehouse holds."""
+    """Prints what a warehouse holds; and says by which version of what, and what a query may use."""
+    from warehouse.database import LIBRARY, SCHEMA_VERSION
+
     with open_session(asked) as opened:
-        return answer(asked, opened, "show test sets; show imports")
+        status = answer(asked, opened, "show test sets; show imports")
+        note(asked, f"schema version {SCHEMA_VERSION}, read by DuckDB {LIBRARY}")
+        bounds = opened.database.bounds()
+        note(
+            asked,
+            f"a query uses at most {bounds['memory']} of memory and {bounds['threads']} threads; what needs more is "
+            f"spilled to {bounds['spill folder']}",
+        )
+    return status
 
 
 def check(asked: argparse.Namespace) -> int:
     """Prints what is unsound in a warehouse, a sentence a line."""
+    from warehouse.shell.running import interruptibly
     from warehouse.soundness import check
 
     with open_session(asked) as opened:
-        wrong = check(opened.database)
+        wrong = interruptibly(partial(check, opened.database), opened.database.interrupt)
         for sentence in wrong:
             print(sentence)
         note(asked, f"{opened.path or 'the sample data'}: {'unsound' if wrong else 'nothing is wrong'}")
@@ -70,10 +82,11 @@ def back_up(asked: argparse.Namespace) -> int:
     """Copies a warehouse."""
     from warehouse.database import Database, backup
     from warehouse.errors import WarehouseError
+    from warehouse.shell.running import interruptibly
     from warehouse.soundness import check
 
     def sound(copy: Database) -> None:
-        for sentence in check(copy):
+        for sentence in interruptibly(partial(check, copy), copy.interrupt):
             raise WarehouseError(f"{path} is unsound, so it was not copied: {sentence}", ("evalhouse check says more",))
 
     path = _named(asked, "copy")

@@ -29,6 +29,7 @@ def load_files(asked: argparse.Namespace) -> int:
     from warehouse.database import in_memory, in_place, replacing
     from warehouse.ingest import load
     from warehouse.readers.recognition import named_files
+    from warehouse.shell.running import interruptibly
 
     path = path_of(asked) or DEFAULT_FILE
     chosen = {key.removeprefix("reader_"): text for key, text in vars(asked).items() if key.startswith("reader_")}
@@ -49,7 +50,8 @@ def load_files(asked: argparse.Namespace) -> int:
     ):
         for place, (file, reader) in enumerate(zip(files, readers, strict=True)):
             overall = told and partial(_overall, told, place, len(files))
-            done.append(load(database, file, reader, progress=overall, **options))
+            loading = partial(load, database, file, reader, progress=overall, **options)
+            done.append(interruptibly(loading, database.interrupt))
             if asked.in_place:
                 # Stored already, whatever becomes of the files behind it.
                 report(asked, done.pop())

@@ -15,6 +15,9 @@ from warehouse.sql import Sql
 
 LONGEST_NAME = 200
 LARGEST_COUNT = 999_999_999
+LARGEST_VALUE = "1e15"
+"""Sums of values are exact, in units of 2^-50; a hundred million of the largest fit into 128 bits."""
+
 TASKS = ("extraction", "filtering", "values")
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -64,6 +67,12 @@ KINDS: dict[Kind, Check] = {
         good=f"regexp_full_match(CELL, '{_NUMBER}') and coalesce(isfinite(try_cast(CELL as double)), false)",
         typed="CELL::double",
         wanted="a finite number",
+    ),
+    "value": Check(
+        good=f"regexp_full_match(CELL, '{_NUMBER}') "
+        f"and coalesce(abs(try_cast(CELL as double)) <= {LARGEST_VALUE}, false)",
+        typed="CELL::double",
+        wanted=f"a number from -{LARGEST_VALUE} to {LARGEST_VALUE}",
     ),
     "decimal": Check(
         good=f"regexp_full_match(CELL, '[+-]?{_DECIMAL}')",

@@ -23,15 +23,16 @@ def interruptibly(
 ) -> T:
     """What `work` gives or raises; it runs in another thread, and nothing else runs there.
 
-    On Ctrl-C `interrupt` is called to stop what runs outside Python, and KeyboardInterrupt is raised once the work has
-    stopped. `waiting` is told now and then for how many seconds the work has been going on.
+    On Ctrl-C, or a signal that ends the program, `interrupt` is called to stop what runs outside Python, and the
+    exception goes on once the work has stopped. `waiting` is told now and then for how many seconds the work has been
+    going on.
     """
     task = _Task(work)
     began = time.monotonic()
     try:
         while not task.wait(PACE):
             waiting(time.monotonic() - began)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         _stop(task, interrupt)
         raise
     return task.result()

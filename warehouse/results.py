@@ -7,12 +7,16 @@ dashes are the business of rendering, which finds in each column's kind what it 
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import TYPE_CHECKING, Any, Literal
 
 from grammar.value import value
 
 if TYPE_CHECKING:
     from warehouse.charts import Chart
+
+UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that could steer a terminal or hide text; they are shown by their code instead."""
 
 Kind = Literal["name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters"]
 """What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
@@ -133,7 +137,7 @@ class Result:
 
     def to_json(self) -> str:
         """The whole answer as one JSON object."""
-        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
+        return as_json(self.as_dict())
 
     def _repr_html_(self) -> str:
         """The table as a notebook shows it."""
@@ -190,3 +194,11 @@ def _whole(cells: tuple[Cell, ...]) -> Any:
     import numpy as np
 
     return _real(cells) if None in cells else np.array(cells, dtype=np.int64)
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON on one line; what could steer a terminal or hide text stands there by its code."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if text.isascii():
+        return text
+    return "".join(json.dumps(c)[1:-1] if unicodedata.category(c) in UNSAFE else c for c in text)

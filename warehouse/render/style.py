@@ -5,12 +5,9 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from warehouse.results import Cell, Kind
+from warehouse.results import UNSAFE, Cell, Kind
 
 UNDEFINED = "–"
-
-_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode categories that could steer a terminal or hide text; they are shown by their code instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ def clean(text: str) -> str:
     """Text with every character that is not plainly visible shown by its code: \\u202e."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSAFE else c for c in text)
+    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in UNSAFE else c for c in text)
 
 
 def width(text: str) -> int:

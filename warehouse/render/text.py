@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import csv as writer
 import io
-import json as encoder
 
 from warehouse.render.style import Style, clean
-from warehouse.results import Cell, Column, Result
+from warehouse.results import Cell, Column, Result, as_json
 
 
 def json(result: Result, style: Style) -> str:
@@ -19,7 +18,7 @@ def json(result: Result, style: Style) -> str:
 
 def ndjson(result: Result, style: Style) -> str:
     """One object a row."""
-    return "".join(encoder.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in result.rows)
+    return "".join(as_json(row) + "\n" for row in result.rows)
 
 
 def tsv(result: Result, style: Style) -> str:

@@ -50,8 +50,21 @@ def page(chart: Chart) -> str:
     # The menu of the page saves the picture; the rest of what it could do leads to a site elsewhere.
     menu = {"export": True, "source": False, "compiled": False, "editor": False}
     whole = {**spec(chart), "usermeta": {"embedOptions": {"actions": menu}}}
-    drawn: str = _converter().vegalite_to_html(whole, bundle=True, renderer="svg")
-    return drawn
+    drawn: str = _converter().vegalite_to_html(_without_tags(whole), bundle=True, renderer="svg")
+    # Within a script a tag that a name holds would end it.
+    return drawn.replace(_LESS_THAN, "\\u003c")
+
+
+_LESS_THAN = "-evalhouse-less-than-"
+
+
+def _without_tags(value: Any) -> Any:
+    """A description with a word for each `<` in its texts."""
+    if isinstance(value, str):
+        return value.replace("<", _LESS_THAN)
+    if isinstance(value, dict):
+        return {key: _without_tags(each) for key, each in value.items()}
+    return [_without_tags(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 FILES: dict[str, Callable[[Chart], str | bytes]] = {".svg": svg, ".png": png, ".pdf": pdf, ".html": page}

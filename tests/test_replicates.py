@@ -208,6 +208,14 @@ def test_a_name_that_is_both_a_system_and_shared_is_refused(tmp_path: Path) -> N
         opened.run("score F for all on T replicates")
 
 
+def test_test_sets_of_printed_figures_alone_are_left_out_unless_they_are_named() -> None:
+    with Session.open() as sample:
+        rows = sample.run("score F for all on all replicates by system.muc3").rows
+        with pytest.raises(QueryError, match="published figures have no documents"):
+            sample.run("score F for all on TST2, TST3 replicates by system.muc3")
+    assert [row["test_set"] for row in rows] == ["TST3", "TST3", "TST4", "TST4"]
+
+
 # --- standardized values ----------------------------------------------------------------------------------------------
 
 

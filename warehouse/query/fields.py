@@ -109,7 +109,7 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
     if node.of.casefold() != "system" or not node.name:
         raise QueryError("replicates share an attribute of a system", node.span, ("say replicates by system.NAME",))
     if task == "published":
-        raise QueryError("published figures have no documents, so they have no replicates", node.span)
+        raise _NoRowsError("published figures have no documents, so they have no replicates", node.span)
     attribute = dimension_of(scope, node, task).attribute
     there = scope.catalog.systems_with(task, test_set.id)
     runs = scope.catalog.runs(attribute, there)

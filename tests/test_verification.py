@@ -201,9 +201,10 @@ def test_a_seal_sees_a_change_in_the_tenth_digit(cells: list[float | None], plac
     assert seal(one(*cells)) == seal(one(*cells))
 
 
-@pytest.mark.parametrize("value", sorted({a / b for b in range(1, 41) for a in range(1, b + 1)} | {100.0, -1.0, 0.001}))
-def test_a_seal_does_not_see_the_last_digit(value: float) -> None:
-    assert seal(one(value)) == seal(one(math.nextafter(value, 9))) == seal(one(math.nextafter(value, -9)))
+def test_a_seal_does_not_see_the_last_digit() -> None:
+    for value in {a / b for b in range(1, 41) for a in range(1, b + 1)} | {100.0, -1.0, 0.001}:
+        up, down = math.nextafter(value, math.inf), math.nextafter(value, -math.inf)
+        assert seal(one(value)) == seal(one(up)) == seal(one(down)), value
 
 
 def test_a_seal_sees_names_rows_and_summary() -> None:

@@ -59,6 +59,7 @@ COLUMNS = (
     Column("statistic", "number", on_screen=False),
     Column("seed", "whole", on_screen=False),
 )
+_NAMES = tuple(column.name for column in COLUMNS)
 
 
 def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
@@ -142,7 +143,7 @@ def _row(
         "statistic": outcome.statistic if outcome.statistic is None or isfinite(outcome.statistic) else None,
         "seed": how.seed,
     }
-    return tuple(row.get(column.name) for column in COLUMNS)
+    return tuple(map(row.get, _NAMES))
 
 
 # --- what it is called ------------------------------------------------------------------------------------------------

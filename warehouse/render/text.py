@@ -8,7 +8,7 @@ import csv as writer
 import io
 
 from warehouse.render.style import Style, clean
-from warehouse.results import Cell, Column, Result, as_json
+from warehouse.results import Cell, Result, as_json
 
 
 def json(result: Result, style: Style) -> str:
@@ -25,7 +25,7 @@ def tsv(result: Result, style: Style) -> str:
     """A header and a line a row; names hold no tabs, since they are shown by their codes."""
     lines = [
         result.columns,
-        *([_plain(c, cell, style) for c, cell in _cells(result, row)] for row in result.table.rows),
+        *([_plain(cell, style) for cell in row] for row in result.table.rows),
     ]
     return "".join("\t".join(line) + "\n" for line in lines)
 
@@ -36,23 +36,22 @@ def csv(result: Result, style: Style) -> str:
     rows = writer.writer(out, lineterminator="\n")
     rows.writerow(result.columns)
     for row in result.table.rows:
-        rows.writerow([_harmless(cell, _plain(c, cell, style)) for c, cell in _cells(result, row)])
+        rows.writerow([_harmless(cell) if isinstance(cell, str) else _plain(cell, style) for cell in row])
     return out.getvalue()
 
 
-def _cells(result: Result, row: tuple[Cell, ...]) -> list[tuple[Column, Cell]]:
-    return list(zip(result.table.columns, row, strict=True))
-
-
-def _plain(column: Column, cell: Cell, style: Style) -> str:
+def _plain(cell: Cell, style: Style) -> str:
+    if isinstance(cell, str):
+        return clean(cell)
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float) and style.digits is not None:
         return f"{cell:.{style.digits}f}"
-    return clean(cell) if isinstance(cell, str) else repr(cell)
+    return repr(cell)
 
 
-def _harmless(cell: Cell, text: str) -> str:
-    return "'" + text if isinstance(cell, str) and text.startswith(("=", "+", "-", "@")) else text
+def _harmless(cell: str) -> str:
+    text = clean(cell)
+    return "'" + text if text.startswith(("=", "+", "-", "@")) else text

@@ -7,6 +7,7 @@ process left is taken over. Nothing here knows what is loaded.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import time
@@ -38,6 +39,8 @@ def loading_lock(path: Path) -> Iterator[None]:
     try:
         descriptor = _take(lock, path)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise WarehouseError(f"the disk is full; {path} is as it was before") from None
         raise WarehouseError(f"{path} cannot be loaded into: {lock} cannot be made: {error.strerror}") from None
     try:
         yield
@@ -53,8 +56,12 @@ def _take(lock: Path, path: Path) -> int:
         try:
             if _locked(descriptor) and _is_still_there(descriptor, lock):
                 this = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
-                os.ftruncate(descriptor, 0)
-                os.write(descriptor, json.dumps(this).encode())
+                try:
+                    os.ftruncate(descriptor, 0)
+                    os.write(descriptor, json.dumps(this).encode())
+                except OSError:
+                    lock.unlink(missing_ok=True)
+                    raise
                 return descriptor
             if time.monotonic() > until:
                 holder = _holder(lock)

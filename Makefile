@@ -35,7 +35,8 @@ bench-scale: .venv/installed-test
 fuzz: .venv/installed-test
 	EVALHOUSE_EXAMPLES=20000 $(BIN)/python -m pytest tests/test_fuzz_queries.py tests/test_fuzz_readers.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
-	$(BIN)/python tests/fuzz_parser.py -max_total_time=300 -max_len=400
+	mkdir -p .venv/fuzz
+	$(BIN)/python tests/fuzz_parser.py .venv/fuzz tests/cases -max_total_time=300 -max_len=400
 
 soak: .venv/installed-test
 	timeout 1200 $(BIN)/python -m pytest -m soak --durations=10

@@ -107,8 +107,8 @@ def test_neither_threads_nor_the_order_of_loading_change_a_digit(tmp_path: Path,
 
 @pytest.mark.soak
 def test_nor_with_many_rows_and_orders(tmp_path: Path, count: Count) -> None:
-    same(tmp_path, 60, 30, count)
-    same(tmp_path, 20_000, 3, count)
+    same(tmp_path, 60, 10, count)
+    same(tmp_path, 2_000, 2, count)
 
 
 def test_the_sums_would_differ_in_floating_point() -> None:

@@ -203,7 +203,7 @@ def test_flipped_bits_are_found(whole: Path, tmp_path: Path, count: Count) -> No
 
 @pytest.mark.soak
 def test_many_flipped_bits_are_found(whole: Path, tmp_path: Path, count: Count) -> None:
-    flips(whole, tmp_path, 500, count)
+    flips(whole, tmp_path, 150, count)
 
 
 def test_a_file_cut_off_anywhere_is_told(whole: Path, tmp_path: Path, count: Count) -> None:

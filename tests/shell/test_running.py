@@ -52,6 +52,62 @@ def test_what_is_done_comes_back_and_what_goes_wrong_is_raised() -> None:
         interruptibly(lambda: 1 // 0, lambda: None)
 
 
+def test_a_second_key_does_not_leave_the_work_behind() -> None:
+    ended = threading.Event()
+    keys: list[None] = []
+
+    def work() -> None:
+        try:
+            while True:
+                pass
+        finally:
+            ended.set()
+
+    def first(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    def second() -> None:
+        keys.append(None)
+        if len(keys) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptibly(work, second, first)
+    assert ended.is_set()
+
+
+def test_whatever_watching_raises_stops_the_work_first() -> None:
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            while True:
+                pass
+        finally:
+            ended.set()
+
+    def waiting(seconds: float) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        interruptibly(work, lambda: None, waiting)
+    assert ended.is_set()
+
+
+def test_work_that_is_stopped_before_it_began_never_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Event()
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        interruptibly(begun.set, lambda: None)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert not begun.is_set()
+
+
 def test_one_is_told_how_long_it_takes() -> None:
     told: list[float] = []
     gate = threading.Event()

@@ -23,26 +23,34 @@ def interruptibly(
 ) -> T:
     """What `work` gives or raises; it runs in another thread, and nothing else runs there.
 
-    On Ctrl-C, or a signal that ends the program, `interrupt` is called to stop what runs outside Python, and the
-    exception goes on once the work has stopped. `waiting` is told now and then for how many seconds the work has been
-    going on.
+    On Ctrl-C, a signal that ends the program, or whatever `waiting` raises, `interrupt` is called to stop what runs
+    outside Python, and the exception goes on once the work has stopped. `waiting` is told now and then for how many
+    seconds the work has been going on.
     """
     task = _Task(work)
     began = time.monotonic()
     try:
+        task.start()
         while not task.wait(PACE):
             waiting(time.monotonic() - began)
-    except (KeyboardInterrupt, SystemExit):
+    except BaseException:
         _stop(task, interrupt)
         raise
     return task.result()
 
 
 def _stop(task: _Task[T], interrupt: Callable[[], None]) -> None:
-    """Asks again and again: a query that had not begun yet could not be interrupted."""
-    task.stop()
-    while not task.wait(PACE):
-        interrupt()
+    """Asks again and again: a query that had not begun yet could not be interrupted. A second Ctrl-C changes nothing,
+    for a thread that is left behind in DuckDB takes the whole program down when it ends.
+    """
+    while True:
+        try:
+            task.stop()
+            while task.going() and not task.wait(PACE):
+                interrupt()
+            return
+        except (KeyboardInterrupt, SystemExit):
+            continue
 
 
 class _Task(Generic[T]):
@@ -54,11 +62,21 @@ class _Task(Generic[T]):
         self._error: BaseException | None = None
         self._done = threading.Event()
         self._lock = threading.Lock()
+        self._unwanted = False
         self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begins the work."""
         self._thread.start()
+
+    def going(self) -> bool:
+        """Whether the work has begun; what is stopped before does not begin any more."""
+        return self._thread.is_alive()
 
     def _run(self) -> None:
         try:
+            if self._unwanted:
+                return
             try:
                 self._value.append(self._work())
             except BaseException as error:
@@ -75,6 +93,7 @@ class _Task(Generic[T]):
 
     def stop(self) -> None:
         """Raises KeyboardInterrupt in the thread, at the next instruction of Python."""
+        self._unwanted = True
         with self._lock:
             if not self._done.is_set() and self._thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(

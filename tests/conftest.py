@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from warehouse.database import create
 from warehouse.ingest import load
+from warehouse.replacement import create
 from warehouse.sample import fill
 
 # How long a case takes says how busy a machine is, and nothing about the program.

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE
-from warehouse.database import making, open_database
+from warehouse.database import open_database
 from warehouse.ingest import load
+from warehouse.replacement import making
 from warehouse.soundness import check
 
 Count = Callable[[str, int], None]

@@ -17,11 +17,12 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
-from warehouse.database import Database, create, in_memory
+from warehouse.database import Database, in_memory
 from warehouse.errors import DataError, WarehouseError
 from warehouse.ingest import load
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.replacement import create
 from warehouse.session import Session
 
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))

@@ -9,8 +9,8 @@ import pytest
 from grammar.errors import QueryError
 from tests.conftest import write_csv
 from warehouse import catalog
-from warehouse.database import create
 from warehouse.ingest import load
+from warehouse.replacement import create
 from warehouse.session import Session
 
 QUESTIONS = [

@@ -10,9 +10,9 @@ import pytest
 
 import warehouse
 from grammar.errors import QueryError
-from warehouse.database import create
 from warehouse.ingest import load
 from warehouse.query import observe
+from warehouse.replacement import create
 from warehouse.session import Session
 
 QUESTIONS = [

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import warehouse
-from warehouse.database import create
 from warehouse.ingest import load
+from warehouse.replacement import create
 from warehouse.session import Session
 
 SITE = {"system": "site", "document": "message_id"}

@@ -14,8 +14,8 @@ from scipy import stats
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
-from warehouse.database import create
 from warehouse.ingest import load
+from warehouse.replacement import create
 from warehouse.session import Session
 from warehouse.significance import runs
 

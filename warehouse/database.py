@@ -1,21 +1,19 @@
-"""The warehouse file: opening, making and replacing it, and running SQL on it. The only module that imports duckdb.
+"""The warehouse file: opening it, and running SQL on it. The only module that imports duckdb.
 
-A warehouse that is asked is opened read-only and never changed. One that is loaded into is copied first, and the copy
-takes its place when it is known to be whole, so that a crash leaves the old one. This module knows the schema as a
-text to run and no more: what the tables mean is the business of loading and of the query compiler.
+A warehouse that is asked is opened read-only and never changed; `warehouse.replacement` makes and changes them. This
+module knows the schema as a text to run and no more: what the tables mean is the business of loading and of the query
+compiler.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 import re
 import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -24,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.duckdb_file import check_file, check_free, written_by
 from warehouse.errors import DataError, Fault, WarehouseError
-from warehouse.loading_lock import loading_lock
-from warehouse.records import FACT_TABLES, UnreadableError
+from warehouse.records import UnreadableError
 from warehouse.sql import Sql, join, name
 from warehouse.threads import allowed
 
@@ -276,18 +273,18 @@ class Database:
 def in_memory() -> Database:
     """A new, empty warehouse that lives as long as it is open."""
     database = _connect(None)
-    _make_schema(database, comments=False)
+    make_schema(database, comments=False)
     return database
 
 
 def open_database(path: Path) -> Database:
     """The warehouse at `path`, read-only. Raises WarehouseError if there is none, or none that can be read."""
     extent = check_file(path)
-    database = _attached(path, writable=False)
+    database = attached(path, writable=False)
     try:
         sizes = database.rows(Sql("select free_blocks from pragma_database_size() where database_name = 'warehouse'"))
         check_free(path, extent, int(sizes[0][0]))
-        _check_schema(database, path)
+        check_schema(database, path)
         database._lock()
     except BaseException:
         database.close()
@@ -301,151 +298,7 @@ def open_to_export(path: Path) -> Database:
     Raises WarehouseError as `open_database` does.
     """
     open_database(path).close()
-    return _attached(path, writable=False)
-
-
-@contextlib.contextmanager
-def making(path: Path) -> Iterator[Database]:
-    """A new warehouse to load into, which is there, at `path`, if all goes well, and else not.
-
-    Raises WarehouseError if something is there already, or if the file cannot be written.
-    """
-    _check_name_is_free(path)
-    copy = _copy_of(path)
-    with loading_lock(path):
-        try:
-            _remove_copy(copy)
-            with _attached(copy, writable=True) as database:
-                _make_schema(database, comments=True)
-                yield database
-                database.run(Sql("checkpoint"))
-            _count_again(copy)
-            with _writing_sentences(path):
-                _sync(copy)
-                _check_name_is_free(path)
-                os.replace(copy, path)
-                _sync(path.parent)
-        finally:
-            _remove_copy(copy)
-
-
-def create(path: Path) -> Database:
-    """A new, empty warehouse at `path`, open for loading in place. Raises WarehouseError as `making` does."""
-    with making(path):
-        pass
-    return _attached(path, writable=True)
-
-
-def _check_name_is_free(path: Path) -> None:
-    if path.exists() or path.is_symlink():
-        raise WarehouseError(f"{path} exists already", ("a new warehouse needs a name that is not taken",))
-    if not path.parent.is_dir():
-        raise WarehouseError(f"there is no folder {path.parent}")
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Database]:
-    """A copy of the warehouse at `path` to load into; it takes the place of the warehouse if all goes well.
-
-    On any exception the copy is removed and the warehouse stays as it was. Raises WarehouseError if the warehouse
-    cannot be opened, if someone else is loading into it, if the copy turns out unsound, or if the disk is full.
-    """
-    with replacing_any(path) as database:
-        _check_schema(database, path)
-        yield database
-
-
-@contextlib.contextmanager
-def replacing_any(path: Path) -> Iterator[Database]:
-    """What `replacing` does, of a warehouse of any schema, which has to be of the present one in the end."""
-    if path.is_symlink():
-        path = Path(os.path.realpath(path))
-    copy = _copy_of(path)
-    check_file(path)
-    with loading_lock(path):
-        try:
-            _look_into(path)
-            with _writing_sentences(path):
-                _remove_copy(copy)
-                before = _state(path)
-                shutil.copyfile(path, copy)
-                shutil.copymode(path, copy)
-            with _attached(copy, writable=True) as database:
-                yield database
-                database.run(Sql("checkpoint"))
-            _count_again(copy)
-            _look_into(path)
-            with _writing_sentences(path):
-                if _state(path) != before:
-                    raise WarehouseError(f"{path} was changed by another program meanwhile; nothing was loaded")
-                _sync(copy)
-                os.replace(copy, path)
-                _sync(path.parent)
-        finally:
-            _remove_copy(copy)
-
-
-@contextlib.contextmanager
-def in_place(path: Path) -> Iterator[Database]:
-    """The warehouse at `path` itself to load into: no copy is made, so nobody can read meanwhile.
-
-    Each transaction is stored or not, but a crash can leave a file that cannot be opened. Raises WarehouseError if the
-    warehouse cannot be opened, or if someone else has it open.
-    """
-    check_file(path, log=True)
-    with loading_lock(path), _attached(path, writable=True) as database:
-        _check_schema(database, path)
-        yield database
-        database.run(Sql("checkpoint"))
-
-
-def _look_into(path: Path) -> None:
-    """Raises WarehouseError if a file is no warehouse, or if another program writes to it, for that holds a lock."""
-    with _attached(path, writable=False) as database:
-        schema_version(database, path)
-
-
-def _copy_of(path: Path) -> Path:
-    return path.with_name(path.name + ".import")
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    about = path.stat()
-    return about.st_ino, about.st_size, about.st_mtime_ns
-
-
-def backup(path: Path, to: Path, proof: Callable[[Database], None] = lambda database: None) -> None:
-    """Copies the warehouse at `path` to the new file `to`, which is there if the copy is whole, and else not.
-
-    What reads the warehouse goes on, and so does a load that will replace it; one in place has to wait. `proof` is
-    called with the copy, and what it raises is the end of it. Raises WarehouseError.
-    """
-    if to.exists() or to.is_symlink():
-        raise WarehouseError(f"{to} exists already", ("a backup needs a name that is not taken",))
-    check_file(path)
-    copy = _copy_of(to)
-    try:
-        with open_database(path), _writing_sentences(to):
-            shutil.copyfile(path, copy)
-        _count_again(copy, proof)
-        with _writing_sentences(to):
-            _sync(copy)
-            os.replace(copy, to)
-            _sync(to.parent)
-    finally:
-        _remove_copy(copy)
-
-
-def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
-    """(import, rows it brought by the ledger, rows there are) of every import for which the two differ."""
-    counted = join(" union all ", (Sql("select import_id from ") + name(table) for table in FACT_TABLES))
-    differing = (
-        Sql("with fact as (") + counted + ") "
-        "select coalesce(i.id, f.id), coalesce(i.rows, 0), coalesce(f.rows, 0) "
-        "from import i full join (select import_id as id, count(*) as rows from fact group by import_id) f using (id) "
-        "where coalesce(i.rows, 0) <> coalesce(f.rows, 0) order by 1"
-    )
-    return tuple((int(found[0]), int(found[1]), int(found[2])) for found in database.rows(differing))
+    return attached(path, writable=False)
 
 
 def _connect(path: Path | None, memory: str | None = None) -> Database:
@@ -462,7 +315,7 @@ def _connect(path: Path | None, memory: str | None = None) -> Database:
         raise
 
 
-def _attached(path: Path, *, writable: bool) -> Database:
+def attached(path: Path, *, writable: bool) -> Database:
     # Attached and not connected to: connections to one path share a database, even after the file was replaced.
     database = _connect(path, LOADING_MEMORY if writable else None)
     options = "type duckdb" if writable else "type duckdb, read_only"
@@ -485,7 +338,7 @@ def _quoted(path: Path) -> str:
     return "'" + str(path.absolute()).replace("'", "''") + "'"
 
 
-def _make_schema(database: Database, *, comments: bool) -> None:
+def make_schema(database: Database, *, comments: bool) -> None:
     statements = files("warehouse").joinpath("schema.sql").read_text(encoding="utf-8")
     if not comments:
         # Comments are for other tools that open the file; in memory they would be a fifth of the cost.
@@ -504,7 +357,7 @@ def schema_version(database: Database, path: Path) -> str:
     return str(stored[0][0]) if stored else "unknown"
 
 
-def _check_schema(database: Database, path: Path) -> None:
+def check_schema(database: Database, path: Path) -> None:
     version = schema_version(database, path)
     if version == str(SCHEMA_VERSION):
         return
@@ -541,40 +394,6 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
-def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database: None) -> None:
-    """Opens a copy afresh and counts what is in it against its ledger."""
-    with open_database(copy) as database:
-        proof(database)
-        for number, rows, found in unbalanced_imports(database):
-            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {found} are there")
-
-
-def _remove_copy(copy: Path) -> None:
-    for leftover in (copy, copy.with_name(copy.name + ".wal")):
-        leftover.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Has a file or folder written to disk; where folders cannot be opened, the system sees to them itself."""
-    if os.name == "nt" and path.is_dir():
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _writing_sentences(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise _disk_full(path) from None
-        raise WarehouseError(f"{path} cannot be written: {error.strerror}") from None
-
-
 @contextlib.contextmanager
 def _sentences(path: Path | None) -> Iterator[None]:
     try:
@@ -583,7 +402,7 @@ def _sentences(path: Path | None) -> Iterator[None]:
         raise _as_warehouse_error(error, path) from None
 
 
-def _disk_full(path: Path | None) -> WarehouseError:
+def disk_full(path: Path | None) -> WarehouseError:
     return WarehouseError(f"the disk is full; {path or 'the warehouse'} is as it was before")
 
 
@@ -592,7 +411,7 @@ def _as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseErro
     if isinstance(error, duckdb.InterruptException):
         return WarehouseError("interrupted")
     if "No space left" in text or "Disk quota" in text:
-        return _disk_full(path)
+        return disk_full(path)
     if re.search("checksum|orrupt", text):
         place = re.search(r"location (\d+)", text)
         where = f" in the block at byte {int(place[1]):,}" if place else ""

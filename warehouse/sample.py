@@ -14,8 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.database import LIBRARY, Database, create, in_memory, open_database
+from warehouse.database import LIBRARY, Database, in_memory, open_database
 from warehouse.errors import WarehouseError
+from warehouse.replacement import create
 from warehouse.version import __version__
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
 from warehouse.catalog import Catalog
-from warehouse.database import Database, open_database, replacing
+from warehouse.database import Database, open_database
 from warehouse.engines.duckdb import DuckDBEngine, Told, silent
 from warehouse.errors import DataError
 from warehouse.query.execute import execute
@@ -28,6 +28,7 @@ from warehouse.query.resolve import resolve
 from warehouse.query.substitution import Item, expanded, substituted
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
+from warehouse.replacement import replacing
 from warehouse.results import Column, Result, Table
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warehouse import fingerprints
-from warehouse.database import Database, unbalanced_imports
+from warehouse.database import Database
 from warehouse.records import FACT_TABLES
+from warehouse.replacement import unbalanced_imports
 from warehouse.sql import join, name
 
 

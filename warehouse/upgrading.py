@@ -7,8 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from warehouse import fingerprints
-from warehouse.database import SCHEMA_VERSION, Database, replacing_any, schema_version
+from warehouse.database import SCHEMA_VERSION, Database, schema_version
 from warehouse.errors import WarehouseError
+from warehouse.replacement import replacing_any
 from warehouse.sql import Sql
 
 STEPS = {

@@ -16,8 +16,8 @@ import pytest
 
 from grammar.errors import QueryError
 from warehouse.charts import Bins, Chart, Groups, Points, Spans, Squares
-from warehouse.database import create
 from warehouse.ingest import load
+from warehouse.replacement import create
 from warehouse.session import Session
 from warehouse.significance import bootstrap
 from warehouse.significance.paired import Many

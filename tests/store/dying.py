@@ -146,16 +146,16 @@ def after_power_loss(folder: Path, shadow: Path, to: Path, chance: random.Random
 
 
 def _load(folder: Path) -> None:
-    from warehouse.database import replacing
     from warehouse.ingest import load
+    from warehouse.replacement import replacing
 
     with replacing(folder / "w.duckdb") as database:
         load(database, folder / "many.csv", "scores")
 
 
 def _load_in_place(folder: Path) -> None:
-    from warehouse.database import in_place
     from warehouse.ingest import load
+    from warehouse.replacement import in_place
 
     with in_place(folder / "w.duckdb") as database:
         load(database, folder / "many.csv", "scores")
@@ -176,8 +176,8 @@ def _define(folder: Path) -> None:
 
 
 def _init(folder: Path) -> None:
-    from warehouse.database import making
     from warehouse.ingest import load
+    from warehouse.replacement import making
 
     with making(folder / "new.duckdb") as database:
         load(database, folder / "many.csv", "scores")

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES
-from warehouse.database import create, open_database
+from warehouse.database import open_database
+from warehouse.replacement import create
 from warehouse.soundness import check
 from warehouse.sql import Sql
 
@@ -25,7 +26,7 @@ ROWS = 10
 LOADING = """
 import sys
 from pathlib import Path
-from warehouse.database import replacing
+from warehouse.replacement import replacing
 from warehouse.errors import WarehouseError
 from warehouse.ingest import load
 path, *files = map(Path, sys.argv[1:])

@@ -14,9 +14,10 @@ import pytest
 
 from tests.store.dying import FULL, JOBS, LYING, Dying, after_power_loss, built_shim, on_disk
 from tests.store.texts import SCORES, THREE
-from warehouse.database import create, in_place, open_database
+from warehouse.database import open_database
 from warehouse.errors import WarehouseError
 from warehouse.ingest import load
+from warehouse.replacement import create, in_place
 from warehouse.sql import Sql
 
 MANY = 5_000

@@ -15,10 +15,11 @@ import pytest
 
 import cli
 from tests.store.texts import SCORES, THREE
-from warehouse.database import create, making, open_database, replacing
+from warehouse.database import open_database
 from warehouse.definitions import keep
 from warehouse.errors import WarehouseError
 from warehouse.ingest import load
+from warehouse.replacement import create, making, replacing
 from warehouse.soundness import check
 from warehouse.sql import Sql
 

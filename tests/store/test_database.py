@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE
-from warehouse.database import Database, backup, create, in_memory, in_place, making, open_database, replacing
+from warehouse.database import Database, in_memory, open_database
 from warehouse.errors import DataError, WarehouseError
 from warehouse.ingest import load
+from warehouse.replacement import backup, create, in_place, making, replacing
 from warehouse.sql import Sql
 
 COUNT = Sql("select count(*) from score")
@@ -377,7 +378,7 @@ class TestReplacing:
             target.write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("warehouse.database.shutil.copyfile", copying)
+        monkeypatch.setattr("warehouse.replacement.shutil.copyfile", copying)
         with pytest.raises(WarehouseError, match="the disk is full"), replacing(folder / "w.duckdb"):
             pass
         assert (folder / "w.duckdb").read_bytes() == before
@@ -390,7 +391,7 @@ class TestReplacing:
         code = """if True:
             import resource, signal, sys
             from pathlib import Path
-            from warehouse.database import replacing
+            from warehouse.replacement import replacing
             from warehouse.errors import WarehouseError
             from warehouse.ingest import load
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -460,7 +461,7 @@ def test_a_new_warehouse_is_whole_or_not_there(tmp_path: Path) -> None:
 LOADER = """if True:
     import sys, time
     from pathlib import Path
-    from warehouse.database import replacing
+    from warehouse.replacement import replacing
     from warehouse.errors import WarehouseError
     from warehouse.ingest import load
     try:

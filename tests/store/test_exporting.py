@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 import warehouse
-from warehouse.database import Database, create, open_database, open_to_export
+from warehouse.database import Database, open_database, open_to_export
 from warehouse.errors import DataError
 from warehouse.exporting import ENDINGS, export_all, export_form
 from warehouse.ingest import load
 from warehouse.readers.recognition import recognize
 from warehouse.records import FORMS, PUBLISHED, SCORES
+from warehouse.replacement import create
 from warehouse.sql import Sql
 
 VIEWS = (

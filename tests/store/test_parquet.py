@@ -10,9 +10,10 @@ import pyarrow.parquet
 import pytest
 
 from warehouse import ingest
-from warehouse.database import Database, create, open_database
+from warehouse.database import Database, open_database
 from warehouse.errors import DataError
 from warehouse.ingest import load
+from warehouse.replacement import create
 from warehouse.sql import Sql
 
 COUNTS = ("possible", "actual", "correct", "partial")

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.database import Database, create, in_memory, open_database, unbalanced_imports
+from warehouse.database import Database, in_memory, open_database
 from warehouse.definitions import keep
 from warehouse.errors import WarehouseError
 from warehouse.fingerprints import wrong
 from warehouse.ingest import load
 from warehouse.readers import READERS
 from warehouse.records import FACT_TABLES
+from warehouse.replacement import create, unbalanced_imports
 from warehouse.sample import fill
 from warehouse.soundness import check
 from warehouse.sql import Sql

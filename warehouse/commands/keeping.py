@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def init(asked: argparse.Namespace) -> int:
     """Makes a warehouse, empty or with the sample data."""
-    from warehouse.database import making
+    from warehouse.replacement import making
 
     with making(Path(asked.file)) as database:
         if asked.sample:
@@ -80,8 +80,9 @@ def _named(asked: argparse.Namespace, to: str) -> Path:
 
 def back_up(asked: argparse.Namespace) -> int:
     """Copies a warehouse."""
-    from warehouse.database import Database, backup
+    from warehouse.database import Database
     from warehouse.errors import WarehouseError
+    from warehouse.replacement import backup
     from warehouse.shell.running import interruptibly
     from warehouse.soundness import check
 

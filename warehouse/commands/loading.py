@@ -26,9 +26,10 @@ class _DryRunOverError(Exception):
 
 def load_files(asked: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
-    from warehouse.database import in_memory, in_place, replacing
+    from warehouse.database import in_memory
     from warehouse.ingest import load
     from warehouse.readers.recognition import named_files
+    from warehouse.replacement import in_place, replacing
     from warehouse.shell.running import interruptibly
 
     path = path_of(asked) or DEFAULT_FILE

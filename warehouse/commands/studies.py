@@ -76,7 +76,7 @@ def _session(asked: argparse.Namespace, own: bool) -> Iterator[Session]:
         with open_session(asked) as session:
             yield session
         return
-    from warehouse.database import create
+    from warehouse.replacement import create
     from warehouse.session import Session
 
     with tempfile.TemporaryDirectory(prefix="evalhouse-study-") as folder:

@@ -221,6 +221,9 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
     output = "all results into one file, in the format of its ending or of --format; .xlsx too"
     parser.add_argument("--output", metavar="FILE", help=output)
     parser.add_argument("--force", action="store_true", help="write over files that are there")
+    engine = "what sums the facts: duckdb, or spark, for which --db names a lake (see export-lake)"
+    parser.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb", metavar="ENGINE", help=engine)
+    parser.add_argument("--master", metavar="URL", help="the Spark that computes; local[*], this machine, unless said")
     files = "let load, export and plot of a script use files outside of its folder"
     parser.add_argument("--allow-files", action="store_true", help=files)
 
@@ -282,6 +285,11 @@ def _export_words(parser: argparse.ArgumentParser) -> None:
     kind = f"which rows a file gets: scores unless said, or {', '.join(kinds[1:])}"
     parser.add_argument("--kind", choices=kinds, default="scores", metavar="KIND", help=kind)
     parser.add_argument("--force", action="store_true", help="write over files")
+
+
+def _lake_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="a folder that is not there yet")
+    parser.add_argument("--force", action="store_true", help="write over a lake")
 
 
 def _completion_words(parser: argparse.ArgumentParser) -> None:
@@ -376,6 +384,13 @@ COMMANDS = (
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
         "exporting.export",
+    ),
+    Command(
+        "export-lake",
+        "write a warehouse as a folder of Parquet files, for Spark",
+        "evalhouse export-lake muc.lake --db muc.duckdb",
+        _lake_words,
+        "exporting.export_as_lake",
     ),
     Command(
         "completion",

@@ -190,6 +190,19 @@ class Database:
         finally:
             self.run(Sql("drop table temp.written"))
 
+    def write_parted(self, select: Sql, to: Path, by: str) -> None:
+        """Writes the rows of a query into a folder as Parquet, in a folder `by=…` for each value of a column.
+
+        Raises OSError and WarehouseError as `write` does.
+        """
+        options = f"format parquet, compression zstd, overwrite_or_ignore, partition_by ({name(by).text})"
+        try:
+            self._connection.execute(f"copy ({select.text}) to {_quoted(to)} ({options})", select.params)
+        except duckdb.IOException as error:
+            raise OSError(_first_sentence(str(error))[1]) from None
+        except duckdb.Error as error:
+            raise _as_warehouse_error(error, self.path) from None
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is run within becomes part of the warehouse together, or nothing does if an exception leaves it."""

@@ -1,4 +1,4 @@
-"""The command `export-scores`: rows of a warehouse as files that `load` takes."""
+"""The commands `export-scores`, rows of a warehouse as files that `load` takes, and `export-lake`, all of it as Parquet."""
 
 from __future__ import annotations
 
@@ -38,6 +38,24 @@ def export(asked: argparse.Namespace) -> int:
         note(asked, f"{each.file}: {each.rows:,}{' simulated' if each.simulated else ''} rows, for load {how}")
     if not written:
         note(asked, "there are no rows to export")
+    return DONE
+
+
+def export_as_lake(asked: argparse.Namespace) -> int:
+    """Writes a warehouse as a folder of Parquet files."""
+    from warehouse.engines.duckdb import silent
+    from warehouse.lake import FACTS, Manifest, export_lake
+    from warehouse.shell.running import interruptibly
+
+    folder = Path(asked.folder)
+
+    def work() -> Manifest:
+        return export_lake(database, folder, force=asked.force)
+
+    with _opened(path_of(asked)) as database, patience(asked) as waiting:
+        written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
+    rows = sum(written.rows[table] for table in FACTS)
+    note(asked, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
     return DONE
 
 

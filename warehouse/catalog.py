@@ -5,9 +5,10 @@ names, and asks the database no more often than it must; it does not decide what
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from warehouse.database import Database
 from warehouse.sql import Sql, value, values
@@ -46,10 +47,14 @@ class KnownTestSet:
 
 
 class Catalog:
-    """The names in one warehouse. What was read once is remembered, so make a new one after a load."""
+    """The names in one warehouse. What was read once is remembered, so make a new one after a load.
 
-    def __init__(self, database: Database) -> None:
+    `facts` answers the one question that looks at every fact, where the database has only an outline of them.
+    """
+
+    def __init__(self, database: Database, facts: Callable[[Sql], list[tuple[Any, ...]]] | None = None) -> None:
         self._database = database
+        self._facts = facts or database.rows
         self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
         self._printed: dict[int, dict[str, tuple[str, str]]] = {}
         self._large: dict[str, bool] = {}
@@ -163,7 +168,7 @@ class Catalog:
         """How many runs of one system a document has, as many different numbers as there are."""
         of = " union all ".join(f"select {run} as system_id, {system} as one" for system, many in runs for run in many)
         counted = f"select count(distinct system_id) as runs from {_FACTS[task]} join ({of}) using (system_id) where "
-        rows = self._database.rows(
+        rows = self._facts(
             "select distinct runs from (" + counted + "test_set_id = " + value(test_set) + " group by one, document_id)"
         )
         return {int(number) for (number,) in rows}

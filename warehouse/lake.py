@@ -1,5 +1,5 @@
-"""A lake: a warehouse as a folder of Parquet files, for engines that read facts by the partition. Writing one and opening
-its names.
+"""A lake: a warehouse as a folder of Parquet files, for engines that read facts by the partition. Writing one, and
+opening its names.
 
 The facts lie in a folder a table, parted by test set; everything else is one file a table. `outline` has a row for each
 combination of test set, system, measure and import there is in a fact table, which is all that looking up names asks of
@@ -51,8 +51,8 @@ class Manifest:
 def export_lake(database: Database, folder: Path, *, force: bool = False) -> Manifest:
     """Writes a warehouse as a lake, which is there, at `folder`, if all goes well, and else not.
 
-    It is made beside its place, in a folder with `.new` behind the name. Raises DataError if something is there that may
-    not be written over, or if it cannot be written: with `force` only a lake is.
+    It is made beside its place, in a folder with `.new` behind the name. Raises DataError if something is there that
+    may not be written over, or if it cannot be written: with `force` only a lake is.
     """
     _check(folder, force)
     new, old = (folder.with_name(folder.name + ending) for ending in (".new", ".old"))
@@ -172,7 +172,9 @@ def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
 
 
 def _filling(table: str, files: str) -> Sql:
-    return "insert into " + name(table) + Sql(" by name select * from read_parquet(?, hive_partitioning = true)", (files,))
+    return (
+        "insert into " + name(table) + Sql(" by name select * from read_parquet(?, hive_partitioning = true)", (files,))
+    )
 
 
 def _refusal(file: Path, why: str) -> DataError:

@@ -37,23 +37,30 @@ class Session:
 
     `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. Paths
     in statements begin at `folder`, and may not lead out of it where the session is `confined`. With `force` an export
-    writes over a file that is there.
+    writes over a file that is there. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
     """
 
-    def __init__(self, database: Database, path: Path | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        path: Path | None = None,
+        engine: Callable[[Database, Told], DuckDBEngine] = DuckDBEngine,
+    ) -> None:
         self.path = path
+        self._made = engine
         self.variables: dict[str, tuple[Item, ...]] = {}
         self.fixed: set[str] = set()
         self.folder = Path()
         self.confined = False
         self.force = False
+        self.lake = ""
         self._told: Told = silent
         self._use(database)
 
     def _use(self, database: Database) -> None:
         self.database = database
-        self.catalog = Catalog(database)
-        self._engine = DuckDBEngine(database, self._tell)
+        self._engine = self._made(database, self._tell)
+        self.catalog = Catalog(database, self._engine.rows)
 
     def _tell(self, share: float) -> None:
         self._told(share)
@@ -75,6 +82,20 @@ class Session:
 
             return cls(sample())
         return cls(open_database(Path(path)), Path(path))
+
+    @classmethod
+    def on_lake(cls, folder: str, master: str | None = None) -> Session:
+        """A session on a lake, whose facts are summed on Spark. Raises WarehouseError."""
+        from warehouse.engines.spark import open_lake
+
+        lake = open_lake(folder, master)
+        session = cls(lake.names, engine=lake.engine)
+        session.lake = folder
+        return session
+
+    def interrupt(self) -> None:
+        """Stops the statement that runs in another thread."""
+        self._engine.interrupt()
 
     def set(self, name: str, text: str) -> None:
         """Gives a variable its value from outside, as it would stand after `let $name =`. Raises QueryError."""
@@ -115,6 +136,13 @@ class Session:
             return None
         statement = substituted(statement, self.variables)
         scope = Scope(self.catalog)
+        if self.lake and isinstance(statement, n.Load | n.Forget):
+            word = "load" if isinstance(statement, n.Load) else "forget"
+            raise QueryError(
+                f"{word} is not supported by --engine spark",
+                statement.span,
+                ("a lake is not changed: change the warehouse, and export it again",),
+            )
         match statement:
             case n.Define():
                 self._define(statement)
@@ -194,7 +222,7 @@ class Session:
         text = to_text(statement)
         check(statement, self.catalog.definitions, text)
         if self.path is None:
-            # The sample data are not changed; the definition lives as long as the session.
+            # The sample data and lakes are not changed; the definition lives as long as the session.
             same = [name for name in self.catalog.definitions if name.casefold() == statement.name.text.casefold()]
             for name in same:
                 del self.catalog.definitions[name]

@@ -1,4 +1,4 @@
-"""The commands `export-scores`, rows of a warehouse as files that `load` takes, and `export-lake`, all of it as Parquet."""
+"""The commands `export-scores`, rows of a warehouse as files that `load` takes, and `export-lake`, all as Parquet."""
 
 from __future__ import annotations
 

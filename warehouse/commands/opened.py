@@ -39,6 +39,22 @@ def open_session(asked: argparse.Namespace) -> Session:
     return Session.open(path)
 
 
+def open_asked(asked: argparse.Namespace) -> Session:
+    """A session on the engine that is asked for. Raises WarehouseError."""
+    from warehouse.session import Session
+
+    if asked.engine != "spark":
+        if asked.master is not None:
+            say("error: --master is for --engine spark")
+            raise SystemExit(MISUSED)
+        return open_session(asked)
+    named = getattr(asked, "db", None) or os.environ.get("EVALHOUSE_DB")
+    if not named:
+        say("error: --engine spark asks a lake, and none is named\n  --db FOLDER names one (see evalhouse export-lake)")
+        raise SystemExit(MISUSED)
+    return Session.on_lake(named, asked.master)
+
+
 def pairs(words: Iterable[str], form: str) -> dict[str, str]:
     """FIELD=VALUE words as a dictionary; anything else is a mistake on the command line."""
     pairs: dict[str, str] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE, MISUSED, WRONG
-from warehouse.commands.opened import open_session, pairs
+from warehouse.commands.opened import open_asked, pairs
 from warehouse.commands.talk import coloured, note, patience, say
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def query(asked: argparse.Namespace) -> int:
     """Runs statements from the line or from standard input."""
     piped = asked.statements == "-"
     text = sys.stdin.read() if piped else asked.statements
-    with open_session(asked) as session:
+    with open_asked(asked) as session:
         # Who types statements knows what they do; what comes from elsewhere is a script.
         session.confined = piped and not asked.allow_files
         return answer(asked, session, text) if given(asked, session) else MISUSED
@@ -80,7 +80,7 @@ def next_of(asked: argparse.Namespace, session: Session, coming: Iterator[T]) ->
 
     with patience(asked) as waiting, session.watched(waiting.told if waiting else silent):
         tick = waiting.tick if waiting else silent
-        return interruptibly(lambda: next(coming, None), session.database.interrupt, tick)
+        return interruptibly(lambda: next(coming, None), session.interrupt, tick)
 
 
 def target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:

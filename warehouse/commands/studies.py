@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.commands import CLOSED, DONE, MISUSED, WRONG
-from warehouse.commands.opened import open_session, pairs
+from warehouse.commands.opened import open_asked, pairs
 from warehouse.commands.scripts import script
 from warehouse.commands.statements import given, next_of, show, target, write
 from warehouse.commands.talk import note, say
@@ -42,7 +42,7 @@ def run(asked: argparse.Namespace) -> int:
             available()
     format, document = target(asked, output)
     made = _now()
-    own = loads_first(study.parts) and getattr(asked, "db", None) is None
+    own = loads_first(study.parts) and getattr(asked, "db", None) is None and asked.engine != "spark"
     with _session(asked, own) as session:
         session.folder = Path() if piped else Path(asked.study).parent
         session.confined = not asked.allow_files
@@ -73,7 +73,7 @@ def run(asked: argparse.Namespace) -> int:
 def _session(asked: argparse.Namespace, own: bool) -> Iterator[Session]:
     """A session on the warehouse that is meant, or on an empty one that lasts as long as the study runs."""
     if not own:
-        with open_session(asked) as session:
+        with open_asked(asked) as session:
             yield session
         return
     from warehouse.replacement import create
@@ -99,7 +99,8 @@ def _report(
     from warehouse.render.style import Style
     from warehouse.studies import report
 
-    asked_of = "what it loads" if own else session.path.name if session.path else "the sample data"
+    stored = session.path.name if session.path else Path(session.lake).name
+    asked_of = "what it loads" if own else stored or "the sample data"
     described = report(
         study,
         done,

@@ -1,8 +1,8 @@
 """The engine for what does not fit one machine: sums of facts run on Spark, over a lake (see warehouse.lake).
 
-Names are looked up in a database in memory, as ever; a query that reads a table of facts is translated from DuckDB's SQL
-and runs on Spark, and what it brings has the types that DuckDB would have given. TRANSLATED says how the two differ.
-Neither pyspark nor sqlglot is imported before there is a lake to open.
+Names are looked up in a database in memory, as ever; a query that reads a table of facts is translated from DuckDB's
+SQL and runs on Spark, and what it brings has the types that DuckDB would have given. TRANSLATED says where the two
+differ. Neither pyspark nor sqlglot is imported before there is a lake to open.
 """
 
 from __future__ import annotations
@@ -18,17 +18,14 @@ from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from grammar.errors import QueryError
 from warehouse.database import Database
-from warehouse.engines.duckdb import DuckDBEngine, Told
+from warehouse.engines.duckdb import Done, DuckDBEngine, Task, Told
 from warehouse.errors import WarehouseError
-from warehouse.lake import MANIFEST, OUTLINED, TABLES, no_lake, open_names, parsed, read_manifest
+from warehouse.lake import MANIFEST, OUTLINED, no_lake, open_names, parsed, read_manifest
 from warehouse.sql import Sql
-
-Task = TypeVar("Task")
-Done = TypeVar("Done")
 
 LOCAL = "local[*]"
 """All processors of this machine."""
@@ -38,9 +35,23 @@ FACTS: Mapping[str, str] = {
     "incorrect int, spurious int, missing int, noncommittal int, import_id int, test_set_id int",
     "decision": "system_id int, document_id int, decision boolean, confidence double, import_id int, test_set_id int",
     "value": "system_id int, document_id int, measure string, value double, import_id int, test_set_id int",
+    "published": "system_id int, task string, measure string, value decimal(18, 9), resolution decimal(18, 9), "
+    "import_id int, test_set_id int",
     "key_label": "document_id int, annotator_id int, label string, import_id int, test_set_id int",
 }
 """The columns of the facts that Spark reads; said, because a folder without files has none."""
+
+DIMENSIONS: Mapping[str, str] = {
+    "evaluation": "id int, name string",
+    "test_set": "id int, evaluation_id int, name string",
+    "system": "id int, name string",
+    "document": "id int, test_set_id int, name string",
+    "unit": "id int, name string",
+    "annotator": "id int, name string",
+    "system_attribute": "system_id int, name string, value string, import_id int",
+    "document_attribute": "document_id int, name string, value string, import_id int",
+}
+"""The columns of what facts are joined with; said, because looking for them takes a moment each."""
 
 ON_SPARK = frozenset((*OUTLINED, "cells"))
 """What only Spark can answer; of all else the database in memory has everything."""
@@ -63,13 +74,11 @@ SETTINGS_ON_THIS_MACHINE: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True)
 class SparkEngine(DuckDBEngine):
     """Runs queries of facts on a Spark session over the views of a lake, and others on the database of its names.
-
-    `blocks` is in how many parts the tests of many pairs are made.
+    Shares out blocks of pairs.
     """
 
     _: KW_ONLY
     spark: Any
-    blocks: int
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -101,11 +110,12 @@ class SparkEngine(DuckDBEngine):
         import pickle
 
         import pyarrow as pa
-        from pyspark.cloudpickle import dumps
+        from pyspark.serializers import CloudPickleSerializer
 
+        dumps: Callable[[Any], bytes] = CloudPickleSerializer().dumps
         pickled = dumps(work)
 
-        def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def made(batches: Iterator[Any]) -> Iterator[Any]:
             apply = pickle.loads(pickled)
             for batch in batches:
                 for place, task in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
@@ -137,7 +147,7 @@ class SparkEngine(DuckDBEngine):
         except PySparkException as error:
             raise _failed(str(error)) from None
         except Exception as error:
-            if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark", "builtins"):
+            if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark"):
                 raise
             raise _failed(str(error)) from None
 
@@ -163,7 +173,7 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
     remote = "://" in folder
     if not remote:
         manifest = read_manifest(Path(folder))
-    spark = _started(master or LOCAL)
+    spark = _started(master or LOCAL).newSession()  # so that no two lakes share their views
     at = folder.rstrip("/") if remote else Path(folder).absolute().as_uri()
     if remote:
         with tempfile.TemporaryDirectory(prefix="evalhouse-lake-") as copy:
@@ -174,8 +184,8 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
     try:
         for table, columns in FACTS.items():
             spark.read.schema(columns).parquet(f"{at}/{table}").createOrReplaceTempView(table)
-        for table in TABLES:
-            spark.read.parquet(f"{at}/tables/{table}.parquet").createOrReplaceTempView(table)
+        for table, columns in DIMENSIONS.items():
+            spark.read.schema(columns).parquet(f"{at}/tables/{table}.parquet").createOrReplaceTempView(table)
         cells = re.search(r"create view cells as\n(.*?);", _schema(), flags=re.DOTALL)
         if cells is None:
             raise ValueError("the schema has no view cells")
@@ -215,7 +225,7 @@ def _fetched(spark: Any, called: str, at: str, to: Path) -> str:
 
 
 def _started(master: str) -> Any:
-    """A Spark session, this process's own. Raises WarehouseError where there is no Spark, no Java, or no such master."""
+    """A Spark session of this process. Raises WarehouseError where there is no Spark, no Java, or no such master."""
     try:
         import pyarrow  # noqa: F401
         import sqlglot  # noqa: F401
@@ -225,7 +235,7 @@ def _started(master: str) -> Any:
         raise WarehouseError(what, ("pip install 'evalhouse[spark]'",)) from None
     home = os.environ.get("JAVA_HOME")
     if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
-        raise WarehouseError("--engine spark needs Java 17, and there is no java here", ("install it, or set JAVA_HOME",))
+        raise WarehouseError("--engine spark needs Java 17, which is not here", ("install it, or set JAVA_HOME",))
     settings = dict(SETTINGS)
     if master.startswith("local"):
         settings |= SETTINGS_ON_THIS_MACHINE
@@ -347,6 +357,16 @@ def _floating(node: Any) -> bool:
     return isinstance(node, exp.Paren) and isinstance(node.this, exp.Mul)
 
 
+def _listed(node: Any) -> Any:
+    """Different texts in order, with a comma between them; null where there are none."""
+    from sqlglot import exp
+
+    (text,) = node.find(exp.Distinct).expressions
+    while isinstance(text, exp.Ordered | exp.Order):
+        text = text.this
+    return _parsed("nullif(array_join(array_sort(collect_set(x)), ', '), '')", x=text)
+
+
 def _ordered(node: Any) -> Any:
     """By the columns of the query one by one, nulls last."""
     from sqlglot import exp
@@ -366,10 +386,12 @@ TRANSLATED: tuple[Translation, ...] = (
     ("Cast", _to("INT128"), _whole),
     # What stands beside an attribute in a condition may be read before it is known which attribute a row is of.
     ("Cast", _to("DOUBLE"), lambda node: _parsed("try_cast(x as double)", x=node.this)),
+    # Spark 3 joins texts in the order in which it meets them; the compiler asks for different ones in order.
+    ("GroupConcat", lambda node: True, _listed),
     # Spark 3 cannot order by all columns, and puts nulls first.
     ("Order", lambda node: [each.name.lower() for each in node.expressions] in (["all"], [""]), _ordered),
 )
-"""How DuckDB's SQL differs from Spark's where sqlglot does not know: a kind of node, which of them, what becomes of it."""
+"""Where DuckDB's SQL differs from Spark's and sqlglot does not know: a kind of node, which of them, and the other."""
 
 
 # --- types ------------------------------------------------------------------------------------------------------------
@@ -391,14 +413,16 @@ def _array(column: Any) -> Any:
 
     kind = column.type
     if pa.types.is_null(kind):
-        return np.ma.masked_all(len(column), dtype=np.int32)
+        return np.ma.masked_array(np.zeros(len(column), dtype=np.int32), mask=True)
     if pa.types.is_string(kind) or pa.types.is_decimal(kind):
         dtype: Any = object if pa.types.is_string(kind) else np.float64
     else:
         dtype = kind.to_pandas_dtype()
     fill: Any = "" if dtype is object else 0
     null = np.array([not each.is_valid for each in column]) if column.null_count else None
-    filled = np.array([fill if each is None else each for each in column.to_pylist()], dtype=dtype) if (
-        null is not None or dtype is object or pa.types.is_decimal(kind)
-    ) else column.to_numpy()
+    filled = (
+        np.array([fill if each is None else each for each in column.to_pylist()], dtype=dtype)
+        if (null is not None or dtype is object or pa.types.is_decimal(kind))
+        else column.to_numpy()
+    )
     return filled if null is None else np.ma.masked_array(filled, mask=null)

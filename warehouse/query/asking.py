@@ -16,7 +16,7 @@ from warehouse.results import Cell, Column, Kind, Result, Table
 def ask(plan: p.SqlPlan, engine: DuckDBEngine) -> Result:
     """The rows of the user's query. Raises QueryError with the database's own words where it cannot be run."""
     try:
-        names, rows = engine.database.untrusted(plan.query)
+        names, rows = engine.untrusted(plan.query)
     except DataError as error:
         raise QueryError(error.faults[0].message) from None
     table = tuple(tuple(_cell(value) for value in row) for row in rows)

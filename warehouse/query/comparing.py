@@ -15,8 +15,9 @@ from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
 from warehouse.query.arena import Arena, arenas
+from warehouse.query.blocks import tested
 from warehouse.query.labels import on, title
-from warehouse.query.procedures import intervals, outcomes
+from warehouse.query.procedures import intervals
 from warehouse.query.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.confidence import shuffles_to_decide
@@ -68,10 +69,10 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     notes: list[str] = []
     for field in plan.fields:
         for batch in arenas(plan.how, field, plan.against, engine):
-            tested = outcomes(batch, engine.told, engine.threads)
+            found = tested(batch, engine)
             ranges = intervals(batch, engine.threads)
             for arena in batch:
-                decided = decide(arena, tested)
+                decided = decide(arena, found)
                 label = arena.statistic.label
                 alike = correlations(np.stack(arena.unit_values), arena.pairs)
                 rows += [

@@ -434,12 +434,14 @@ ALL_SYSTEMS = Sql(
 
 ALL_TEST_SETS = Sql(
     f"with facts as ({_FACT_COUNTS}) "
-    "select t.name, nullif(e.name, ''), "
-    "(select count(*) from document d where d.test_set_id = t.id), "
-    "(select count(distinct f.system_id) from facts f where f.test_set_id = t.id), "
+    "select t.name, nullif(e.name, ''), coalesce(max(d.documents), 0), coalesce(max(f.systems), 0), "
     "count(*) filter (k.label = 'relevant'), count(*) filter (k.label = 'optional'), "
     "count(*) filter (k.label = 'nonrelevant') "
     "from test_set t join evaluation e on e.id = t.evaluation_id "
+    "left join (select test_set_id, count(*) as documents from document group by test_set_id) d "
+    "on d.test_set_id = t.id "
+    "left join (select test_set_id, count(distinct system_id) as systems from facts group by test_set_id) f "
+    "on f.test_set_id = t.id "
     "left join key_label k on k.test_set_id = t.id and k.annotator_id = 0 "
     "group by t.id, t.name, e.name order by e.name, t.name"
 )

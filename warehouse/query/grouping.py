@@ -10,8 +10,9 @@ from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
 from warehouse.query.arena import Arena, arenas
+from warehouse.query.blocks import tested
 from warehouse.query.labels import on, title
-from warehouse.query.procedures import Pair, outcomes
+from warehouse.query.procedures import Pair
 from warehouse.query.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
 from warehouse.results import Cell, Column, Kind, Result, Table
 from warehouse.significance.groups import letters
@@ -29,9 +30,9 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     shuffles: list[Cell] = []
     for field in plan.fields:
         for batch in arenas(plan.how, field, None, engine, ranked=True):
-            tested = outcomes(batch, engine.told, engine.threads)
+            found = tested(batch, engine)
             for arena in batch:
-                decided = decide(arena, tested)
+                decided = decide(arena, found)
                 families_of.append(decided)
                 methods += [each.outcome.method for each in decided.values()]
                 shuffles += [each.outcome.shuffles for each in decided.values()]

@@ -98,7 +98,7 @@ def _unaffordable(arena: Arena, pair: Pair, cost: Cost) -> QueryError:
 def _randomization(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
     """Exact for some statistics, common shuffles for the others."""
     found: Outcomes = {}
-    shuffled = []
+    common = []
     for place, arena in enumerate(arenas):
         of_arena = _part(told, place, len(arenas))
         if arena.runs:
@@ -108,9 +108,9 @@ def _randomization(arenas: Sequence[Arena], told: Told, threads: int) -> Outcome
         elif (choice := choose(arena)).exactly:
             found.update(_exactly(arena, choice.costs, of_arena, threads))
         else:
-            shuffled.append(arena)
-    if shuffled:
-        found.update(_shuffled(shuffled, lambda share: told(1 - (1 - share) * len(shuffled) / len(arenas)), threads))
+            common.append(arena)
+    if common:
+        found.update(shuffled(common, lambda share: told(1 - (1 - share) * len(common) / len(arenas)), threads))
     return found
 
 
@@ -178,10 +178,11 @@ def together(arena: Arena) -> bool:
     return len(arena.pairs) > len(arena.field.contenders)
 
 
-def _shuffled(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
+def shuffled(arenas: Sequence[Arena], told: Told, threads: int, at_once: bool | None = None) -> Outcomes:
+    """Common shuffles of all arenas; all pairs at once or one after another, whichever serves better unless said."""
     how, stream = arenas[0].how, arenas[0].stream
     shuffles = how.shuffles or SHUFFLES
-    if not together(arenas[0]):
+    if not (together(arenas[0]) if at_once is None else at_once):
         asked = [(arena, pair) for arena in arenas for pair in arena.pairs]
         return {
             (arena.statistic.label, pair): randomization.pair(

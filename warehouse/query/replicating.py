@@ -12,8 +12,9 @@ from warehouse.catalog import Catalog
 from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
 from warehouse.query.arena import Arena, arenas
+from warehouse.query.blocks import tested
 from warehouse.query.labels import title
-from warehouse.query.procedures import Pair, outcomes
+from warehouse.query.procedures import Pair
 from warehouse.query.verdicts import Decided, arena_notes, decide, testing_signature, testing_title
 from warehouse.results import Cell, Column, Kind, Result, Table
 from warehouse.significance.ranking import kendall
@@ -75,11 +76,11 @@ def replicate(plan: p.ReplicatePlan, engine: DuckDBEngine, catalog: Catalog) -> 
 
 def _tested(plan: p.ReplicatePlan, field: p.Field, engine: DuckDBEngine) -> list[Tested]:
     """Each statistic of a field with the verdict on each pair."""
-    tested: list[Tested] = []
+    found: list[Tested] = []
     for batch in arenas(plan.how, field, None, engine):
-        of_batch = outcomes(batch, engine.told, engine.threads)
-        tested += [(arena, decide(arena, of_batch)) for arena in batch]
-    return tested
+        of_batch = tested(batch, engine)
+        found += [(arena, decide(arena, of_batch)) for arena in batch]
+    return found
 
 
 def _values(arena: Arena) -> list[Fraction]:

@@ -174,9 +174,9 @@ class Shell:
     def _run(self, work: Callable[[], Result | None]) -> Result | None:
         told = self.typed and not self.quiet and sys.stderr.isatty()
         if not told:
-            return interruptibly(work, self.session.database.interrupt)
+            return interruptibly(work, self.session.interrupt)
         with clock() as waiting, self.session.watched(waiting.told):
-            return interruptibly(work, self.session.database.interrupt, waiting.tick)
+            return interruptibly(work, self.session.interrupt, waiting.tick)
 
     def _settle(self) -> None:
         """A query that was stopped may leave a transaction behind, in which nothing more could be asked."""

@@ -1,8 +1,8 @@
 """`value`, the decorator of nodes and plans: frozen dataclasses with slots that are quick to define.
 
 `dataclass(frozen=True, slots=True)` writes and compiles six methods for every class. For the seventy classes that a
-query needs, that takes longer than answering it. Here they share six methods, which look at the fields when they are
-called; `dataclasses.fields` and `dataclasses.replace` work as ever. Fields with a default factory are not for this.
+query needs, that takes longer than answering it. Here they share seven methods, the last for pickle, which look at the
+fields when they are called; `dataclasses.fields` and `dataclasses.replace` work as ever. Fields with a default factory are not for this.
 """
 
 from __future__ import annotations
@@ -73,6 +73,14 @@ def _delattr(self: Any, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
+def _reduce(self: Any) -> tuple[Callable[[type, dict[str, Any]], Any], tuple[type, dict[str, Any]]]:
+    return _rebuilt, (type(self), {each.name: getattr(self, each.name) for each in _fields(self)})
+
+
+def _rebuilt(kind: type, named: dict[str, Any]) -> Any:
+    return kind(**named)
+
+
 _METHODS: dict[str, Callable[..., Any]] = {
     "__init__": _init,
     "__repr__": _repr,
@@ -80,4 +88,5 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__hash__": _hash,
     "__setattr__": _setattr,
     "__delattr__": _delattr,
+    "__reduce__": _reduce,
 }

@@ -1,0 +1,182 @@
+"""Every kind of statement on DuckDB and on Spark, cell by cell; and what Spark does not do, said by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cli
+from grammar.errors import QueryError
+from warehouse.database import create, open_to_export
+from warehouse.errors import DataError, WarehouseError
+from warehouse.ingest import load
+from warehouse.lake import MANIFEST, export_lake, open_names, read_manifest
+from warehouse.session import Session
+
+JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
+
+
+@pytest.fixture(scope="module")
+def lakes(warehouses: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A lake of each warehouse, and of one with values of many sizes."""
+    folder = tmp_path_factory.mktemp("lakes")
+    warehouses = warehouses | {"values": _values(folder)}
+    for name in ("sample", "worked", "values"):
+        with open_to_export(warehouses[name]) as database:
+            export_lake(database, folder / name)
+    return {name: folder / name for name in ("sample", "worked", "values")}
+
+
+def _values(folder: Path) -> Path:
+    """Values that are halves of the fixed point, large, negative and tiny, of replicates; names with odd signs."""
+    path, file, about = folder / "values.duckdb", folder / "values.csv", folder / "systems.csv"
+    numbers = [0.1, 1 / 3, -2.5, 2.0**-51, 3 * 2.0**-51, -(2.0**-51), 123456.789, 2.0**40 + 0.5, -7.25e11, 1e-300, 0.0]
+    with file.open("w", encoding="utf-8") as out:
+        print("test_set,system,document,measure,value", file=out)
+        for place, number in enumerate(numbers):
+            for run in range(4):
+                print(
+                    f"t,s{run},a\\b_{place}%,M,{number * (1 + run * (place % 3)) + run / 7 * (place % 2)!r}", file=out
+                )
+    about.write_text("system,of,size\ns0,one,1\ns1,one,20\ns2,two,3\ns3,two,\n", encoding="utf-8")
+    with create(path) as database:
+        load(database, file, "values")
+        load(database, about, "systems")
+    return path
+
+
+@pytest.fixture(scope="module")
+def spark(lakes: dict[str, Path], warehouses: dict[str, Path]) -> Iterator[dict[str, tuple[Session, Session]]]:
+    """Sessions on Spark and on DuckDB by name; one Spark for all."""
+    for module in ("pyspark", "sqlglot", "pyarrow"):
+        pytest.importorskip(module, reason=f"the extra spark is not installed: {module}")
+    if not JAVA:
+        pytest.skip("there is no Java")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    opened = {}
+    for name, lake in lakes.items():
+        warehouse = warehouses.get(name) or lake.with_suffix(".duckdb")
+        opened[name] = (Session.on_lake(str(lake), "local[2]"), Session.open(warehouse))
+    yield opened
+    for pair in opened.values():
+        for session in pair:
+            session.close()
+    opened["sample"][0]._engine.spark.stop()  # type: ignore[attr-defined]
+
+
+SAMPLE = """
+show systems
+show test sets
+show evaluations
+show measures
+show attributes
+show imports
+score F, recall, precision for all on TST3
+score F for all on TST3, TST4 order by F desc limit 3
+score F for all on TST3 by system.pre_parse where system.post_parse = "yes"
+score mean(F), error, recall(partial=0) for GE*, U* on TST3
+score recall, precision, fallout, F of filtering for GE, UMASS, allrel, random(s=0.7) on TST3, TST4
+score recall(optional=relevant), precision(optional=nonrelevant) of filtering for GE, UMASS on TST3
+score recall of filtering for GE on TST3 by label
+score recall of published for GE, GE-CMU, ADS on TST2, TST3
+score F for GE on TST3 where document like "%1_" or document in ("SIM3-001", "SIM3-002")
+score F for all on TST3 replicates by system.muc3
+score F of published for UMASS, GE, SYNCH on MUC-*.TST* standardized
+score recall for GE, MITRE on TST3 by label standardized
+compare F(beta=1) for GE, UMASS on TST3 shuffles 999
+compare F, recall for GE-CMU, UMASS, SRI against GE on TST3 adjust holm
+compare F, recall, precision for GE, UMASS, SRI, NYU, USC, MITRE on TST3 shuffles 999
+compare F for GE, UMASS, SRI, NYU, USC on TST3 exact
+compare F for GE, UMASS, SRI, NYU, USC on TST3 shuffles 99 adjust maxt
+compare F for GE, UMASS, SRI, NYU on TST3 test bootstrap shuffles 99
+compare F for GE, UMASS, SRI on TST3 shuffles 99 test tukey
+compare precision of filtering for GE, UMASS against allrel on TST3
+compare F for GE, UMASS on TST3 where label = relevant shuffles 99
+compare F for yes, no on TST3 replicates by system.muc3
+compare F for yes, no on TST3 replicates by system.muc3 exchange by system
+compare mean(F) for GE, UMASS, SRI on TST3 test t
+compare F for GE, UMASS, SRI on TST3 test sign
+compare precision for GE, UMASS on TST3 test wilcoxon
+group F for GE, GE-CMU, UMASS, SRI, NYU on TST3 level 0.10 confidence 0.99
+replicate F for GE, GE-CMU, UMASS, SRI from TST3 to TST4 level 0.10
+generality on TST2, TST3, TST4
+change precision, fallout of published for all except allrel from TST3 to TST4 trim 1
+project precision, F of filtering for GE, UMASS from TST3 to generality 0.01, 0.05
+audit published for GE, LSI, SRI, allrel on TST2, TST3, TST4
+agree on TST3
+explain compare F for GE, UMASS on TST3
+plot score recall, precision of filtering for all on TST4
+plot compare F for GE, UMASS on TST3 shuffles 99
+define measure SER = (missing + spurious + incorrect) / possible; compare SER for GE, UMASS, SRI on TST3 shuffles 99
+""".strip().split("\n")
+
+WORKED = """
+show systems
+score precision, recall for A, C on abc by document.source
+score precision for B on abc where document.source = "radio" and not (document.words < 110 or document like "M01%")
+score precision for B on abc where document.source is missing
+score recall for I on modifiers by unit where unit like "both-%" order by system
+compare recall, precision, F for I, II on modifiers exchange by unit one-sided shuffles 99
+compare recall for I, II on modifiers exchange by unit test mcnemar
+compare precision for A, B, C on abc shuffles 99
+compare precision for A, C on abc exchange by document.source
+score BLEU for all on news
+compare BLEU for base, tuned on news test t
+score recall, precision, auc for all on alerts
+score recall, precision for all on alerts where confidence >= 0.5
+score recall of filtering for all on alerts standardized
+score recall for all on "odd/names" order by system
+plot group F for all on "odd/names"
+agree on alerts
+""".strip().split("\n")
+
+VALUES = """
+score M for all on t
+score M for all on t by document
+score M for all on t by document where document = "a\\b_3%"
+score M for all on t where document like "a\\b%"
+score M for all on t by system.size where system.size >= 2.5
+score M for all on t standardized
+score M for all on t replicates by system.of
+compare M for all on t shuffles 99
+compare M for one, two on t replicates by system.of
+""".strip().split("\n")
+
+REFUSED = [each for each in SAMPLE if each.endswith(("test sign", "test wilcoxon"))]
+STATEMENTS = [("sample", each) for each in SAMPLE] + [("worked", each) for each in WORKED]
+STATEMENTS += [("values", each) for each in VALUES]
+
+
+def answer(session: Session, statement: str) -> str:
+    """The result to the last digit, or the error, which is the same on both engines too."""
+    try:
+        return "\n".join(map(repr, session.results(statement)))
+    except QueryError as error:
+        return f"{error.message} {error.span} {error.hints}"
+
+
+@pytest.mark.spark
+# pyspark's own: it imports distutils, and leaves its sockets to the collector.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(("data", "statement"), STATEMENTS)
+def test_both_engines_give_the_same(spark: dict[str, tuple[Session, Session]], data: str, statement: str) -> None:
+    on_spark, on_duckdb = spark[data]
+    assert answer(on_spark, statement) == answer(on_duckdb, statement)
+
+
+def test_few_of_the_statements_are_errors(warehouses: dict[str, Path], tmp_path: Path) -> None:
+    paths = warehouses | {"values": _values(tmp_path)}
+    wrong = []
+    for data, statement in STATEMENTS:
+        with Session.open(paths[data]) as session:
+            try:
+                list(session.results(statement))
+            except QueryError as error:
+                wrong.append((statement, error.message))
+    assert [statement for statement, _ in wrong] == REFUSED, wrong

@@ -2,7 +2,8 @@
 
 `dataclass(frozen=True, slots=True)` writes and compiles six methods for every class. For the seventy classes that a
 query needs, that takes longer than answering it. Here they share seven methods, the last for pickle, which look at the
-fields when they are called; `dataclasses.fields` and `dataclasses.replace` work as ever. Fields with a default factory are not for this.
+fields when they are called; `dataclasses.fields` and `dataclasses.replace` work as ever. Fields with a default factory
+are not for this.
 """
 
 from __future__ import annotations

@@ -6,17 +6,21 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import cli
 from grammar.errors import QueryError
-from warehouse.database import create, open_to_export
+from warehouse.catalog import Catalog
+from warehouse.database import Database, create, open_database, open_to_export
+from warehouse.engines.duckdb import DuckDBEngine, Told
 from warehouse.errors import DataError, WarehouseError
 from warehouse.ingest import load
 from warehouse.lake import MANIFEST, export_lake, open_names, read_manifest
 from warehouse.session import Session
+from warehouse.sql import Sql
 
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
 
@@ -160,6 +164,84 @@ def answer(session: Session, statement: str) -> str:
         return f"{error.message} {error.span} {error.hints}"
 
 
+def test_a_lake_has_all_of_a_warehouse(lakes: dict[str, Path], warehouses: dict[str, Path]) -> None:
+    manifest = read_manifest(lakes["sample"])
+    about = json.loads((lakes["sample"] / MANIFEST).read_text())
+    assert about["rows"] == manifest.rows
+    with Session.open(warehouses["sample"]) as session:
+        for table, rows in manifest.rows.items():
+            assert session.database.rows(Sql(f"select count(*) from {table}")) == [(rows,)]
+        known = session.catalog
+        with open_names(lakes["sample"], manifest, "it") as names:
+            found = Catalog(names)
+            assert found.systems == known.systems
+            for test_set in known.test_sets:
+                for task in ("extraction", "filtering", "values", "published"):
+                    assert found.systems_with(task, test_set.id) == known.systems_with(task, test_set.id)
+                    assert found.measures_of(task, test_set.id) == known.measures_of(task, test_set.id)
+                    assert found.fingerprint(task, test_set.id) == known.fingerprint(task, test_set.id)
+
+
+def test_an_export_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], tmp_path: Path) -> None:
+    lake, folder = tmp_path / "lake", tmp_path / "folder"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("kept")
+    with open_to_export(warehouses["worked"]) as database:
+        export_lake(database, lake)
+        with pytest.raises(DataError, match="is there already"):
+            export_lake(database, lake)
+        export_lake(database, lake, force=True)
+        with pytest.raises(DataError, match="is no lake"):
+            export_lake(database, folder, force=True)
+        (tmp_path / "lake.new").mkdir()
+        with pytest.raises(DataError, match="in the way"):
+            export_lake(database, lake, force=True)
+        (tmp_path / "lake.new").rmdir()
+        with pytest.raises(DataError, match="there is no folder"):
+            export_lake(database, tmp_path / "no" / "lake")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "lake"]
+    assert (folder / "mine.txt").read_text() == "kept"
+
+
+def test_a_damaged_lake_is_not_asked(lakes: dict[str, Path], tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    shutil.copytree(lakes["worked"], lake)
+    manifest = read_manifest(lake)
+    (lake / "tables" / "document.parquet").write_bytes(b"PAR1")
+    with pytest.raises(WarehouseError, match="is damaged"):
+        open_names(lake, manifest, str(lake))
+    for text, why in (
+        ("{}", "is damaged"),
+        ('{"version": "1", "schema_version": 99, "rows": {}}', "schema version 99"),
+    ):
+        (lake / MANIFEST).write_text(text)
+        with pytest.raises(WarehouseError, match=why):
+            read_manifest(lake)
+    (lake / MANIFEST).unlink()
+    with pytest.raises(WarehouseError, match="is not a lake"):
+        read_manifest(lake)
+
+
+PARTED = [each for each in SAMPLE if each.startswith(("compare", "group", "replicate"))] + [
+    "compare F, recall for all on TST3 shuffles 199",
+    "compare F for all on TST3 test bootstrap shuffles 19",
+    "group recall for all on TST3 shuffles 99",
+]
+
+
+@pytest.mark.parametrize("statement", PARTED)
+def test_blocks_of_pairs_give_what_all_pairs_give(warehouses: dict[str, Path], statement: str) -> None:
+    found = []
+    for blocks in (1, 2, 5):
+
+        def engine(database: Database, told: Told, blocks: int = blocks) -> DuckDBEngine:
+            return DuckDBEngine(database, told, blocks=blocks)
+
+        with Session(open_database(warehouses["sample"]), warehouses["sample"], engine) as session:
+            found.append(answer(session, statement))
+    assert found[1:] == found[:1] * 2
+
+
 @pytest.mark.spark
 # pyspark's own: it imports distutils, and leaves its sockets to the collector.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -168,6 +250,82 @@ def answer(session: Session, statement: str) -> str:
 def test_both_engines_give_the_same(spark: dict[str, tuple[Session, Session]], data: str, statement: str) -> None:
     on_spark, on_duckdb = spark[data]
     assert answer(on_spark, statement) == answer(on_duckdb, statement)
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("blocks", [2, 5])
+def test_partitions_change_no_number(spark: dict[str, tuple[Session, Session]], blocks: int) -> None:
+    session = spark["sample"][0]
+    engine = session._engine
+    session._engine = replace(engine, blocks=blocks)
+    try:
+        assert answer(session, PARTED[-1]) == answer(spark["sample"][1], PARTED[-1])
+    finally:
+        session._engine = engine
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_lake_at_an_address_is_read_by_spark(
+    spark: dict[str, tuple[Session, Session]], lakes: dict[str, Path]
+) -> None:
+    with Session.on_lake(lakes["worked"].as_uri(), "local[2]") as session:
+        statement = "score recall, precision, auc for all on alerts; score F for all on abc"
+        assert answer(session, statement) == answer(spark["worked"][1], statement)
+    with pytest.raises(WarehouseError, match="is not a lake"):
+        Session.on_lake("file:///no/such/lake", "local[2]")
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [('load "a.csv" as scores', "load"), ("forget import 1", "forget"), ('sql "select 1"', "sql")],
+)
+def test_what_spark_does_not_do_is_said(spark: dict[str, tuple[Session, Session]], statement: str, word: str) -> None:
+    with pytest.raises(QueryError, match=f"{word} is not supported by --engine spark") as raised:
+        spark["sample"][0].run(statement)
+    assert raised.value.span.start == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--engine", "spark", "--db", "nowhere"], 3, "there is no folder nowhere"),
+        (["--engine", "spark", "--db", "."], 3, ". is not a lake"),
+        (["--engine", "spark"], 2, "none is named"),
+        (["--master", "local"], 2, "--master is for --engine spark"),
+    ],
+)
+def test_mistakes_of_the_command_line(
+    words: list[str],
+    status: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EVALHOUSE_DB", raising=False)
+    try:
+        found = cli.main(["query", "show tests", *words])
+    except SystemExit as ended:
+        found = int(ended.code or 0)
+    assert found == status
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("master", "java", "said"), [("lokal", True, "names no Spark"), ("local", False, "Java 17")])
+def test_what_spark_needs_is_said(
+    lakes: dict[str, Path], monkeypatch: pytest.MonkeyPatch, master: str, java: bool, said: str
+) -> None:
+    for module in ("pyspark", "sqlglot", "pyarrow"):
+        pytest.importorskip(module, exc_type=ImportError)
+    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/java" if java else None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(WarehouseError, match=said):
+        Session.on_lake(str(lakes["worked"]), master)
 
 
 def test_few_of_the_statements_are_errors(warehouses: dict[str, Path], tmp_path: Path) -> None:

@@ -236,6 +236,10 @@ def _started(master: str) -> Any:
     home = os.environ.get("JAVA_HOME")
     if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
         raise WarehouseError("--engine spark needs Java 17, which is not here", ("install it, or set JAVA_HOME",))
+    if not re.match(r"local(\[.+\])?$|(spark|k8s|mesos)://.|yarn$", master):
+        raise WarehouseError(
+            f"{master} names no Spark", ("--master local[4], spark://HOST:7077, yarn or k8s://HOST are addresses",)
+        )
     settings = dict(SETTINGS)
     if master.startswith("local"):
         settings |= SETTINGS_ON_THIS_MACHINE

@@ -212,7 +212,7 @@ def _left_out(field: p.Field, lines: Sequence[Line]) -> list[str]:
             if line.left_out and line.left_out[place]:
                 counts[line.contender.name] = counts.get(line.contender.name, 0) + line.left_out[place]
         if counts:
-            listed = some([f"{count} of {name}" for name, count in counts.items()])
+            listed = some([f"{counts[each.name]} of {each.name}" for each in field.contenders if each.name in counts])
             notes.append(f"{statistic.label} on {field.test_set.name} leaves out documents without a value: {listed}")
     return notes
 

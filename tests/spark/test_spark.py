@@ -178,7 +178,8 @@ def test_a_lake_has_all_of_a_warehouse(lakes: dict[str, Path], warehouses: dict[
             for test_set in known.test_sets:
                 for task in ("extraction", "filtering", "values", "published"):
                     assert found.systems_with(task, test_set.id) == known.systems_with(task, test_set.id)
-                    assert found.measures_of(task, test_set.id) == known.measures_of(task, test_set.id)
+                    if task in ("values", "published"):
+                        assert found.measures_of(task, test_set.id) == known.measures_of(task, test_set.id)
                     assert found.fingerprint(task, test_set.id) == known.fingerprint(task, test_set.id)
 
 
@@ -224,7 +225,6 @@ def test_a_damaged_lake_is_not_asked(lakes: dict[str, Path], tmp_path: Path) -> 
 
 PARTED = [each for each in SAMPLE if each.startswith(("compare", "group", "replicate"))] + [
     "compare F, recall for all on TST3 shuffles 199",
-    "compare F for all on TST3 test bootstrap shuffles 19",
     "group recall for all on TST3 shuffles 99",
 ]
 

@@ -14,11 +14,12 @@ import pytest
 import cli
 from grammar.errors import QueryError
 from warehouse.catalog import Catalog
-from warehouse.database import Database, create, open_database, open_to_export
+from warehouse.database import Database, open_database, open_to_export
 from warehouse.engines.duckdb import DuckDBEngine, Told
 from warehouse.errors import DataError, WarehouseError
 from warehouse.ingest import load
 from warehouse.lake import MANIFEST, export_lake, open_names, read_manifest
+from warehouse.replacement import create
 from warehouse.session import Session
 from warehouse.sql import Sql
 

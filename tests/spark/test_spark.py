@@ -254,7 +254,9 @@ def test_both_engines_give_the_same(spark: dict[str, tuple[Session, Session]], d
 
 
 @pytest.mark.spark
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 @pytest.mark.parametrize("blocks", [2, 5])
 def test_partitions_change_no_number(spark: dict[str, tuple[Session, Session]], blocks: int) -> None:
     session = spark["sample"][0]
@@ -267,7 +269,9 @@ def test_partitions_change_no_number(spark: dict[str, tuple[Session, Session]], 
 
 
 @pytest.mark.spark
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 def test_a_lake_at_an_address_is_read_by_spark(
     spark: dict[str, tuple[Session, Session]], lakes: dict[str, Path]
 ) -> None:
@@ -279,7 +283,9 @@ def test_a_lake_at_an_address_is_read_by_spark(
 
 
 @pytest.mark.spark
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 @pytest.mark.parametrize(
     ("statement", "word"),
     [('load "a.csv" as scores', "load"), ("forget import 1", "forget"), ('sql "select 1"', "sql")],

@@ -72,9 +72,11 @@ _RESTORE = "restore it from a backup"
 MOST_ROWS = 1_000_000
 """How many rows a query that someone typed may yield."""
 
-LOADING_MEMORY = "1GB"
-"""What DuckDB may hold while a file is loaded; the rest is spilled to disk. With 300 MB it could not sort a hundred
-million rows."""
+LOADING_MEMORY = "300MB"
+"""What DuckDB may hold while a file is loaded; the rest is spilled to disk."""
+
+MUCH_MEMORY = "1GB"
+"""What it may hold of a file of many rows: with 300 MB it could not sort a hundred million."""
 
 
 class Database:
@@ -103,6 +105,11 @@ class Database:
         """Runs a statement that yields nothing. Raises WarehouseError."""
         with _sentences(self.path):
             self._connection.execute(sql.text, sql.params)
+
+    def hold_more(self) -> None:
+        """Allows DuckDB what sorting many rows of a file takes. Raises WarehouseError."""
+        if self.path is not None:
+            self.run(Sql(f"set memory_limit = '{MUCH_MEMORY}'"))
 
     def read(self, table: str, select: Sql) -> None:
         """Makes the temporary table `table` of a query that reads a file; row ids are the places of rows, from 0.

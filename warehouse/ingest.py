@@ -74,6 +74,10 @@ class LoadedKind:
     first: tuple[tuple[str | None, ...], ...]
 
 
+MANY_ROWS = 40_000_000
+"""More rows than this are sorted with more memory."""
+
+
 class _DryRunOverError(Exception):
     """Ends the transaction of a dry run, so that nothing is stored."""
 
@@ -107,6 +111,8 @@ def load(
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
         parts = [Judged(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
         tell(0.5)
+        if sum(_rows_of(part) for part in parts) > MANY_ROWS:
+            database.hold_more()
         notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
         tell(0.6)
         import_id = None
@@ -143,6 +149,10 @@ def load(
     tell(1.0)
     rows_read = sum(kind.rows_read for kind in kinds)
     return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
+
+
+def _rows_of(part: Judged) -> int:
+    return int(part.staging.database.rows("select count(*) from " + name(part.staging.table))[0][0])
 
 
 def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:

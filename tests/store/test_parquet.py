@@ -134,3 +134,12 @@ def test_blanks_around_names_are_dropped_whichever_they_are(database: Database, 
     names = {name for (name,) in database.rows(Sql("select name from system"))}
     assert names == {"GE", f"G{blank}E"}
     assert "blanks around names were left out in 2 rows" in " ".join(loaded.notes)
+
+
+@pytest.mark.parametrize("many", [6, 5])
+def test_many_rows_are_sorted_with_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    monkeypatch.setattr(ingest, "MANY_ROWS", many)
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, written(tmp_path, table()), "scores")
+        [(held,)] = database.rows(Sql("select current_setting('memory_limit')"))
+    assert held == ("953.6 MiB" if many < 6 else "286.1 MiB")

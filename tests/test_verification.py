@@ -167,7 +167,7 @@ def test_a_name_may_have_bars_in_it(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("hello", "a: is neither a signature nor a file of results as JSON"),
-        ("", "a: is neither a signature nor a file of results as JSON"),
+        ("", "a: there is nothing in it"),
         ("{", "a:1: is no JSON from here on"),
         ('{"statement": "score F for GE on TST3", "rows": []}\n\n{', "a:3: is no JSON from here on"),
         ("[" * 100_000, "a:1: is no JSON from here on"),

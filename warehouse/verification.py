@@ -54,6 +54,8 @@ class Finding:
 def claims(text: str, source: str) -> list[Claim]:
     """The claims of a text: a signature, or results as JSON, one behind the other or in a list. Raises DataError."""
     text = text.strip()
+    if not text:
+        raise _wrong(source, "there is nothing in it")
     if not text.startswith(("{", "[")):
         return [_signed(text, source)]
     decoder = json.JSONDecoder()

@@ -92,6 +92,20 @@ def test_a_difference_at_the_very_edge_is_in_a_bar(warehouses: dict[str, Path]) 
     assert {each.counted for each in bins.bins if each.count and abs(each.high + each.low) / 2 > 1.49} == {True}
 
 
+def test_identical_systems_are_one_bar_in_the_middle(tmp_path: Path) -> None:
+    rows = [f"T,{system},{document},5,4,3,0" for system in ("A", "B") for document in ("d1", "d2")]
+    file = tmp_path / "scores.csv"
+    file.write_text("\n".join(["test_set,system,document,possible,actual,correct,partial", *rows]), encoding="utf-8")
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, file, "scores")
+    with Session.open(tmp_path / "w.duckdb") as opened:
+        chart = chart_of(opened, "plot compare F for A, B on T shuffles 99")
+    (bins,) = marks_of(chart, Bins)
+    (bar,) = [each for each in bins.bins if each.count]
+    assert (bar.count, bar.low, bar.counted) == (99, pytest.approx(-bar.high), True)
+    assert chart.panels[0].x.high - chart.panels[0].x.low > 20 * (bar.high - bar.low)
+
+
 def test_letters_of_a_picture_are_those_of_the_table(session: Session) -> None:
     result = session.run("plot group F for all on TST3")
     assert result.chart is not None

@@ -11,6 +11,9 @@ from warehouse.charts.limits import limits
 
 MOST_BINS = 60
 
+AROUND_NOTHING = 0.01
+"""How far the axis goes where no difference is other than 0."""
+
 
 def distribution(
     title: str, difference: str, unit: Unit, edges: Sequence[float], counts: Sequence[int], observed: float, both: bool
@@ -26,7 +29,9 @@ def distribution(
         middle = (low + high) / 2
         counted = abs(middle) >= abs(observed) if both else middle >= observed
         bins.append(Bin(low, high, int(count), counted))
-    seen = [edge for each in bins if each.count for edge in (each.low, each.high)]
+    filled = [each for each in bins if each.count]
+    # One bin alone would be the whole picture, and no bar in it.
+    seen = [edge for each in (bins if len(filled) == 1 else filled) for edge in (each.low, each.high)]
     low, high = limits([*seen, observed, 0.0])
     marks: list[Mark] = [Bins(tuple(bins)), Rule(observed, "observed")]
     if both and observed:
@@ -41,7 +46,8 @@ def edges_for(least: float, most: float, observed: float, both: bool) -> list[fl
     """
     reach = max(abs(least), abs(most), abs(observed))
     if reach == 0:
-        return [-0.5, 0.5]
+        width = 2 * AROUND_NOTHING / (MOST_BINS + 1)
+        return [(place - (MOST_BINS + 1) / 2) * width for place in range(MOST_BINS + 2)]
     width = 2 * reach / MOST_BINS
     if both and observed:
         # As many whole bins as fit between the observed difference and its mirror image.

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 from grammar.errors import QueryError
+from tests.pictures.asked import chart_of
 from warehouse.charts import Bins, Chart, Groups, Points, Spans, Squares
 from warehouse.ingest import load
 from warehouse.replacement import create
@@ -33,18 +33,6 @@ PICTURES = {
     "projection": "plot project precision of published for GE, LSI from TST3 to generality 0.01, 0.10",
     "ranked": "plot score F for GE, UMASS on TST3, TST4",
 }
-
-
-@pytest.fixture
-def session(warehouses: dict[str, Path]) -> Iterator[Session]:
-    with Session.open(warehouses["sample"]) as opened:
-        yield opened
-
-
-def chart_of(session: Session, query: str) -> Chart:
-    chart = session.run(query).chart
-    assert chart is not None
-    return chart
 
 
 def marks_of(chart: Chart, kind: type) -> list[Any]:

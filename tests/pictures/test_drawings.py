@@ -6,13 +6,13 @@ import re
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from grammar.errors import QueryError
+from tests.pictures.asked import chart_of
 from warehouse.charts import Chart
 from warehouse.charts.ranking import ranking
 from warehouse.render import Style, vega
@@ -41,18 +41,6 @@ HOSTILE = (
     "n" * 200,
     "名前🙂",
 )
-
-
-@pytest.fixture
-def session(warehouses: dict[str, Path]) -> Iterator[Session]:
-    with Session.open(warehouses["sample"]) as opened:
-        yield opened
-
-
-def chart_of(session: Session, query: str) -> Chart:
-    chart = session.run(query).chart
-    assert chart is not None
-    return chart
 
 
 def hostile() -> Chart:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import threading
+from functools import partial
 
 import pytest
 
@@ -52,16 +53,17 @@ def test_what_is_done_comes_back_and_what_goes_wrong_is_raised() -> None:
         interruptibly(lambda: 1 // 0, lambda: None)
 
 
+def _endlessly(ended: threading.Event) -> None:
+    try:
+        while True:
+            pass
+    finally:
+        ended.set()
+
+
 def test_a_second_key_does_not_leave_the_work_behind() -> None:
     ended = threading.Event()
     keys: list[None] = []
-
-    def work() -> None:
-        try:
-            while True:
-                pass
-        finally:
-            ended.set()
 
     def first(seconds: float) -> None:
         raise KeyboardInterrupt
@@ -72,25 +74,18 @@ def test_a_second_key_does_not_leave_the_work_behind() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        interruptibly(work, second, first)
+        interruptibly(partial(_endlessly, ended), second, first)
     assert ended.is_set()
 
 
 def test_whatever_watching_raises_stops_the_work_first() -> None:
     ended = threading.Event()
 
-    def work() -> None:
-        try:
-            while True:
-                pass
-        finally:
-            ended.set()
-
     def waiting(seconds: float) -> None:
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        interruptibly(work, lambda: None, waiting)
+        interruptibly(partial(_endlessly, ended), lambda: None, waiting)
     assert ended.is_set()
 
 

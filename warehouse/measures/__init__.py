@@ -4,12 +4,16 @@ query.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from warehouse.measures import extraction, filtering
 from warehouse.measures.extraction import EXTRACTION
 from warehouse.measures.filtering import FILTERING
 from warehouse.measures.formula import Ratio
 from warehouse.measures.measure import Measure, Parameter, Setting, Statistic, Task, settle
 
 __all__ = [
+    "COUNTS",
     "MEASURES",
     "TASKS",
     "Measure",
@@ -26,6 +30,9 @@ MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING
 
 TASKS: tuple[Task, ...] = ("extraction", "filtering", "values", "published")
 """The kinds of stored rows, the ones that say more first."""
+
+COUNTS: Mapping[Task, tuple[str, ...]] = {"extraction": extraction.COLUMNS, "filtering": filtering.COLUMNS}
+"""What the rows of a task count."""
 
 
 def measure_named(name: str, task: Task) -> Measure | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from warehouse.measures import Statistic, Task
+from warehouse.measures import COUNTS, Statistic, Task
 from warehouse.measures.expression import Constant, Count, Expression, Operation, columns
 from warehouse.query import plan as p
 from warehouse.sql import Sql, join, name, value, values
@@ -358,19 +358,6 @@ def _thresholded(condition: Sql) -> Sql:
     )
 
 
-_SUMMED: Mapping[Task, tuple[str, ...]] = {
-    "extraction": (
-        "possible",
-        "actual",
-        "correct",
-        "partial",
-        "incorrect",
-        "spurious",
-        "missing",
-        "noncommittal",
-    ),
-    "filtering": ("a", "b", "c", "d", "x", "y"),
-}  # fmt: skip
 _APART: Mapping[Task, str] = {"extraction": "f.unit_id", "filtering": "f.label", "values": "f.measure"}
 """What else tells the rows of a system and document apart, or is the same in all of them."""
 
@@ -393,7 +380,7 @@ def _averaged_runs(source: Sql, field: p.Field, replicates: p.Replicates) -> Sql
     sums = ", ".join(
         f"case when count(f.{column}) = count(*) "
         f"then sum(f.{column} * ({replicates.common} // n.runs))::bigint end as {column}"
-        for column in _SUMMED[field.task]
+        for column in COUNTS[field.task]
     )
     with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
     return f"(select {keys}, {sums}" + rows + with_runs + here

@@ -11,15 +11,12 @@ from fractions import Fraction
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.parser import parse
-from warehouse.measures import MEASURES, Measure, Parameter, Setting, Task, extraction, filtering, measure_named
+from warehouse.measures import COUNTS, MEASURES, Measure, Parameter, Setting, Task, measure_named
 from warehouse.measures.expression import Constant, Count, Expression, Operation, columns, of_ratio
 from warehouse.query.hints import hints
 
 Definitions = Mapping[str, str]
 """The text of each definition by the name of its measure, as the warehouse keeps them."""
-
-COUNTS: Mapping[Task, tuple[str, ...]] = {"extraction": extraction.COLUMNS, "filtering": filtering.COLUMNS}
-"""What a definition may count, by task."""
 
 DEEPEST = 20
 """How many definitions may build on one another."""

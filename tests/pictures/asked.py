@@ -1,0 +1,12 @@
+"""A picture that was asked for."""
+
+from __future__ import annotations
+
+from warehouse.charts import Chart
+from warehouse.session import Session
+
+
+def chart_of(session: Session, query: str) -> Chart:
+    chart = session.run(query).chart
+    assert chart is not None
+    return chart

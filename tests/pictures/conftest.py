@@ -1,0 +1,16 @@
+"""What the tests of pictures share: the sample data, asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from warehouse.session import Session
+
+
+@pytest.fixture
+def session(warehouses: dict[str, Path]) -> Iterator[Session]:
+    with Session.open(warehouses["sample"]) as opened:
+        yield opened

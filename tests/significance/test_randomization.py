@@ -290,34 +290,21 @@ def test_any_number_of_units_can_be_shuffled_very_often(units: int) -> None:
     assert long - short in (0, 1)
 
 
-def test_heads_are_counted_as_they_are_drawn() -> None:
-    """The number of heads among any number of coins is a binomial variable, whatever words the coins come in."""
-    for count in (1, 7, 8, 9, 16, 17, 32, 40, 64, 65, 200):
-        drawn = randomization._heads(np.random.default_rng(count), count)
-        cells = np.bincount(drawn, minlength=count + 1)
-        expected = coins.CHUNK * stats.binom.pmf(np.arange(count + 1), count, 0.5)
-        often = expected >= 5
-        observed, wanted = [*cells[often], cells[~often].sum()], [*expected[often], expected[~often].sum()]
-        kept = [(o, w) for o, w in zip(observed, wanted, strict=True) if w > 0]
-        chi_square = sum((o - w) ** 2 / w for o, w in kept)
-        assert stats.chi2.sf(chi_square, len(kept) - 1) > 1e-4
-
-
-def test_many_units_that_differ_alike_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted and looked up, the same pair has the same level but for chance; threads and length change nothing."""
+def test_many_units_that_differ_alike_are_drawn_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawn together and looked up, a pair has the same level but for chance; threads and length change nothing."""
     source = np.random.default_rng(3)
     under = source.integers(5, 25, (2, 30_000))
     over = source.binomial(under, [[0.5], [0.502]])
     pair = Paired(over[0], under[0], over[1], under[1])
     chosen = randomization.plan(pair, 9999)
-    assert chosen.method == "counted"
+    assert chosen.method == "grouped"
     assert "distinct differences" in chosen.reason
-    counted = randomization.pair(pair, 9999)
-    assert randomization.pair(pair, 9999, threads=3) == counted
+    together = randomization.pair(pair, 9999)
+    assert randomization.pair(pair, 9999, threads=3) == together
     long = randomization.null_differences(pair, 12_000)
     assert (long[:9999] == randomization.null_differences(pair, 9999)).all()
-    monkeypatch.setattr(randomization, "COUNTED_UNITS", 10**9)
+    monkeypatch.setattr(randomization, "GROUPED_UNITS", 10**9)
     assert randomization.plan(pair, 9999).method == "lookup"
     looked_up = randomization.pair(pair, 9999)
-    assert counted.p == pytest.approx(looked_up.p, abs=0.02)
+    assert together.p == pytest.approx(looked_up.p, abs=0.02)
     assert 0.001 < looked_up.p < 0.999

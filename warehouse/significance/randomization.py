@@ -18,32 +18,28 @@ from warehouse.significance import coins, lookup, product
 from warehouse.significance.coins import Stream
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.extreme import Extreme
+from warehouse.significance.heads import GUIDE, Heads
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles
 from warehouse.significance.paired import Integers, Many, Paired
-from warehouse.significance.parallel import in_order
 
 Tick = Callable[[int], None]
 """Called after each chunk with the number of shuffles done so far; whatever it raises ends the test."""
 
-UNITS_A_GROUP = 400
-"""From so many differing units for each distinct difference on, binomial draws cost less than a coin a unit."""
-
-COUNTED_UNITS = 20_000
-COUNTED_A_GROUP = 8
-"""From so many differing units on, and so many for each distinct difference, the heads among the coins of units that
-differ alike are counted, 64 at a time; that costs less than to look their sums up."""
+GROUPED_UNITS = 2_000
+UNITS_A_GROUP = 32
+"""From so many differing units on, and so many for each distinct difference, a draw for each difference costs less than
+a coin a unit. Below, all pairs meet the same coins, and cost little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a pair will be shuffled, and why.
 
-    The method is `identical` (nothing to shuffle), `lookup` (coins read from tables of sums), `counted` (the heads
-    among the coins of each distinct difference) or `grouped` (one binomial draw for each). `bytes` is about the memory
-    held at once.
+    The method is `identical` (nothing to shuffle), `lookup` (coins read from tables of sums) or `grouped` (the number
+    of heads drawn for each distinct difference). `bytes` is about the memory held at once.
     """
 
-    method: Literal["identical", "lookup", "counted", "grouped"]
+    method: Literal["identical", "lookup", "grouped"]
     reason: str
     units: int
     differing: int
@@ -61,15 +57,12 @@ def _plan(paired: Paired, shuffles: int) -> tuple[Plan, Distinct | None]:
     differing = int(np.count_nonzero((numerator != 0) | (denominator != 0)))
     if not differing:
         return Plan("identical", "the systems do not differ in any unit", paired.units, 0, 0), None
-    if differing >= UNITS_A_GROUP:
+    if differing >= GROUPED_UNITS:
         distinct = Distinct.of(paired)
         if differing >= UNITS_A_GROUP * distinct.size:
             reason = f"{differing} differing units have only {distinct.size} distinct differences"
-            return Plan("grouped", reason, paired.units, differing, 8 * 8 * coins.CHUNK), distinct
-        if differing >= max(COUNTED_UNITS, COUNTED_A_GROUP * distinct.size):
-            reason = f"{differing} differing units have {distinct.size} distinct differences"
-            words = -(-int(distinct.count.max()) // 64)
-            return Plan("counted", reason, paired.units, differing, 8 * (8 + words) * coins.CHUNK), distinct
+            memory = 10 * 8 * coins.CHUNK + len(np.unique(distinct.count)) * (8 << GUIDE)
+            return Plan("grouped", reason, paired.units, differing, memory), distinct
     reason = f"{lookup.bits(paired.units, shuffles)} coins are read at once from tables of sums"
     memory = lookup.memory(paired.units, shuffles)
     return Plan("lookup", reason, paired.units, differing, memory), None
@@ -87,7 +80,7 @@ def pair(
     """Approximate randomization of two systems, by so many threads, which change no number.
 
     The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units, and
-    another pair, meet the same shuffles; only a pair that `plan` calls counted or grouped has draws of its own.
+    another pair, meet the same shuffles; only a pair that `plan` calls grouped has draws of its own.
     Identical systems give p = 1. Raises ValueError for fewer than one shuffle.
     """
     extreme = Extreme.of(paired, sides)
@@ -156,51 +149,33 @@ def _differences(
 ) -> Iterator[tuple[Integers, Integers]]:
     """u and v of each shuffle, a chunk at a time."""
     if distinct is not None:
-        heads = _binomial if chosen.method == "grouped" else _heads
-        yield from _grouped(distinct, heads, shuffles, seed, stream, threads)
+        yield from _grouped(distinct, shuffles, seed, stream)
         return
     sums = lookup.Sums.of(*paired.differences())
     for numerator, denominator in lookup.shuffled(sums, shuffles, seed, stream, threads):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 
 
-Heads = Callable[[np.random.Generator, int], Integers]
-"""Draws how many of so many coins are heads, in each shuffle of a chunk."""
-
-
-def _binomial(source: np.random.Generator, count: int) -> Integers:
-    return source.binomial(count, 0.5, coins.CHUNK).astype(np.int64, copy=False)
-
-
-def _heads(source: np.random.Generator, count: int) -> Integers:
-    size = next((size for size in (1, 2, 4) if count <= 8 * size), 8)
-    rows, rest = -(-count // (8 * size)), count % (8 * size)
-    words = source.integers(0, 2**64, size=rows * coins.CHUNK * size // 8, dtype=np.uint64)
-    # Little-endian words on every machine, so that the parts are the same.
-    parts = words.astype("<u8", copy=False).view(f"<u{size}").reshape(rows, coins.CHUNK)
-    if rest:
-        parts[-1] &= 2**rest - 1
-    found: Integers = np.bitwise_count(parts).sum(axis=0, dtype=np.int64)
-    return found
-
-
-def _grouped(
-    distinct: Distinct, heads: Heads, shuffles: int, seed: int, stream: Stream, threads: int
-) -> Iterator[tuple[Integers, Integers]]:
-    """u and v where the units with the same difference are drawn at once: their signs add up to 2·Binomial(count, ½) −
-    count."""
+def _grouped(distinct: Distinct, shuffles: int, seed: int, stream: Stream) -> Iterator[tuple[Integers, Integers]]:
+    """u and v where the units with the same difference are drawn at once: the signs of so many add up to 2·heads −
+    count.
+    """
+    tables = {count: Heads.of(count) for count in np.unique(distinct.count).tolist()}
+    differences = list(
+        zip(distinct.numerator.tolist(), distinct.denominator.tolist(), distinct.count.tolist(), strict=True)
+    )
 
     def drawn(numbered: tuple[int, int]) -> tuple[Integers, Integers]:
         chunk, used = numbered
         source = coins.generator(seed, stream, chunk, purpose=coins.GROUPED)
-        u = np.zeros(used, dtype=np.int64)
-        v = np.zeros(used, dtype=np.int64)
-        for numerator, denominator, count in zip(
-            distinct.numerator.tolist(), distinct.denominator.tolist(), distinct.count.tolist(), strict=True
-        ):
-            signs = 2 * heads(source, count)[:used] - count
-            u += signs * numerator
-            v += signs * denominator
-        return u, v
+        u, v, product = (np.zeros(coins.CHUNK, dtype=np.int64) for _ in range(3))
+        for numerator, denominator, count in differences:
+            signs = tables[count].draw(source, coins.CHUNK)
+            signs *= 2
+            signs -= count
+            u += np.multiply(signs, numerator, out=product)
+            v += np.multiply(signs, denominator, out=product)
+        return u[:used], v[:used]
 
-    yield from in_order(drawn, coins.chunks(shuffles), threads)
+    # Threads would take longer: the calls are too short for taking turns at the interpreter.
+    yield from map(drawn, coins.chunks(shuffles))

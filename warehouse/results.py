@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from grammar.value import value
@@ -49,8 +50,19 @@ class Table:
 
     def records(self) -> list[dict[str, Cell]]:
         """The rows by column name."""
+        return self._named(self.rows)
+
+    def records_where(self, name: str, holds: Callable[[Cell], bool]) -> list[dict[str, Cell]]:
+        """The rows of which something holds of one cell. Raises KeyError where there is no such column."""
+        return self._named([row for row, cell in zip(self.rows, self.column(name), strict=True) if holds(cell)])
+
+    def _named(self, rows: Sequence[tuple[Cell, ...]]) -> list[dict[str, Cell]]:
         names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in self.rows]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def cells(self) -> tuple[tuple[Cell, ...], ...]:
+        """The cells of each column."""
+        return tuple(zip(*self.rows, strict=True)) if self.rows else ((),) * len(self.columns)
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """One column. Raises KeyError where there is none of that name."""

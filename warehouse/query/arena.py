@@ -68,10 +68,10 @@ class Arena:
         """The sums of all contenders as tests take them."""
         return Many(self.ratios.numerators, self.ratios.denominators, self.ratios.slack)
 
-    def value(self, place: int) -> float | None:
-        """The value of a contender, rounded once."""
-        found = self.exact_values[place]
-        return None if found is None else float(found)
+    @cached_property
+    def values(self) -> list[float | None]:
+        """The value of each contender, rounded once."""
+        return [None if found is None else float(found) for found in self.exact_values]
 
     def difference(self, a: int, b: int) -> float | None:
         """The value of one contender less that of another, rounded once."""

@@ -4,9 +4,9 @@ draws nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from math import isfinite
 
 import numpy as np
@@ -17,7 +17,7 @@ from warehouse.query import plan as p
 from warehouse.query.arena import Arena, arenas
 from warehouse.query.blocks import tested
 from warehouse.query.labels import on, title
-from warehouse.query.procedures import intervals
+from warehouse.query.procedures import Pair, intervals
 from warehouse.query.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.confidence import shuffles_to_decide
@@ -73,12 +73,7 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
             ranges = intervals(batch, engine.threads)
             for arena in batch:
                 decided = decide(arena, found)
-                label = arena.statistic.label
-                alike = correlations(np.stack(arena.unit_values), arena.pairs)
-                rows += [
-                    _row(arena, pair, decided[pair], r, ranges[label, pair])
-                    for pair, r in zip(arena.pairs, alike, strict=True)
-                ]
+                rows += _rows(arena, decided, ranges)
                 notes += arena_notes(arena)
     many = (
         plan.against is None
@@ -111,40 +106,52 @@ TRIANGLE = Triangle(
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _row(
-    arena: Arena, pair: tuple[int, int], decided: Decided, r: float | None, interval: tuple[float, float]
-) -> tuple[Cell, ...]:
-    how, (a, b), outcome = arena.how, pair, decided.outcome
-    row: dict[str, Cell] = {
+def _rows(
+    arena: Arena, decided: Mapping[Pair, Decided], ranges: Mapping[tuple[str, Pair], tuple[float, float]]
+) -> Iterator[tuple[Cell, ...]]:
+    """A row a pair."""
+    how, label = arena.how, arena.statistic.label
+    of_all: dict[str, Cell] = {
         "test_set": arena.field.test_set.name,
         "task": arena.field.task,
-        "measure": arena.statistic.label,
-        "system_a": arena.field.contenders[a].name,
-        "system_b": arena.field.contenders[b].name,
-        "value_a": arena.value(a),
-        "value_b": arena.value(b),
-        "difference": arena.difference(a, b),
+        "measure": label,
         "test": how.test,
         "sides": how.sides,
-        "method": outcome.method,
-        "shuffles": outcome.shuffles,
-        "nge": outcome.nge,
-        "p": outcome.p,
-        "p_adjusted": decided.adjusted,
-        "confidence": decided.confidence,
         "level": float(how.level),
-        "verdict": decided.verdict,
         "documents": arena.seen.documents,
-        "units": len(arena.runs[a]) + len(arena.runs[b]) if arena.runs else arena.seen.units,
-        "differing": None if arena.runs else arena.sums.differing(a, b),
-        "correlation": r,
-        "inflation": None if r is None else inflation(r),
-        "ci_low": interval[0],
-        "ci_high": interval[1],
-        "statistic": outcome.statistic if outcome.statistic is None or isfinite(outcome.statistic) else None,
+        "units": arena.seen.units,
         "seed": how.seed,
     }
-    return tuple(map(row.get, _NAMES))
+    names = [contender.name for contender in arena.field.contenders]
+    differing = [None] * len(arena.pairs) if arena.runs else arena.sums.differing(arena.pairs)
+    alike = correlations(np.stack(arena.unit_values), arena.pairs)
+    for pair, unlike, r in zip(arena.pairs, differing, alike, strict=True):
+        a, b = pair
+        judged = decided[pair]
+        outcome, statistic, (low, high) = judged.outcome, judged.outcome.statistic, ranges[label, pair]
+        row = of_all | {
+            "system_a": names[a],
+            "system_b": names[b],
+            "value_a": arena.values[a],
+            "value_b": arena.values[b],
+            "difference": arena.difference(a, b),
+            "method": outcome.method,
+            "shuffles": outcome.shuffles,
+            "nge": outcome.nge,
+            "p": outcome.p,
+            "p_adjusted": judged.adjusted,
+            "confidence": judged.confidence,
+            "verdict": judged.verdict,
+            "differing": unlike,
+            "correlation": r,
+            "inflation": None if r is None else inflation(r),
+            "ci_low": low,
+            "ci_high": high,
+            "statistic": statistic if statistic is None or isfinite(statistic) else None,
+        }
+        if arena.runs:
+            row["units"] = len(arena.runs[a]) + len(arena.runs[b])
+        yield tuple(map(row.get, _NAMES))
 
 
 # --- what it is called ------------------------------------------------------------------------------------------------
@@ -182,7 +189,7 @@ def _caption(plan: p.ComparePlan, table: Table, catalog: Catalog) -> str:
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     test = testing_title(plan.how, table.column("method"), table.column("shuffles"))
     count = len(table.rows)
-    sizes = {len(list(rows)) for _, rows in groupby(table.records(), key=lambda row: (row["test_set"], row["measure"]))}
+    sizes = set(Counter(zip(table.column("test_set"), table.column("measure"), strict=True)).values())
     family = ""
     if plan.how.adjust != "none":
         family = f"; adjusted by {plan.how.adjust} in families of {_pairs(sizes)}"
@@ -203,10 +210,9 @@ def _pairs(sizes: set[int]) -> str:
 
 def _notes(plan: p.ComparePlan, table: Table) -> Iterator[str]:
     """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
-    rows = table.records()
-    few = [row for row in rows if isinstance(row["differing"], int) and 0 < row["differing"] < FEW]
-    independent = [row for row in rows if row["test"] in INDEPENDENT]
-    undecided = [row for row in rows if row["verdict"] == "undecided"]
+    few = table.records_where("differing", lambda units: isinstance(units, int) and 0 < units < FEW)
+    independent = table.records_where("test", lambda test: test in INDEPENDENT)
+    undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     if len(few) <= ONE_BY_ONE:
         for row in few:
             yield f"{_who(row)}: only {row['differing']} of {row['units']} units differ, so no test can tell much"

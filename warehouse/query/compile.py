@@ -173,10 +173,10 @@ def printed_filtering(field: p.Field) -> Sql:
 
 
 def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
-    """The sums of some columns, a row a system and document (and unit, where units are exchanged), with the exchange
-    unit. For a field of values, `counts` is `value`, that of its one statistic.
+    """The sums of some columns, a row a system and document (and unit, where units are exchanged), and `cluster`, the
+    exchange unit, where that is an attribute. For a field of values, `counts` is `value`, that of its one statistic.
 
-    `known_…` says of a column that may be null whether every summed row has it.
+    A sum is null where one of the summed rows does not have the count.
     """
     return _observed(field, where, exchange, counts) + " order by all"
 
@@ -185,9 +185,10 @@ def grouped_observations(field: p.Field, where: p.Filter | None, counts: Sequenc
     """The observations of the two systems of a field, documents alike in all that is read as one row with how many
     there are.
 
-    A column is there twice, as `correct_0` and `correct_1`. Where a system lacks a document its columns are null.
+    A column is there twice, as `correct_0` and `correct_1`; where a system lacks a document its `system_0` or
+    `system_1` is null.
     """
-    read = [column for count in counts for column in (count, f"known_{count}")]
+    read = ("system", *counts)
     sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
     first, second = (
         "(select * from observed where system = " + value(contender.id) + ")"
@@ -203,20 +204,15 @@ def grouped_observations(field: p.Field, where: p.Filter | None, counts: Sequenc
 def _observed(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     wanted = (*dimensions(where), *((exchange,) if exchange.attribute else ()))
     facts = _Facts(field, where, wanted)
-    unit = Sql("f.unit_id") if exchange.of == "unit" and field.task != "values" else Sql("0")
-    cluster = facts.expression(exchange) if exchange.attribute else Sql("null")
-    keys: list[Sql | str] = [
-        "f.system_id as system",
-        "f.document_id as document",
-        unit + " as unit",
-        cluster + " as cluster",
-    ]
-    if field.task == "values":
-        return "select " + join(", ", [*keys, "f.value as value", "true as known_value"]) + facts.tail()
-    sums = [
-        f"coalesce(sum({column}), 0)::bigint as {column}, count({column}) = count(*) as known_{column}"
-        for column in counts
-    ]
+    keys = [Sql("f.system_id as system"), Sql("f.document_id as document")]
+    if exchange.of == "unit":
+        keys.append(Sql("0 as unit" if field.task == "values" else "f.unit_id as unit"))
+    if exchange.attribute:
+        keys.append(facts.expression(exchange) + " as cluster")
+    if not field.in_units or field.task == "values":
+        # A document has one row, and to group rows by what tells them apart would take most of the time.
+        return "select " + join(", ", [*keys, *(f"f.{count} as {count}" for count in counts)]) + facts.tail()
+    sums = [f"case when count({count}) = count(*) then sum({count})::bigint end as {count}" for count in counts]
     return "select " + join(", ", [*keys, *sums]) + facts.tail() + " group by all"
 
 

@@ -81,7 +81,7 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
 def _grouped(arena: Arena, decided: dict[Pair, Decided], rows: Rows, summary: Rows) -> list[str]:
     """Adds the rows of one statistic on one test set, and gives what there is to note."""
     names = [contender.name for contender in arena.field.contenders]
-    values = [arena.value(place) or 0.0 for place in range(len(names))]
+    values = [value or 0.0 for value in arena.values]
     sign = 1 if arena.statistic.measure.lower_is_better else -1
     order = sorted(range(len(names)), key=lambda place: (sign * values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)

@@ -72,9 +72,9 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
 
     documents = _whole(engine.columns(sql.documents_by_name(field.test_set))["id"])
     document = _ranks(_whole(rows["document"]), documents)
-    unit = _whole(rows["unit"])
+    unit = np.zeros_like(document)
     if how.exchange.of == "unit":
-        unit = _ranks(unit, _whole(engine.columns(sql.units_by_name())["id"]))
+        unit = _ranks(_whole(rows["unit"]), _whole(engine.columns(sql.units_by_name())["id"]))
     width = int(unit.max()) + 1
     keys, place = np.unique(document * width + unit, return_inverse=True)
     place = place.reshape(-1)
@@ -90,8 +90,7 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
     known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
     for column in columns:
-        counts[column][system, place] = np.asarray(rows[column], dtype=kind)
-        known[column][system, place] = np.asarray(rows[f"known_{column}"], dtype=np.bool_)
+        counts[column][system, place], known[column][system, place] = _read(rows[column], kind)
     whole = field.replicates.common if field.replicates is not None else 1
     for index, contender in enumerate(field.contenders):
         if isinstance(contender, p.Baseline):
@@ -116,7 +115,7 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
         known={column: grid[:, kept] for column, grid in known.items()},
         values=counts["value"][:, kept] if field.task == "values" else None,
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
-        documents=len(np.unique(keys[kept] // width)),
+        documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
         dropped=int((~kept).sum()),
     )
 
@@ -136,21 +135,20 @@ def _whole_number(engine: DuckDBEngine, test_set: p.TestSet) -> int:
 
 def _grouped(rows: Mapping[str, Any], columns: tuple[str, ...], field: p.Field) -> Observations | None:
     """The observations from documents counted alike, in the order of their counts; None where a system lacks some."""
-    if any(np.ma.getmaskarray(np.ma.asarray(rows[f"{column}_{side}"])).any() for column in columns for side in (0, 1)):
-        return None
     times = _whole(rows["times"])
-    if not times.size:
+    if not times.size or any(_masked(rows[f"system_{side}"]) is not None for side in (0, 1)):
         return None
-
-    def spread(column: str, kind: Any) -> NDArray[Any]:
-        return np.stack([np.repeat(np.asarray(rows[f"{column}_{side}"], dtype=kind), times) for side in (0, 1)])
-
-    counts = {column: spread(column, np.float64 if field.task == "values" else np.int64) for column in columns}
+    kind: Any = np.float64 if field.task == "values" else np.int64
+    counts, known = {}, {}
+    for column in columns:
+        sides = [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)]
+        counts[column] = np.repeat(np.stack([found for found, _ in sides]), times, axis=1)
+        known[column] = np.repeat(np.stack([given for _, given in sides]), times, axis=1)
     documents = int(times.sum())
     return Observations(
         contenders=field.contenders,
         counts=counts,
-        known={column: spread(f"known_{column}", np.bool_) for column in columns},
+        known=known,
         values=counts["value"] if field.task == "values" else None,
         cluster=np.arange(documents),
         documents=documents,
@@ -194,8 +192,8 @@ def _clusters(how: p.Testing, rows: Mapping[str, Any], place: NDArray[np.intp], 
     """
     if not how.exchange.attribute:
         return np.arange(observations)
-    names = np.ma.asarray(rows["cluster"])
-    without = np.ma.getmaskarray(names)
+    names, masked = rows["cluster"], _masked(rows["cluster"])
+    without = np.zeros(len(names), dtype=np.bool_) if masked is None else masked
     first = np.unique(place, return_index=True)[1]
     known = {name: index for index, name in enumerate(sorted(set(names[~without].tolist())))}
     return np.array(
@@ -205,6 +203,20 @@ def _clusters(how: p.Testing, rows: Mapping[str, Any], place: NDArray[np.intp], 
 
 def _whole(column: Any) -> Integers:
     return np.asarray(column, dtype=np.int64)
+
+
+def _masked(column: Any) -> Booleans | None:
+    """Where a column has nulls, None where it has none. It is masked only if there are some: numpy.ma takes long to
+    import."""
+    return getattr(column, "mask", None)
+
+
+def _read(column: Any, kind: Any) -> tuple[NDArray[Any], Booleans]:
+    """A column, 0 where it is null, and where it is not."""
+    masked = _masked(column)
+    if masked is None:
+        return np.asarray(column, dtype=kind), np.ones(len(column), dtype=np.bool_)
+    return np.asarray(column.filled(0), dtype=kind), ~masked
 
 
 def _ranks(ids: Integers, in_order: Integers) -> Integers:

@@ -198,11 +198,12 @@ def shuffled(arenas: Sequence[Arena], told: Told, threads: int, at_once: bool | 
         }
     measures = [arena.many for arena in arenas]
     nge = randomization.all_pairs(measures, shuffles, how.seed, stream, how.sides, _counted(told, shuffles), threads)
-    return {
-        (arena.statistic.label, pair): approximate(int(nge[(place, *arena.asked(pair))]), shuffles)
-        for place, arena in enumerate(arenas)
-        for pair in arena.pairs
-    }
+    found: Outcomes = {}
+    for arena, of_measure in zip(arenas, nge.tolist(), strict=True):
+        for pair in arena.pairs:
+            a, b = arena.asked(pair)
+            found[arena.statistic.label, pair] = approximate(of_measure[a][b], shuffles)
+    return found
 
 
 def _tukey(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
@@ -389,7 +390,6 @@ def intervals(arenas: Sequence[Arena], threads: int = 1) -> dict[tuple[str, Pair
             threads=threads,
         )
         for place, arena in enumerate(ratios):
-            for index, pair in enumerate(arena.pairs):
-                low, high = limits_of[place, index]
-                found[arena.statistic.label, pair] = (float(low), float(high))
+            for pair, (low, high) in zip(arena.pairs, limits_of[place].tolist(), strict=True):
+                found[arena.statistic.label, pair] = (low, high)
     return found

@@ -45,8 +45,7 @@ def seal(result: Result) -> str:
 
 
 def _add(table: Table, update: Callable[[bytes], None]) -> None:
-    for place, column in enumerate(table.columns):
-        cells = [row[place] for row in table.rows]
+    for column, cells in zip(table.columns, table.cells(), strict=True):
         update(f"{column.name}\n".encode())
         if column.kind in TEXTS:
             update("\x1f".join(["\x00" if cell is None else str(cell) for cell in cells]).encode())
@@ -56,7 +55,7 @@ def _add(table: Table, update: Callable[[bytes], None]) -> None:
                 update(packed[byte::8])
 
 
-def _packed(cells: list[Cell]) -> bytes:
+def _packed(cells: tuple[Cell, ...]) -> bytes:
     """Numbers as floating point, the lowest byte of each first; null as NaN."""
     numbers = array("d", [nan if cell is None else cell * AWAY for cell in cells])  # type: ignore[operator]
     if sys.byteorder == "big":

@@ -6,10 +6,12 @@ tell a system's value, its values unit by unit, and the difference of two system
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from math import frexp, lcm
+from operator import itemgetter
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from warehouse.query.observe import Booleans, Floats, Integers, Observations
 
 _COMMON = 2**20
 """The largest common denominator that the values of documents are put over."""
+
+AT_ONCE = 2**17
+"""Pairs × exchange units compared at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +58,9 @@ class Ratios:
         without = np.full(over.shape, np.nan)
         return float(self.factor) * np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 
-    def differing(self, a: int, b: int) -> int:
-        """In how many exchange units two systems differ."""
-        unlike = (self.numerators[a] != self.numerators[b]) | (self.denominators[a] != self.denominators[b])
-        return int(np.count_nonzero(unlike))
+    def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """In how many exchange units the two systems of each pair differ."""
+        return _differing((self.numerators, self.denominators), pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +94,9 @@ class Arithmetic:
         """A system's value on each exchange unit; NaN where it has none."""
         return self.values(self.counts[system].astype(np.float64))
 
-    def differing(self, a: int, b: int) -> int:
-        """In how many exchange units two systems differ."""
-        return int(np.count_nonzero((self.counts[a] != self.counts[b]).any(axis=0)))
+    def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """In how many exchange units the two systems of each pair differ."""
+        return _differing(tuple(self.counts.transpose(1, 0, 2)), pairs)
 
 
 Sums = Ratios | Arithmetic
@@ -118,6 +122,21 @@ def sums(seen: Observations, statistic: Statistic) -> Sums:
         raise ValueError(f"{statistic.label} is no arithmetic of sums")
     counts = np.stack([_clustered(seen, seen.counts[column]) for column in statistic.columns], axis=1)
     return Arithmetic(statistic.expression, statistic.columns, counts, known)
+
+
+def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """In how many exchange units the two systems of each pair differ, in any table of shape (systems, units)."""
+    found: list[int] = []
+    at_once = max(1, AT_ONCE // max(tables[0].shape[1], 1))
+    for first, of_first in groupby(pairs, key=itemgetter(0)):
+        others = [other for _, other in of_first]
+        for start in range(0, len(others), at_once):
+            some = others[start : start + at_once]
+            unlike = np.zeros((len(some), tables[0].shape[1]), dtype=np.bool_)
+            for table in tables:
+                unlike |= table[some] != table[first]
+            found += np.count_nonzero(unlike, axis=1).tolist()
+    return found
 
 
 def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> Ratios:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import csv as writer
 import io
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from warehouse.render.style import Style, clean
-from warehouse.results import Cell, Result, as_json
+from warehouse.results import Result, as_json
 
 
 def json(result: Result, style: Style) -> str:
@@ -23,10 +25,7 @@ def ndjson(result: Result, style: Style) -> str:
 
 def tsv(result: Result, style: Style) -> str:
     """A header and a line a row; names hold no tabs, since they are shown by their codes."""
-    lines = [
-        result.columns,
-        *([_plain(cell, style) for cell in row] for row in result.table.rows),
-    ]
+    lines = [result.columns, *_lines(result, style, clean)]
     return "".join("\t".join(line) + "\n" for line in lines)
 
 
@@ -35,14 +34,23 @@ def csv(result: Result, style: Style) -> str:
     out = io.StringIO()
     rows = writer.writer(out, lineterminator="\n")
     rows.writerow(result.columns)
-    for row in result.table.rows:
-        rows.writerow([_harmless(cell) if isinstance(cell, str) else _plain(cell, style) for cell in row])
+    rows.writerows(_lines(result, style, _harmless))
     return out.getvalue()
 
 
-def _plain(cell: Cell, style: Style) -> str:
-    if isinstance(cell, str):
-        return clean(cell)
+def _lines(result: Result, style: Style, shown: Callable[[str], str]) -> Iterator[tuple[str, ...]]:
+    """The cells of each row; `shown` makes a text safe, once for all its occurrences."""
+    shown = cache(shown)
+    columns: list[Iterable[str]] = []
+    for cells in result.table.cells():
+        if style.digits is None and {type(cell) for cell in cells} <= {int, float}:
+            columns.append(map(repr, cells))
+        else:
+            columns.append([shown(cell) if isinstance(cell, str) else _plain(cell, style) for cell in cells])
+    return zip(*columns, strict=True)
+
+
+def _plain(cell: float | bool | None, style: Style) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bool):

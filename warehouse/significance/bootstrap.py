@@ -95,10 +95,14 @@ def intervals(
     tails = ((1 - level) / 2, (1 + level) / 2)
     for index, many in enumerate(measures):
         if kind == "percentile":
-            for start in range(0, len(pairs), PAIRS_AT_ONCE):
-                some = slice(start, start + PAIRS_AT_ONCE)
+
+            def limits(some: slice, index: int = index) -> Floats:
                 differences = values[index, first[some]] - values[index, second[some]]
-                found[index, some] = np.sort(factors[index] * _quantiles(differences, tails))
+                return np.sort(factors[index] * _quantiles(differences, tails))
+
+            parts = [slice(start, start + PAIRS_AT_ONCE) for start in range(0, len(pairs), PAIRS_AT_ONCE)]
+            for some, of_some in zip(parts, in_order(limits, parts, threads), strict=True):
+                found[index, some] = of_some
             continue
         for place, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             differences = values[index, a] - values[index, b]

@@ -52,14 +52,14 @@ class Heads:
 
     def draw(self, source: np.random.Generator, size: int) -> NDArray[np.int64]:
         """So many draws, a multiple of 4; of shape (size,)."""
-        words = source.integers(0, 2**64, size=size // 4, dtype=np.uint64)
+        words = source.bit_generator.random_raw(size // 4)
         # Little-endian words on every machine, so that the parts are the same.
         first = words.astype("<u8", copy=False).view("<u2")
         # The one mode that neither checks nor copies; no index is out of range.
         found = np.take(self.guide, (first >> (16 - GUIDE)).astype(np.intp), mode="clip")
         undecided = np.flatnonzero(found == OPEN)
         if undecided.size:
-            rest = source.integers(0, 2**64, size=undecided.size, dtype=np.uint64) >> np.uint64(16)
+            rest = source.bit_generator.random_raw(undecided.size) >> np.uint64(16)
             whole = (first[undecided].astype(np.uint64) << np.uint64(48)) | rest
             found[undecided] = np.searchsorted(self.edges, whole, side="right")
         found += self.lowest

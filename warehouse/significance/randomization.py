@@ -61,7 +61,7 @@ def _plan(paired: Paired, shuffles: int) -> tuple[Plan, Distinct | None]:
         distinct = Distinct.of(paired)
         if differing >= UNITS_A_GROUP * distinct.size:
             reason = f"{differing} differing units have only {distinct.size} distinct differences"
-            memory = 10 * 8 * coins.CHUNK + len(np.unique(distinct.count)) * (8 << GUIDE)
+            memory = 10 * 8 * coins.CHUNK + len(set(distinct.count.tolist())) * (8 << GUIDE)
             return Plan("grouped", reason, paired.units, differing, memory), distinct
     reason = f"{lookup.bits(paired.units, shuffles)} coins are read at once from tables of sums"
     memory = lookup.memory(paired.units, shuffles)
@@ -160,7 +160,7 @@ def _grouped(distinct: Distinct, shuffles: int, seed: int, stream: Stream) -> It
     """u and v where the units with the same difference are drawn at once: the signs of so many add up to 2·heads −
     count.
     """
-    tables = {count: Heads.of(count) for count in np.unique(distinct.count).tolist()}
+    tables = {count: Heads.of(count) for count in set(distinct.count.tolist())}
     differences = list(
         zip(distinct.numerator.tolist(), distinct.denominator.tolist(), distinct.count.tolist(), strict=True)
     )

@@ -54,11 +54,14 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def command() -> NoReturn:
+def command() -> int:
     """The installed command: `main`, and the end at once. Python would take apart what was built piece by piece, a
-    seventh of the time of a short question.
+    seventh of the time of a short question. Where another thread is at work the end is as always.
     """
     status = main()
+    threading = sys.modules.get("threading")
+    if threading and any(not each.daemon for each in threading.enumerate() if each is not threading.main_thread()):
+        return status
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
@@ -424,4 +427,4 @@ COMMANDS = (
 
 
 if __name__ == "__main__":
-    command()
+    raise SystemExit(main())

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 7
-EVALHOUSE = [sys.executable, "-c", "import cli; cli.command()"]
+EVALHOUSE = [sys.executable, "-c", "import sys, cli; sys.exit(cli.command())"]
 """As the installed command does."""
 ALL_TESTS = "compare recall, precision, F, F(beta=0.5), F(beta=2) for all on TST3 shuffles 9999"
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EVALHOUSE = [sys.executable, "-c", "import cli; cli.command()"]
+EVALHOUSE = [sys.executable, "-c", "import sys, cli; sys.exit(cli.command())"]
 
 F = "(2 * sum(correct) + sum(partial)) / (sum(possible) + sum(actual))"
 COLUMNS = "possible, actual, correct, partial"

@@ -21,9 +21,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SCORES = "test_set system document possible actual correct partial"
 
 
+INSTALLED = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import cli; sys.exit(cli.command())"
+"""What the installed command does."""
+
+
 def evalhouse(*words: object, folder: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """The command as a process of its own."""
-    command = [sys.executable, str(ROOT / "cli.py"), *map(str, words)]
+    command = [sys.executable, "-c", INSTALLED, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, input=stdin)
 
 
@@ -115,6 +119,17 @@ def test_statements_from_standard_input_and_one_json_object_each(tmp_path: Path)
     assert set(first) == {"statement", "caption", "signature", "columns", "rows", "summary", "notes"}
     assert first["statement"] == "score F for GE on TST3"
     assert second["rows"][0]["F(beta=1)"] == pytest.approx(0.5161, abs=5e-5)
+
+
+def test_what_other_threads_do_is_done_before_the_end(tmp_path: Path) -> None:
+    """As a reader that is plugged in may begin one."""
+    begun = (
+        "import threading, time; from pathlib import Path; "
+        "threading.Thread(target=lambda: (time.sleep(0.3), Path('done').touch())).start(); "
+    )
+    done = subprocess.run([sys.executable, "-c", begun + INSTALLED, "completion", "bash"], cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    assert (tmp_path / "done").exists()
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from warehouse.significance import coins
-from warehouse.significance.heads import GUIDE, OPEN, Heads
+from warehouse.significance.heads import OPEN, SOME_COINS, Heads, memory
 
-FIRST_DRAWS = [44, 42, 57, 52, 45, 50, 43, 47]
+FIRST_DRAWS = {
+    100: [44, 42, 57, 52, 45, 50, 43, 47],
+    10000: [4942, 4923, 5066, 5021, 4952, 4995, 4934, 4967],
+    10000000: [4998161, 4997574, 5002086, 5000672, 4998491, 4999855, 4997911, 4998963],
+}
 
 
 @pytest.mark.parametrize("count", [*range(1, 40), 64, 150, 1001])
@@ -32,14 +38,42 @@ def test_the_edges_of_many_coins_are_those_of_scipy(count: int) -> None:
     np.testing.assert_allclose(found, stats.binom.cdf(places, count, 0.5), rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 150, 5000, 10**6])
+@pytest.mark.parametrize("count", [1, 2, 7, 150, SOME_COINS - 1, SOME_COINS, 10**6])
 def test_the_guide_says_what_the_edges_say(count: int) -> None:
     heads = Heads.of(count)
     numbers = np.random.default_rng(1).integers(0, 2**64, 20_000, dtype=np.uint64)
-    looked_up = heads.guide[(numbers >> np.uint64(64 - GUIDE)).astype(np.intp)]
+    looked_up = heads.guide[(numbers >> np.uint64(64 - heads.bits)).astype(np.intp)]
     decided = looked_up != OPEN
     np.testing.assert_array_equal(looked_up[decided], np.searchsorted(heads.edges, numbers, side="right")[decided])
-    assert decided.any() or count > 10**5
+    assert decided.mean() > 0.9
+
+
+class Chosen:
+    """Random bits that are no chance: the first sixteen of four numbers, then what is left of those that need it."""
+
+    def __init__(self, numbers: list[int], undecided: list[bool]) -> None:
+        self._words = [
+            [sum((number >> 48) << 16 * place for place, number in enumerate(numbers))],
+            [(number & (2**48 - 1)) << 16 for number, needed in zip(numbers, undecided, strict=True) if needed],
+        ]
+        self.bit_generator = self
+
+    def random_raw(self, size: int) -> NDArray[np.uint64]:
+        words = self._words.pop(0)
+        assert len(words) == size
+        return np.array(words, dtype=np.uint64)
+
+
+@pytest.mark.parametrize("count", [5, 150, 10_000])
+def test_a_draw_on_an_edge_is_decided_by_all_64_bits(count: int) -> None:
+    """At an edge the next number of heads begins; the number before it is the last of the one below."""
+    heads = Heads.of(count)
+    for place in range(len(heads.edges) // 3, len(heads.edges) // 2 + 1):
+        edge = int(heads.edges[place])
+        numbers = [edge - 1, edge, edge + 1, edge]
+        source: Any = Chosen(numbers, [bool(heads.guide[number >> (64 - heads.bits)] == OPEN) for number in numbers])
+        one_more = heads.lowest + place + 1
+        assert heads.draw(source, 4).tolist() == [one_more - 1, one_more, one_more, one_more]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 33, 150, 2000])
@@ -58,10 +92,25 @@ def test_draws_follow_the_distribution(count: int) -> None:
     assert stats.chisquare(cells[kept], wanted[kept] * cells[kept].sum() / wanted[kept].sum()).pvalue > 1e-4
 
 
-def test_the_draws_are_the_same_on_every_machine() -> None:
-    """A change of these numbers changes the results of every seed for pairs whose differences are drawn together."""
+@pytest.mark.parametrize(("count", "first"), FIRST_DRAWS.items())
+def test_the_draws_are_the_same_on_every_machine(count: int, first: list[int]) -> None:
+    """A change of these numbers changes the results of every seed for pairs whose differences are drawn together.
+
+    Of ten million coins the first bits decide nothing.
+    """
     source = coins.generator(1992, (7,), 0, purpose=coins.GROUPED)
-    assert Heads.of(100).draw(source, 8).tolist() == FIRST_DRAWS
+    assert Heads.of(count).draw(source, 8).tolist() == first
+
+
+def test_the_memory_of_the_tables_is_known_before() -> None:
+    for count in (1, 150, 5000, 10**7):
+        heads = Heads.of(count)
+        assert 0.5 < memory(count) / (heads.guide.nbytes + heads.edges.nbytes) < 2
+
+
+def test_draws_come_four_at_a_time() -> None:
+    with pytest.raises(ValueError, match="6 draws"):
+        Heads.of(10).draw(np.random.default_rng(1), 6)
 
 
 def test_heads_need_a_coin() -> None:

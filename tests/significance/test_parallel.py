@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -24,9 +25,15 @@ def many(systems: int = 4, documents: int = 60) -> Many:
 
 
 def items() -> Paired:
-    """Right and wrong answers: one distinct difference, so that its coins are drawn as binomial numbers."""
-    a, b = np.random.default_rng(6).integers(0, 2, (2, 3000))
-    return Paired(a, np.ones_like(a), b, np.ones_like(b))
+    """Right and wrong answers: one distinct difference, so that the heads among its coins are drawn."""
+    a, b = np.random.default_rng(6).integers(0, 2, (2, 9000))
+    paired = Paired(a, np.ones_like(a), b, np.ones_like(b))
+    assert randomization.plan(paired, SHUFFLES).method == "grouped"
+    return paired
+
+
+PAIRS = list(combinations(range(12), 2))
+"""More than are worked on at once."""
 
 
 def no_ratio(threads: int) -> object:
@@ -48,7 +55,7 @@ WORKS: dict[str, Callable[[int], object]] = {
     ),
     "coins of a pair": lambda threads: randomization.pair(many().pair(0, 1), SHUFFLES, threads=threads),
     "twelve coins at once": lambda threads: randomization.pair(many().pair(0, 1), 120_000, threads=threads),
-    "binomial draws": lambda threads: randomization.pair(items(), SHUFFLES, threads=threads),
+    "heads that are drawn": lambda threads: randomization.pair(items(), SHUFFLES, threads=threads),
     "all pairs": lambda threads: randomization.all_pairs([many()], SHUFFLES, threads=threads).tolist(),
     "all pairs, one-sided": lambda threads: randomization.all_pairs(
         [many()], SHUFFLES, sides="one-sided", threads=threads
@@ -56,6 +63,7 @@ WORKS: dict[str, Callable[[int], object]] = {
     "a measure that is no ratio": no_ratio,
     "permuted labels": lambda threads: multiple.tukey(many(), 5000, threads=threads).tolist(),
     "intervals": lambda threads: bootstrap.intervals([many()], [(0, 1), (1, 2)], [1.0], threads=threads).tolist(),
+    "intervals of many pairs": lambda threads: bootstrap.intervals([many(12)], PAIRS, [1.0], threads=threads).tolist(),
     "intervals of normal sums": lambda threads: bootstrap.intervals(
         [many(2, 30_000)], [(0, 1)], [1.0], threads=threads
     ).tolist(),
@@ -68,6 +76,13 @@ def test_no_number_depends_on_the_threads(work: Callable[[int], object]) -> None
     alone = work(1)
     assert work(2) == alone
     assert work(5) == alone
+
+
+def test_intervals_of_many_pairs_are_those_of_each() -> None:
+    assert len(PAIRS) > bootstrap.PAIRS_AT_ONCE
+    at_once = bootstrap.intervals([many(12)], PAIRS, [1.0], threads=2)[0]
+    for place in (0, 1, bootstrap.PAIRS_AT_ONCE - 1, bootstrap.PAIRS_AT_ONCE, len(PAIRS) - 1):
+        np.testing.assert_array_equal(at_once[place], bootstrap.intervals([many(12)], [PAIRS[place]], [1.0])[0, 0])
 
 
 def test_what_is_done_is_told_in_order_in_the_thread_that_asked() -> None:

@@ -171,7 +171,7 @@ def test_the_coins_are_the_same_on_every_machine() -> None:
 
 
 def test_grouped_draws_follow_the_same_law_as_coins() -> None:
-    """A million items of 0 and 1 are a few binomial draws, within four standard errors of the exact significance
+    """A million items of 0 and 1 are one draw a shuffle, within four standard errors of the exact significance
     level."""
     source = np.random.default_rng(11)
     a, b = source.random(200_000) < 0.600, source.random(200_000) < 0.602
@@ -290,8 +290,12 @@ def test_any_number_of_units_can_be_shuffled_very_often(units: int) -> None:
     assert long - short in (0, 1)
 
 
+NGE_TOGETHER = 52
+"""A change of this number changes the results of every seed for such pairs."""
+
+
 def test_many_units_that_differ_alike_are_drawn_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawn together and looked up, a pair has the same level but for chance; threads and length change nothing."""
+    """Drawn together and looked up, a pair has the same level but for chance; length changes nothing."""
     source = np.random.default_rng(3)
     under = source.integers(5, 25, (2, 30_000))
     over = source.binomial(under, [[0.5], [0.502]])
@@ -300,9 +304,10 @@ def test_many_units_that_differ_alike_are_drawn_together(monkeypatch: pytest.Mon
     assert chosen.method == "grouped"
     assert "distinct differences" in chosen.reason
     together = randomization.pair(pair, 9999)
-    assert randomization.pair(pair, 9999, threads=3) == together
-    long = randomization.null_differences(pair, 12_000)
+    long = randomization.null_differences(pair, 2 * coins.CHUNK)
     assert (long[:9999] == randomization.null_differences(pair, 9999)).all()
+    assert abs(np.corrcoef(long[: coins.CHUNK], long[coins.CHUNK :])[0, 1]) < 0.05
+    assert randomization.pair(pair, 2 * coins.CHUNK + 1, threads=3).nge == NGE_TOGETHER
     monkeypatch.setattr(randomization, "GROUPED_UNITS", 10**9)
     assert randomization.plan(pair, 9999).method == "lookup"
     looked_up = randomization.pair(pair, 9999)

@@ -210,9 +210,10 @@ def _observed(field: p.Field, where: p.Filter | None, exchange: p.Dimension, cou
     if exchange.attribute:
         keys.append(facts.expression(exchange) + " as cluster")
     if not field.in_units or field.task == "values":
-        # A document has one row, and to group rows by what tells them apart would take most of the time.
-        return "select " + join(", ", [*keys, *(f"f.{count} as {count}" for count in counts)]) + facts.tail()
-    sums = [f"case when count({count}) = count(*) then sum({count})::bigint end as {count}" for count in counts]
+        # A document has one row, and to group rows by what tells them apart would take most of the time. That no fact
+        # is stored twice is checked when rows are loaded, and by `check`.
+        return "select " + join(", ", [*keys, *(f"f.{column} as {column}" for column in counts)]) + facts.tail()
+    sums = [f"case when count({column}) = count(*) then sum({column})::bigint end as {column}" for column in counts]
     return "select " + join(", ", [*keys, *sums]) + facts.tail() + " group by all"
 
 

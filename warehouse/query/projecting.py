@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -99,7 +100,7 @@ def _measured(
 ) -> tuple[dict[tuple[str, str], float | None], float]:
     """What was measured, by name and label, and at which generality."""
     field = plan.field
-    asked = p.Field(field.test_set, field.task, (*field.statistics, recall, fallout), field.contenders)
+    asked = replace(field, statistics=(*field.statistics, recall, fallout))
     values = values_on(asked, plan.where, engine)
     counts = engine.rows(sql.key_totals(field.test_set))[0]
     start = generalities(KeyCounts(*(int(count) for count in counts))).generality
@@ -119,7 +120,7 @@ def _resampled(plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engin
     if not systems:
         return {}
     how = p.Testing.plain(plan.where)
-    seen = observe(how, p.Field(field.test_set, field.task, (recall, fallout), systems), engine)
+    seen = observe(how, replace(field, statistics=(recall, fallout), contenders=systems), engine)
     both = [sums(seen, statistic) for statistic in (recall, fallout)]
     stream = zlib.crc32(field.test_set.own_name.encode())
     drawn: dict[str, list[Floats]] = {}

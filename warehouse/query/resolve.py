@@ -6,6 +6,7 @@ Nothing here runs a query; the catalog is all it knows of a warehouse.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from typing import cast
 
@@ -370,8 +371,8 @@ def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Field, p.F
             statement.systems.span if statement.systems else statement.span,
         )
     return (
-        p.Field(source.test_set, source.task, source.statistics, common),
-        p.Field(target.test_set, target.task, target.statistics, common),
+        replace(source, contenders=common),
+        replace(target, contenders=common),
     )
 
 

@@ -40,7 +40,7 @@ CHUNK = 256
 """Resamples in a chunk. Part of what the seed means."""
 
 PAIRS_AT_ONCE = 64
-"""Pairs whose resampled differences are held at once."""
+"""Pairs whose resampled differences are held at once, by each thread."""
 
 TIE = 1e-12
 """Differences nearer than this to each other, as a share of the observed one, count as ties in the test."""

@@ -1,8 +1,8 @@
 """How many of so many fair coins are heads, drawn again and again: one look into a table a draw, not a coin each.
 
-A draw inverts the distribution function, by guide tables (Chen & Asau 1974; Devroye 1986, section III.2.4): eleven
-random bits mostly leave one number of heads; where they do not, 64 bits in all decide. What a draw costs does hardly
-depend on the number of coins. Nothing here knows what the coins are for.
+A draw inverts the distribution function, by guide tables (Chen & Asau 1974; Devroye 1986, section III.2.4): its first
+bits mostly leave one number of heads; where they do not, 64 bits in all decide. Up to a million coins a draw costs
+about the same; from ten million on the first bits hardly ever decide. Nothing here knows what the coins are for.
 """
 
 from __future__ import annotations
@@ -13,22 +13,34 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-GUIDE = 11
-"""How many bits are looked up. Part of what a seed means, as is the order in which bits are drawn."""
+SOME_COINS = 4096
+"""From so many coins on, tables are made for sixteen bits and not for eleven. Part of what a seed means, as is the
+order in which bits are drawn."""
 
 OPEN = -1
 """What a guide says where its bits leave more than one number of heads."""
+
+
+def guide_bits(count: int) -> int:
+    """How many bits are looked up for so many coins."""
+    return 11 if count < SOME_COINS else 16
+
+
+def memory(count: int) -> int:
+    """About how many bytes the tables for so many coins take."""
+    return 8 * ((1 << guide_bits(count)) + min(count, 10 * isqrt(count) + 10))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Heads:
     """The distribution of the heads among a number of coins.
 
-    `edges` are 2^64 · P(heads ≤ lowest + i) in ascending order, those below 2^64. `guide` is the number of edges that
-    are at most a number of 64 bits that begins with the GUIDE bits that are its place, or OPEN.
+    `edges` are 2^64 · P(heads ≤ lowest + i) in ascending order, those below 2^64. At the place of the first `bits` bits
+    of a number of 64, `guide` has how many edges are at most that number, or OPEN.
     """
 
     lowest: int
+    bits: int
     edges: NDArray[np.uint64]
     guide: NDArray[np.int64]
 
@@ -46,17 +58,20 @@ class Heads:
         sums = np.cumsum(np.concatenate((lower, upper)))
         shares = sums / sums[-1]
         edges = np.ldexp(shares[shares < 1], 64).astype(np.uint64)
-        inside = np.bincount((edges >> np.uint64(64 - GUIDE)).astype(np.intp), minlength=1 << GUIDE)
+        bits = guide_bits(count)
+        inside = np.bincount((edges >> np.uint64(64 - bits)).astype(np.intp), minlength=1 << bits)
         guide = np.where(inside > 0, OPEN, np.cumsum(inside))
-        return cls(middle - len(lower), edges, guide)
+        return cls(middle - len(lower), bits, edges, guide)
 
     def draw(self, source: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """So many draws, a multiple of 4; of shape (size,)."""
+        """So many draws, of shape (size,). Raises ValueError for a size that is no multiple of 4."""
+        if size % 4:
+            raise ValueError(f"{size} draws, and four come at a time")
         words = source.bit_generator.random_raw(size // 4)
         # Little-endian words on every machine, so that the parts are the same.
         first = words.astype("<u8", copy=False).view("<u2")
         # The one mode that neither checks nor copies; no index is out of range.
-        found = np.take(self.guide, (first >> (16 - GUIDE)).astype(np.intp), mode="clip")
+        found = np.take(self.guide, (first >> (16 - self.bits)).astype(np.intp), mode="clip")
         undecided = np.flatnonzero(found == OPEN)
         if undecided.size:
             rest = source.bit_generator.random_raw(undecided.size) >> np.uint64(16)

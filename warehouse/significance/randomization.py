@@ -14,11 +14,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.significance import coins, lookup, product
+from warehouse.significance import coins, heads, lookup, product
 from warehouse.significance.coins import Stream
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.extreme import Extreme
-from warehouse.significance.heads import GUIDE, Heads
+from warehouse.significance.heads import Heads
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles
 from warehouse.significance.paired import Integers, Many, Paired
 
@@ -61,7 +61,7 @@ def _plan(paired: Paired, shuffles: int) -> tuple[Plan, Distinct | None]:
         distinct = Distinct.of(paired)
         if differing >= UNITS_A_GROUP * distinct.size:
             reason = f"{differing} differing units have only {distinct.size} distinct differences"
-            memory = 10 * 8 * coins.CHUNK + len(set(distinct.count.tolist())) * (8 << GUIDE)
+            memory = 10 * 8 * coins.CHUNK + sum(map(heads.memory, set(distinct.count.tolist())))
             return Plan("grouped", reason, paired.units, differing, memory), distinct
     reason = f"{lookup.bits(paired.units, shuffles)} coins are read at once from tables of sums"
     memory = lookup.memory(paired.units, shuffles)
@@ -77,7 +77,7 @@ def pair(
     tick: Tick | None = None,
     threads: int = 1,
 ) -> Outcome:
-    """Approximate randomization of two systems, by so many threads, which change no number.
+    """Approximate randomization of two systems, where coins are looked up by so many threads, which change no number.
 
     The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units, and
     another pair, meet the same shuffles; only a pair that `plan` calls grouped has draws of its own.

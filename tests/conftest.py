@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,12 +19,10 @@ from warehouse.sample import fill
 settings.register_profile("evalhouse", deadline=None)
 settings.load_profile("evalhouse")
 
+# What a script runs in the background ignores Ctrl-C, and so would all that the tests start and stop.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-
-
-# How long an example takes says how busy the machine is, and nothing of what is tested.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

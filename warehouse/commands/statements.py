@@ -117,6 +117,8 @@ def show(asked: argparse.Namespace, result: Result) -> None:
     style = Style(digits=getattr(asked, "digits", None), width=width or 80, colour=coloured(asked))
     format = asked.format or ("table" if terminal else "tsv")
     sys.stdout.write(render(result, format, style))
+    # Into a pipe too each result goes when it is there, and not when the last one is.
+    sys.stdout.flush()
     if not any(each.has_notes for each in FORMATS if each.name == format):
         for each in result.notes:
             note(asked, each)

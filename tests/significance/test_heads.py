@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from warehouse.significance import coins
-from warehouse.significance.heads import OPEN, SOME_COINS, Heads, memory
+from warehouse.significance.heads import MANY_COINS, OPEN, Heads, memory
 
 FIRST_DRAWS = {
     100: [44, 42, 57, 52, 45, 50, 43, 47],
@@ -38,7 +38,7 @@ def test_the_edges_of_many_coins_are_those_of_scipy(count: int) -> None:
     np.testing.assert_allclose(found, stats.binom.cdf(places, count, 0.5), rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 150, SOME_COINS - 1, SOME_COINS, 10**6])
+@pytest.mark.parametrize("count", [1, 2, 7, 150, MANY_COINS - 1, MANY_COINS, 10**6])
 def test_the_guide_says_what_the_edges_say(count: int) -> None:
     heads = Heads.of(count)
     numbers = np.random.default_rng(1).integers(0, 2**64, 20_000, dtype=np.uint64)

@@ -119,10 +119,9 @@ def _rows(
         "sides": how.sides,
         "level": float(how.level),
         "documents": arena.seen.documents,
-        "units": arena.seen.units,
         "seed": how.seed,
     }
-    names = [contender.name for contender in arena.field.contenders]
+    names, units = [contender.name for contender in arena.field.contenders], arena.seen.units
     differing = [None] * len(arena.pairs) if arena.runs else arena.sums.differing(arena.pairs)
     alike = correlations(np.stack(arena.unit_values), arena.pairs)
     for pair, unlike, r in zip(arena.pairs, differing, alike, strict=True):
@@ -142,6 +141,7 @@ def _rows(
             "p_adjusted": judged.adjusted,
             "confidence": judged.confidence,
             "verdict": judged.verdict,
+            "units": len(arena.runs[a]) + len(arena.runs[b]) if arena.runs else units,
             "differing": unlike,
             "correlation": r,
             "inflation": None if r is None else inflation(r),
@@ -149,8 +149,6 @@ def _rows(
             "ci_high": high,
             "statistic": statistic if statistic is None or isfinite(statistic) else None,
         }
-        if arena.runs:
-            row["units"] = len(arena.runs[a]) + len(arena.runs[b])
         yield tuple(map(row.get, _NAMES))
 
 

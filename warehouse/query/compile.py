@@ -209,7 +209,7 @@ def _observed(field: p.Field, where: p.Filter | None, exchange: p.Dimension, cou
         keys.append(Sql("0 as unit" if field.task == "values" else "f.unit_id as unit"))
     if exchange.attribute:
         keys.append(facts.expression(exchange) + " as cluster")
-    if not field.in_units or field.task == "values":
+    if not field.in_units:
         # A document has one row, and to group rows by what tells them apart would take most of the time. That no fact
         # is stored twice is checked when rows are loaded, and by `check`.
         return "select " + join(", ", [*keys, *(f"f.{column} as {column}" for column in counts)]) + facts.tail()

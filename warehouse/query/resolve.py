@@ -370,10 +370,7 @@ def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Field, p.F
             f"no system is on both {source.test_set.name} and {target.test_set.name}",
             statement.systems.span if statement.systems else statement.span,
         )
-    return (
-        replace(source, contenders=common),
-        replace(target, contenders=common),
-    )
+    return replace(source, contenders=common), replace(target, contenders=common)
 
 
 def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:

@@ -11,6 +11,7 @@ memory is bounded by a chunk.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from statistics import NormalDist
 from typing import Literal
 
@@ -93,16 +94,12 @@ def intervals(
     first, second = np.array(pairs, dtype=np.intp).T
     values = _values(measures, resamples, seed, stream, tick, threads)
     tails = ((1 - level) / 2, (1 + level) / 2)
+    parts = [slice(start, start + PAIRS_AT_ONCE) for start in range(0, len(pairs), PAIRS_AT_ONCE)]
     for index, many in enumerate(measures):
         if kind == "percentile":
-
-            def limits(some: slice, index: int = index) -> Floats:
-                differences = values[index, first[some]] - values[index, second[some]]
-                return np.sort(factors[index] * _quantiles(differences, tails))
-
-            parts = [slice(start, start + PAIRS_AT_ONCE) for start in range(0, len(pairs), PAIRS_AT_ONCE)]
+            limits = partial(_percentiles, values[index], first, second, tails)
             for some, of_some in zip(parts, in_order(limits, parts, threads), strict=True):
-                found[index, some] = of_some
+                found[index, some] = np.sort(factors[index] * of_some)
             continue
         for place, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             differences = values[index, a] - values[index, b]
@@ -236,6 +233,13 @@ def _drawn_sums(columns: Floats, repeats: Integers | None, seed: int, stream: St
         return _resample(columns.shape[0], repeats, used, source) @ columns
 
     return draw
+
+
+def _percentiles(
+    values: Floats, first: NDArray[np.intp], second: NDArray[np.intp], shares: Sequence[float], some: slice
+) -> Floats:
+    """The quantiles of the differences of some pairs, for values of shape (systems, resamples)."""
+    return _quantiles(values[first[some]] - values[second[some]], shares)
 
 
 def _quantiles(values: Floats, shares: Sequence[float]) -> Floats:

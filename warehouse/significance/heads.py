@@ -13,7 +13,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-SOME_COINS = 4096
+MANY_COINS = 4096
 """From so many coins on, tables are made for sixteen bits and not for eleven. Part of what a seed means, as is the
 order in which bits are drawn."""
 
@@ -23,7 +23,7 @@ OPEN = -1
 
 def guide_bits(count: int) -> int:
     """How many bits are looked up for so many coins."""
-    return 11 if count < SOME_COINS else 16
+    return 11 if count < MANY_COINS else 16
 
 
 def memory(count: int) -> int:
@@ -40,7 +40,6 @@ class Heads:
     """
 
     lowest: int
-    bits: int
     edges: NDArray[np.uint64]
     guide: NDArray[np.int64]
 
@@ -61,7 +60,12 @@ class Heads:
         bits = guide_bits(count)
         inside = np.bincount((edges >> np.uint64(64 - bits)).astype(np.intp), minlength=1 << bits)
         guide = np.where(inside > 0, OPEN, np.cumsum(inside))
-        return cls(middle - len(lower), bits, edges, guide)
+        return cls(middle - len(lower), edges, guide)
+
+    @property
+    def bits(self) -> int:
+        """How many bits are looked up."""
+        return len(self.guide).bit_length() - 1
 
     def draw(self, source: np.random.Generator, size: int) -> NDArray[np.int64]:
         """So many draws, of shape (size,). Raises ValueError for a size that is no multiple of 4."""

@@ -18,7 +18,6 @@ from warehouse.significance import coins, heads, lookup, product
 from warehouse.significance.coins import Stream
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.extreme import Extreme
-from warehouse.significance.heads import Heads
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles
 from warehouse.significance.paired import Integers, Many, Paired
 
@@ -88,7 +87,7 @@ def pair(
     if chosen.method == "identical":
         return approximate(shuffles, shuffles)
     nge = done = 0
-    for u, v in _differences(paired, chosen, distinct, extreme, shuffles, seed, stream, threads):
+    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream, threads):
         nge += int(np.count_nonzero(extreme.contains(u, v)))
         done += int(u.shape[0])
         if tick is not None:
@@ -110,7 +109,7 @@ def null_differences(
     if chosen.method == "identical":
         return null
     done = 0
-    for u, v in _differences(paired, chosen, distinct, extreme, shuffles, seed, stream):
+    for u, v in _differences(paired, distinct, extreme, shuffles, seed, stream):
         null[done : done + u.shape[0]] = extreme.difference(u, v)
         done += int(u.shape[0])
         if tick is not None:
@@ -139,7 +138,6 @@ def all_pairs(
 
 def _differences(
     paired: Paired,
-    chosen: Plan,
     distinct: Distinct | None,
     extreme: Extreme,
     shuffles: int,
@@ -158,15 +156,13 @@ def _differences(
 
 def _grouped(distinct: Distinct, shuffles: int, seed: int, stream: Stream) -> Iterator[tuple[Integers, Integers]]:
     """u and v where the units with the same difference are drawn at once: the signs of so many add up to 2·heads −
-    count.
+    count. By one thread, since the calls are too short for taking turns at the interpreter.
     """
-    tables = {count: Heads.of(count) for count in set(distinct.count.tolist())}
+    tables = {count: heads.Heads.of(count) for count in set(distinct.count.tolist())}
     differences = list(
         zip(distinct.numerator.tolist(), distinct.denominator.tolist(), distinct.count.tolist(), strict=True)
     )
-
-    def drawn(numbered: tuple[int, int]) -> tuple[Integers, Integers]:
-        chunk, used = numbered
+    for chunk, used in coins.chunks(shuffles):
         source = coins.generator(seed, stream, chunk, purpose=coins.GROUPED)
         u, v, product = (np.zeros(coins.CHUNK, dtype=np.int64) for _ in range(3))
         for numerator, denominator, count in differences:
@@ -175,7 +171,4 @@ def _grouped(distinct: Distinct, shuffles: int, seed: int, stream: Stream) -> It
             signs -= count
             u += np.multiply(signs, numerator, out=product)
             v += np.multiply(signs, denominator, out=product)
-        return u[:used], v[:used]
-
-    # Threads would take longer: the calls are too short for taking turns at the interpreter.
-    yield from map(drawn, coins.chunks(shuffles))
+        yield u[:used], v[:used]

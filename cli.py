@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib import import_module
 
 from warehouse import TYPE_CHECKING
 from warehouse.commands import CLOSED, DONE, INTERRUPTED, MISUSED, WRONG
@@ -98,11 +97,10 @@ def _make_streams_safe() -> None:
 
 def _guarded(asked: argparse.Namespace) -> int:
     """Runs a command; every error becomes a text on standard error and an exit status."""
-    from warehouse.errors import DataError, WarehouseError
+    from warehouse.faults import DataError, WarehouseError
 
     try:
-        module, _, name = asked.run.partition(".")
-        status: int = getattr(import_module(f"warehouse.commands.{module}"), name)(asked)
+        status: int = asked.run(asked)
         sys.stdout.flush()
         return status
     except DataError as error:
@@ -193,7 +191,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         parents=[everywhere],
     )
     parser.add_argument("--version", action="version", version=f"evalhouse {__version__}")
-    parser.set_defaults(run="conversation.shell")
+    parser.set_defaults(run=_run_shell)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         added = commands.add_parser(
@@ -246,7 +244,7 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:
-    from warehouse.readers import READERS, plugins
+    from warehouse.loading.readers import READERS, plugins
 
     readers = READERS | plugins()
     files = "files, folders of them, or patterns in quotes; also .gz and .zst"
@@ -320,18 +318,114 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
     """A command without arguments of its own."""
 
 
+# --- what runs each command, imported when it is run ------------------------------------------------------------------
+
+
+def _run_query(asked: argparse.Namespace) -> int:
+    from warehouse.commands.answering import query
+
+    return query(asked)
+
+
+def _run_study(asked: argparse.Namespace) -> int:
+    from warehouse.commands.running import run
+
+    return run(asked)
+
+
+def _run_load_files(asked: argparse.Namespace) -> int:
+    from warehouse.commands.loading import load_files
+
+    return load_files(asked)
+
+
+def _run_lay_out(asked: argparse.Namespace) -> int:
+    from warehouse.commands.formatting import lay_out
+
+    return lay_out(asked)
+
+
+def _run_init(asked: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import init
+
+    return init(asked)
+
+
+def _run_info(asked: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import info
+
+    return info(asked)
+
+
+def _run_check(asked: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import check
+
+    return check(asked)
+
+
+def _run_back_up(asked: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import back_up
+
+    return back_up(asked)
+
+
+def _run_bring_up_to_date(asked: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import bring_up_to_date
+
+    return bring_up_to_date(asked)
+
+
+def _run_verify(asked: argparse.Namespace) -> int:
+    from warehouse.commands.verifying import verify
+
+    return verify(asked)
+
+
+def _run_export(asked: argparse.Namespace) -> int:
+    from warehouse.commands.writing import export
+
+    return export(asked)
+
+
+def _run_export_as_lake(asked: argparse.Namespace) -> int:
+    from warehouse.commands.writing import export_as_lake
+
+    return export_as_lake(asked)
+
+
+def _run_completion(asked: argparse.Namespace) -> int:
+    from warehouse.commands.completing import completion
+
+    return completion(asked)
+
+
+def _run_demo(asked: argparse.Namespace) -> int:
+    from warehouse.commands.demonstration import demo
+
+    return demo(asked)
+
+
+def _run_shell(asked: argparse.Namespace) -> int:
+    from warehouse.commands.conversation import shell
+
+    return shell(asked)
+
+
 # --- the table of commands --------------------------------------------------------------------------------------------
 
 
 class Command:
-    """A command: its name, what it does in one line, an example, its own arguments, and what runs it, a function of
-    warehouse.commands as module.name.
-    """
+    """A command: its name, what it does in one line, an example, its own arguments, and what runs it."""
 
     __slots__ = ("example", "meaning", "name", "run", "words")
 
     def __init__(
-        self, name: str, meaning: str, example: str, words: Callable[[argparse.ArgumentParser], None], run: str
+        self,
+        name: str,
+        meaning: str,
+        example: str,
+        words: Callable[[argparse.ArgumentParser], None],
+        run: Callable[[argparse.Namespace], int],
     ) -> None:
         self.name, self.meaning, self.example, self.words, self.run = name, meaning, example, words, run
 
@@ -342,86 +436,86 @@ COMMANDS = (
         "run statements",
         'evalhouse query "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"',
         _query_words,
-        "statements.query",
+        _run_query,
     ),
     Command(
         "run",
         "run a study",
         "evalhouse run study.eval --param finalists=GE --report study.html",
         _run_words,
-        "studies.run",
+        _run_study,
     ),
     Command(
         "load",
         "load files into a warehouse",
         "evalhouse load scores.csv --as scores --map system=site --set test_set=TST3",
         _load_words,
-        "loading.load_files",
+        _run_load_files,
     ),
     Command(
         "fmt",
         "lay scripts out in the canonical way",
         "evalhouse fmt study.eval --check",
         _fmt_words,
-        "scripts.lay_out",
+        _run_lay_out,
     ),
-    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, "keeping.init"),
-    Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, "keeping.info"),
+    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, _run_init),
+    Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, _run_info),
     Command(
         "check",
         "whether a warehouse is sound",
         "evalhouse check --db muc.duckdb",
         _no_words,
-        "keeping.check",
+        _run_check,
     ),
     Command(
         "backup",
         "a copy of a warehouse, made safely",
         "evalhouse backup monday.duckdb",
         _backup_words,
-        "keeping.back_up",
+        _run_back_up,
     ),
     Command(
         "upgrade",
         "bring a warehouse of an older version up to date",
         "evalhouse upgrade --db muc.duckdb",
         _no_words,
-        "keeping.bring_up_to_date",
+        _run_bring_up_to_date,
     ),
     Command(
         "verify",
         "whether results of the past come out again",
         "evalhouse verify table2.json",
         _verify_words,
-        "verifying.verify",
+        _run_verify,
     ),
     Command(
         "export-scores",
         "write rows to files that load takes",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
-        "exporting.export",
+        _run_export,
     ),
     Command(
         "export-lake",
         "write a warehouse as a folder of Parquet files, for Spark",
         "evalhouse export-lake muc.lake --db muc.duckdb",
         _lake_words,
-        "exporting.export_as_lake",
+        _run_export_as_lake,
     ),
     Command(
         "completion",
         "completion for the shell of the system",
         "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
         _completion_words,
-        "completing.completion",
+        _run_completion,
     ),
     Command(
         "demo",
         "the main job on the sample data, from start to finish",
         "evalhouse demo",
         _no_words,
-        "demonstration.demo",
+        _run_demo,
     ),
 )
 

@@ -31,8 +31,10 @@ from scipy.stats import permutation_test
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.significance import bootstrap, exact, randomization
+from warehouse.significance import bootstrap
+from warehouse.significance.exact import counting as exact
 from warehouse.significance.paired import Many, Paired
+from warehouse.significance.shuffles import randomization
 
 BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 4), "F(beta=2)": (4, 1)}
 

@@ -11,8 +11,8 @@ from grammar.errors import QueryError
 
 if TYPE_CHECKING:
     from grammar import nodes
-    from grammar.completion import Expected
-    from grammar.highlighting import Token
+    from grammar.editing.completion import Expected
+    from grammar.editing.highlighting import Token
 
 
 def parse(text: str) -> tuple[nodes.Statement, ...]:
@@ -22,16 +22,16 @@ def parse(text: str) -> tuple[nodes.Statement, ...]:
     """
     from lark.exceptions import UnexpectedInput
 
+    from grammar.drafts import finished
     from grammar.limits import check_depth, check_text
     from grammar.reading import lark
-    from grammar.statements import finished
 
     check_text(text)
     pieces: Any  # what Builder.start makes of the text, not a tree
     try:
         pieces = lark().parse(text)
     except UnexpectedInput:
-        from grammar.mistakes import explained
+        from grammar.editing.mistakes import explained
 
         raise explained(text) from None
     statements = tuple(finished(piece, text) for piece in pieces)
@@ -45,8 +45,8 @@ def is_complete(text: str) -> bool:
 
     A text that is wrong before its end is complete: more text would not make it right.
     """
+    from grammar.drafts import UnfinishedError
     from grammar.limits import UnclosedTextError
-    from grammar.statements import UnfinishedError
 
     try:
         return bool(parse(text))
@@ -58,13 +58,13 @@ def is_complete(text: str) -> bool:
 
 def expected(text: str) -> Expected:
     """What may follow at the end of `text`; nothing where the text is wrong before its end."""
-    from grammar.completion import expected as expected_at_end
+    from grammar.editing.completion import expected as expected_at_end
 
     return expected_at_end(text)
 
 
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of any text, for highlighting; what cannot be read is of kind error."""
-    from grammar.highlighting import tokens as all_tokens
+    from grammar.editing.highlighting import tokens as all_tokens
 
     return all_tokens(text)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from warehouse.ingest import load
-from warehouse.replacement import create
-from warehouse.sample import fill
+from warehouse.loading.ingest import load
+from warehouse.loading.sample import fill
+from warehouse.store.replacement import create
 
 # How long a case takes says how busy a machine is, and nothing about the program.
 settings.register_profile("evalhouse", deadline=None)

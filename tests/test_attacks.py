@@ -14,8 +14,8 @@ import pytest
 
 import cli
 from tests.store.texts import SCORES, THREE
-from warehouse.ingest import load
-from warehouse.replacement import making
+from warehouse.loading.ingest import load
+from warehouse.store.replacement import making
 
 Count = Callable[[str, int], None]
 SECRET = "SYSTEM-NOBODY-MAY-SEE"

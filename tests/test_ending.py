@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE
-from warehouse.database import open_database
-from warehouse.ingest import load
-from warehouse.replacement import making
-from warehouse.soundness import check
+from warehouse.loading.ingest import load
+from warehouse.store.database import open_database
+from warehouse.store.replacement import making
+from warehouse.store.soundness import check
 
 Count = Callable[[str, int], None]
 ROOT = Path(__file__).resolve().parent.parent

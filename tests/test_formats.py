@@ -19,9 +19,9 @@ import pytest
 from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text
 
-from warehouse.errors import DataError
+from warehouse.faults import DataError
 from warehouse.render import FORMATS, WORKBOOK, Style, files, format_for, render, render_all
-from warehouse.render.layout import unbounded_sheets
+from warehouse.render.rectangle import unbounded_sheets
 from warehouse.results import Column, Result, SideBySide, Table, Triangle
 
 FOLDER = Path(__file__).parent / "formats"

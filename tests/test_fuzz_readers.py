@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
-from warehouse.database import in_memory
-from warehouse.errors import DataError
-from warehouse.ingest import load
-from warehouse.readers import READERS
-from warehouse.readers.recognition import recognize
-from warehouse.significance import exact
+from warehouse.faults import DataError
+from warehouse.loading.ingest import load
+from warehouse.loading.readers import READERS
+from warehouse.loading.readers.recognition import recognize
+from warehouse.significance.exact import counting as exact
 from warehouse.significance.paired import Paired
-from warehouse.soundness import check
+from warehouse.store.database import in_memory
+from warehouse.store.soundness import check
 
 Count = Callable[[str, int], None]
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))

@@ -21,13 +21,13 @@ import pytest
 import cli
 from tests.conftest import write_csv
 from tests.store.texts import SCORES
-from warehouse.database import in_memory
-from warehouse.errors import DataError
-from warehouse.ingest import load
+from warehouse.faults import DataError
+from warehouse.loading.ingest import load
 from warehouse.render import FORMATS, Style, files, render
 from warehouse.render.style import clean
 from warehouse.session import Session
-from warehouse.sql import Sql
+from warehouse.store.database import in_memory
+from warehouse.store.sql import Sql
 
 Count = Callable[[str, int], None]
 

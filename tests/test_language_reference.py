@@ -16,8 +16,8 @@ import cli
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED
+from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES, TASKS
-from warehouse.readers import READERS
 from warehouse.render import FORMATS, reference
 from warehouse.render.diagnostics import query_error
 from warehouse.session import Session

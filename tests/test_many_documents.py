@@ -10,10 +10,10 @@ import pytest
 
 import warehouse
 from grammar.errors import QueryError
-from warehouse.ingest import load
-from warehouse.query import observe
-from warehouse.replacement import create
+from warehouse.loading.ingest import load
+from warehouse.query.comparison import observations as observe
 from warehouse.session import Session
+from warehouse.store.replacement import create
 
 QUESTIONS = [
     "compare recall, precision, F for GE, UMASS on TST3 exact",

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import write_csv
-from warehouse.database import in_memory
-from warehouse.ingest import load
+from warehouse.loading.ingest import load
 from warehouse.measures import MEASURES, Measure, measure_named, settle
 from warehouse.measures.extraction import COLUMNS as COUNTS
 from warehouse.measures.filtering import auc
 from warehouse.query import compile as sql
 from warehouse.query.plan import Field, System, TestSet
+from warehouse.store.database import in_memory
 
 GE_TST3 = {
     "possible": 1661,

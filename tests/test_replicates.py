@@ -14,10 +14,10 @@ from scipy import stats
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
-from warehouse.ingest import load
-from warehouse.replacement import create
+from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.significance import runs
+from warehouse.significance import replicates as runs
+from warehouse.store.replacement import create
 
 RUNS = {"bert": 3, "gpt": 2, "lone": 1}
 DOCUMENTS = 12

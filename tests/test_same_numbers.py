@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import write_csv
-from warehouse.database import in_memory
-from warehouse.ingest import load
+from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.sql import Sql
+from warehouse.store.database import in_memory
+from warehouse.store.sql import Sql
 
 Count = Callable[[str, int], None]
 

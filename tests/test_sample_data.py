@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warehouse.significance import confidence, exact, randomization
+from warehouse.significance import confidence
+from warehouse.significance.exact import counting as exact
 from warehouse.significance.paired import Paired
+from warehouse.significance.shuffles import randomization
 
 ROOM = Path(__file__).resolve().parent.parent / "sample_data"
 COUNTS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")

@@ -9,8 +9,8 @@ from statistics import mean, median
 
 import pytest
 
-from grammar.layout import layout
-from warehouse.sample import FOLDER, sample
+from grammar.editing.layout import layout
+from warehouse.loading.sample import FOLDER, sample
 from warehouse.session import Session
 
 STUDIES = sorted((FOLDER / "studies").glob("*.eval"))

@@ -15,7 +15,7 @@ NEEDED = [
     "cli.py",
     "grammar/language.lark",
     "grammar/language.tables",
-    "warehouse/schema.sql",
+    "warehouse/store/schema.sql",
     "warehouse/py.typed",
     "sample_data/README.md",
     "sample_data/contents.csv",

@@ -25,7 +25,7 @@ __all__ = ["__version__", "open"]
 def open(path: str | PathLike[str] | None = None) -> Session:
     """A session on the warehouse at `path`, or on the sample data in memory where there is none.
 
-    Raises `warehouse.errors.WarehouseError` if there is no sound warehouse at the path.
+    Raises `warehouse.faults.WarehouseError` if there is no sound warehouse at the path.
     """
     from warehouse.session import Session
 

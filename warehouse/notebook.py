@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grammar.errors import QueryError
-from warehouse.errors import DataError, WarehouseError
+from warehouse.faults import DataError, WarehouseError
 from warehouse.render.diagnostics import data_error, query_error, warehouse_error
 from warehouse.results import Result
 from warehouse.session import Session

@@ -12,24 +12,24 @@ from pathlib import Path
 from types import TracebackType
 
 from grammar import nodes as n
+from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
-from warehouse.catalog import Catalog
-from warehouse.database import Database, open_database
-from warehouse.engines.duckdb import DuckDBEngine, Told, silent
-from warehouse.errors import DataError
-from warehouse.query.execute import execute
-from warehouse.query.hints import hints
-from warehouse.query.names import Scope, text_of
+from warehouse.faults import DataError
+from warehouse.query.engine import DuckDBEngine, Told, silent
 from warehouse.query.plan import ExportPlan, PlotPlan
-from warehouse.query.resolve import resolve
-from warehouse.query.substitution import Item, expanded, substituted
+from warehouse.query.resolving.names import Scope, text_of
+from warehouse.query.resolving.substitution import Item, expanded, substituted
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
-from warehouse.replacement import replacing
 from warehouse.results import Column, Result, Table
+from warehouse.statements.execute import execute
+from warehouse.statements.resolve import resolve
+from warehouse.store.catalog import Catalog
+from warehouse.store.database import Database, open_database
+from warehouse.store.replacement import replacing
 
 
 class Session:
@@ -78,7 +78,7 @@ class Session:
     def open(cls, path: str | PathLike[str] | None = None) -> Session:
         """A session on the warehouse at `path`, or on the sample data. Raises WarehouseError."""
         if path is None:
-            from warehouse.sample import sample
+            from warehouse.loading.sample import sample
 
             return cls(sample())
         return cls(open_database(Path(path)), Path(path))
@@ -86,7 +86,7 @@ class Session:
     @classmethod
     def on_lake(cls, folder: str, master: str | None = None) -> Session:
         """A session on a lake, whose facts are summed on Spark. Raises WarehouseError."""
-        from warehouse.engines.spark import open_lake
+        from warehouse.lake.spark import open_lake
 
         lake = open_lake(folder, master)
         session = cls(lake.names, engine=lake.engine)
@@ -216,8 +216,8 @@ class Session:
             self.variables[name] = tuple(items)
 
     def _define(self, statement: n.Define) -> None:
-        from warehouse.definitions import keep
-        from warehouse.query.definitions import check
+        from warehouse.query.resolving.user_measures import check
+        from warehouse.store.definitions import keep
 
         text = to_text(statement)
         check(statement, self.catalog.definitions, text)
@@ -231,9 +231,9 @@ class Session:
             self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
 
     def _load(self, statement: n.Load) -> Result:
-        from warehouse.ingest import Loaded, load
-        from warehouse.readers import READERS, plugins
-        from warehouse.readers.recognition import named_files, recognize
+        from warehouse.loading.ingest import Loaded, load
+        from warehouse.loading.readers import READERS, plugins
+        from warehouse.loading.readers.recognition import named_files, recognize
 
         named = text_of(statement.path, statement.path, "the name of a file")
         files = named_files([str(self._path(named, statement.path.span))])
@@ -258,7 +258,7 @@ class Session:
         return Result(to_text(statement), "loaded", to_text(statement), Table(columns, rows), notes=notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
-        from warehouse.ingest import forget
+        from warehouse.loading.ingest import forget
 
         removed: list[int] = []
 

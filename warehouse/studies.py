@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from grammar.editing.highlighting import tokens
 from grammar.errors import QueryError
-from grammar.highlighting import tokens
 from grammar.parser import parse
 from grammar.study import PROSE, Part, Prose, Written, parts
-from warehouse.errors import DataError, WarehouseError
+from warehouse.faults import DataError, WarehouseError
 from warehouse.render.diagnostics import query_error
 from warehouse.render.report import Asked, Passage, Piece, Report, Section, Source
 from warehouse.results import Cell, Result

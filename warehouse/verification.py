@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.parser import parse
-from warehouse.errors import DataError, Fault
+from warehouse.faults import DataError, Fault
 from warehouse.query.sealing import SEAL
 from warehouse.results import Cell
 from warehouse.session import Session

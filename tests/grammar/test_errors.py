@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
+from grammar.editing.layout import layout
 from grammar.errors import QueryError
-from grammar.layout import layout
 from grammar.parser import expected, is_complete, parse, tokens
 
 ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from grammar.editing.layout import WIDEST, layout
 from grammar.errors import QueryError
-from grammar.layout import WIDEST, layout
 from grammar.parser import parse
 
 SCRIPT = """\

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from grammar import nodes
-from grammar.layout import layout
+from grammar.editing.layout import layout
 from grammar.lexicon import KEYWORDS
 from grammar.parser import parse
 from grammar.printer import to_text

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grammar.editing.layout import layout
 from grammar.errors import QueryError
-from grammar.layout import layout
 from grammar.parser import parse
 from grammar.span import Span
 from grammar.study import Prose, Written, parts

@@ -16,11 +16,11 @@ import pytest
 from grammar.errors import QueryError
 from tests.pictures.asked import chart_of
 from warehouse.charts import Bins, Chart, Groups, Points, Spans, Squares
-from warehouse.ingest import load
-from warehouse.replacement import create
+from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance import bootstrap
 from warehouse.significance.paired import Many
+from warehouse.store.replacement import create
 
 FOLDER = Path(__file__).parent / "charts"
 PICTURES = {
@@ -194,6 +194,6 @@ def test_the_rows_of_a_plot_are_those_of_its_question(session: Session) -> None:
 
 
 def test_a_matrix_that_cannot_be_read_is_not_drawn(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("warehouse.query.pictures.compared"), "MOST_SYSTEMS", 3)
+    monkeypatch.setattr(import_module("warehouse.statements.pictures.compared"), "MOST_SYSTEMS", 3)
     with pytest.raises(QueryError, match="a matrix of 4 systems cannot be read; 3 can"):
         session.run(PICTURES["matrix"])

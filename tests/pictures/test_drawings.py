@@ -14,7 +14,7 @@ import pytest
 from grammar.errors import QueryError
 from tests.pictures.asked import chart_of
 from warehouse.charts import Chart
-from warehouse.charts.ranking import ranking
+from warehouse.charts.ladder import ranking
 from warehouse.render import Style, vega
 from warehouse.render.screen import picture
 from warehouse.render.vegalite import spec
@@ -135,7 +135,7 @@ def test_all_systems_and_their_groups_are_seen_in_80_by_24(session: Session) -> 
 def test_without_the_extra_a_file_is_refused_with_its_name(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from warehouse.errors import WarehouseError
+    from warehouse.faults import WarehouseError
 
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(WarehouseError, match="needs the package vl-convert-python") as caught:

@@ -6,11 +6,11 @@ import pytest
 
 from tests.readers.test_muc_report import archive
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database
-from warehouse.ingest import forget
-from warehouse.readers.brat import EXAMPLE
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.loading.ingest import forget
+from warehouse.loading.readers.brat import EXAMPLE
+from warehouse.store.database import Database
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
 
 ON = {"test_set": "news"}
 

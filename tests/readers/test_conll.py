@@ -10,10 +10,10 @@ import seqeval.metrics
 import seqeval.scheme
 
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database
-from warehouse.readers.conll import EXAMPLE
-from warehouse.readers.spans import Span, entities
-from warehouse.sql import Sql
+from warehouse.loading.readers.conll import EXAMPLE
+from warehouse.loading.readers.spans import Span, entities
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
 
 ON = {"test_set": "news", "system": "crf"}
 

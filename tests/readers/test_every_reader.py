@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database
-from warehouse.errors import DataError
-from warehouse.ingest import forget, load
-from warehouse.readers import PLUGINS, READERS, Reader, plugins
-from warehouse.readers import text as opening
-from warehouse.readers.sheets import Sheets
-from warehouse.readers.staging import Staged, Staging
-from warehouse.readers.text import documents
-from warehouse.records import FACT_TABLES, VALUES
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.faults import DataError
+from warehouse.loading.ingest import forget, load
+from warehouse.loading.readers import PLUGINS, READERS, Reader, plugins
+from warehouse.loading.readers import lines as opening
+from warehouse.loading.readers.lines import documents
+from warehouse.loading.readers.sheets import Sheets
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.store.database import Database
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
+from warehouse.tasks.records import FACT_TABLES, VALUES
 
 OTHERS = [reader for reader in READERS.values() if not reader.columns and reader.name != "brat"]
 """All but the one whose example is a member of an archive."""

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database
-from warehouse.errors import DataError
-from warehouse.ingest import load
-from warehouse.readers.lm_eval import EXAMPLE, labelled_spans
-from warehouse.sql import Sql
+from warehouse.faults import DataError
+from warehouse.loading.ingest import load
+from warehouse.loading.readers.lm_eval import EXAMPLE, labelled_spans
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
 
 DATE = "2026-01-16T15-23-47.285735"
 LOG = f"samples_arith_{DATE}.jsonl"

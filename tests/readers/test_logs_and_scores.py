@@ -13,12 +13,12 @@ from sacrebleu.metrics import CHRF
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database
-from warehouse.errors import DataError
-from warehouse.ingest import load
-from warehouse.readers import classes, helm, inspect_log, segments
-from warehouse.readers.zstandard import zipfile
-from warehouse.sql import Sql
+from warehouse.faults import DataError
+from warehouse.loading.ingest import load
+from warehouse.loading.readers import classes, helm, inspect_log, segments
+from warehouse.loading.readers.zstandard import zipfile
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
 
 ON = {"test_set": "news", "system": "base"}
 

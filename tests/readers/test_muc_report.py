@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database
-from warehouse.ingest import forget, load
-from warehouse.readers.muc_report import EXAMPLE
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.loading.ingest import forget, load
+from warehouse.loading.readers.muc_report import EXAMPLE
+from warehouse.store.database import Database
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
 
 COUNTS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
 

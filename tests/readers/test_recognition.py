@@ -15,13 +15,13 @@ import pytest
 
 import warehouse
 from grammar.errors import QueryError
-from warehouse.database import Database
-from warehouse.errors import DataError
-from warehouse.readers import READERS
-from warehouse.readers.recognition import QUESTIONS, recognize
-from warehouse.readers.trec import EXAMPLE, EXAMPLE_RUN
-from warehouse.readers.zstandard import zstd
-from warehouse.replacement import create
+from warehouse.faults import DataError
+from warehouse.loading.readers import READERS
+from warehouse.loading.readers.recognition import QUESTIONS, recognize
+from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
+from warehouse.loading.readers.zstandard import zstd
+from warehouse.store.database import Database
+from warehouse.store.replacement import create
 
 ROOT = Path(__file__).resolve().parents[2]
 

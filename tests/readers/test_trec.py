@@ -10,12 +10,12 @@ import pytest
 import pytrec_eval
 
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database
-from warehouse.ingest import load
-from warehouse.readers.trec import CUTOFFS, EXAMPLE, EXAMPLE_RUN
-from warehouse.readers.trec_eval import measure_name
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.loading.ingest import load
+from warehouse.loading.readers.trec import CUTOFFS, EXAMPLE, EXAMPLE_RUN
+from warehouse.loading.readers.trec_eval import measure_name
+from warehouse.store.database import Database
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
 
 ON = {"test_set": "robust"}
 

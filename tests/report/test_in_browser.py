@@ -14,9 +14,9 @@ import pytest
 
 from grammar.study import parts
 from warehouse.render import Style
+from warehouse.render.data import csv
 from warehouse.render.markup import latex
 from warehouse.render.report import REPORTS, Report
-from warehouse.render.text import csv
 from warehouse.session import Session
 from warehouse.studies import Study, answers, report
 

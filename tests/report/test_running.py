@@ -17,8 +17,8 @@ import cli
 from tests.conftest import write_csv
 from tests.report.conftest import STUDY
 from tests.test_command_line import SCORES
+from warehouse.loading.sample import FOLDER
 from warehouse.render.report import REPORTS
-from warehouse.sample import FOLDER
 
 ROWS = [("news", "base", "d1", 10, 9, 7, 1), ("news", "tuned", "d1", 10, 10, 8, 1)]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

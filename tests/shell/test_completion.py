@@ -9,9 +9,9 @@ from grammar.errors import QueryError
 from grammar.parser import expected, is_complete, parse
 from warehouse.measures import TASKS
 from warehouse.session import Session
-from warehouse.shell.completion import candidates
+from warehouse.shell.checking import mistake
 from warehouse.shell.meanings import CLAUSE_FORMS, KIND_MEANINGS, STATEMENT_FORMS, keyword_meaning
-from warehouse.shell.mistakes import mistake
+from warehouse.shell.offers import candidates
 
 
 def offered(text: str, session: Session) -> list[str]:

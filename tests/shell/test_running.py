@@ -10,10 +10,10 @@ from functools import partial
 
 import pytest
 
-from warehouse.errors import WarehouseError
+from warehouse.faults import WarehouseError
+from warehouse.interrupting import interruptibly
 from warehouse.session import Session
-from warehouse.shell.running import interruptibly
-from warehouse.sql import Sql
+from warehouse.store.sql import Sql
 
 ENDLESS = {
     "a query": 'sql "select count(*) from range(3000000) a, range(1000000) b where (a.range * b.range) % 7 = 3"',

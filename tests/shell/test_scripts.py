@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import cli
-from warehouse.readers import READERS
+from warehouse.loading.readers import READERS
 from warehouse.render import FORMATS
 from warehouse.shell.commands import COMMANDS
-from warehouse.shell.scripts import SCRIPTS
+from warehouse.shell.system_shells import SCRIPTS
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from warehouse.significance import arbitrary, randomization
 from warehouse.significance.paired import Paired
+from warehouse.significance.shuffles import functional as arbitrary
+from warehouse.significance.shuffles import randomization
 
 
 def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:

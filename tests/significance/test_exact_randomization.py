@@ -15,12 +15,14 @@ import pytest
 from scipy import stats
 
 from tests.significance import brute
-from warehouse.significance import dynamic, enumeration, exact, fourier, randomization
 from warehouse.significance.distinct import Distinct
+from warehouse.significance.exact import counting as exact
+from warehouse.significance.exact import dynamic, enumeration, fourier
+from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
-from warehouse.significance.lattice import Lattice
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
+from warehouse.significance.shuffles import randomization
 
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 SCORES = Path(__file__).parents[3] / "shared" / "data" / "muc4" / "score_tuples.csv"

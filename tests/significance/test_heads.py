@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from warehouse.significance import coins
-from warehouse.significance.heads import MANY_COINS, OPEN, Heads, memory
+from warehouse.significance.shuffles import coins
+from warehouse.significance.shuffles.binomial import MANY_COINS, OPEN, Heads, memory
 
 FIRST_DRAWS = {
     100: [44, 42, 57, 52, 45, 50, 43, 47],

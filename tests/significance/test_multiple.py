@@ -11,8 +11,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from tests.significance import brute
-from warehouse.significance import coins, multiple, randomization
+from warehouse.significance import multiple
 from warehouse.significance.paired import Many
+from warehouse.significance.shuffles import coins, randomization
 
 LEVELS = [0.01, 0.04, 0.03, 0.005, 0.6, 0.03, 1.0, 0.0001]
 

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from tests.significance import brute
-from warehouse.significance import arbitrary, bootstrap, coins, multiple, randomization
+from warehouse.significance import bootstrap, multiple
 from warehouse.significance.paired import Many, Paired
 from warehouse.significance.parallel import in_order
+from warehouse.significance.shuffles import coins, randomization
+from warehouse.significance.shuffles import functional as arbitrary
 
 SHUFFLES = 2 * coins.CHUNK + 777
 """More than two chunks, the last of which is not whole."""

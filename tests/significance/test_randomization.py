@@ -10,9 +10,10 @@ import pytest
 from scipy import stats
 
 from tests.significance import brute
-from warehouse.significance import coins, lookup, product, randomization
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
+from warehouse.significance.shuffles import all_pairs as product
+from warehouse.significance.shuffles import coins, lookup, randomization
 
 FIRST_COINS = [[40, 78, 67, 28], [30, 186, 60, 231], [242, 67, 149, 23]]
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")

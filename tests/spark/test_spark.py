@@ -13,15 +13,15 @@ import pytest
 
 import cli
 from grammar.errors import QueryError
-from warehouse.catalog import Catalog
-from warehouse.database import Database, open_database, open_to_export
-from warehouse.engines.duckdb import DuckDBEngine, Told
-from warehouse.errors import DataError, WarehouseError
-from warehouse.ingest import load
-from warehouse.lake import MANIFEST, export_lake, open_names, read_manifest
-from warehouse.replacement import create
+from warehouse.faults import DataError, WarehouseError
+from warehouse.lake.folder import MANIFEST, export_lake, open_names, read_manifest
+from warehouse.loading.ingest import load
+from warehouse.query.engine import DuckDBEngine, Told
 from warehouse.session import Session
-from warehouse.sql import Sql
+from warehouse.store.catalog import Catalog
+from warehouse.store.database import Database, open_database, open_to_export
+from warehouse.store.replacement import create
+from warehouse.store.sql import Sql
 
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import Complaints, Load
-from warehouse.database import Database, in_memory
-from warehouse.errors import DataError
-from warehouse.ingest import Loaded, load
+from warehouse.faults import DataError
+from warehouse.loading.ingest import Loaded, load
+from warehouse.store.database import Database, in_memory
 
 
 @pytest.fixture

@@ -146,16 +146,16 @@ def after_power_loss(folder: Path, shadow: Path, to: Path, chance: random.Random
 
 
 def _load(folder: Path) -> None:
-    from warehouse.ingest import load
-    from warehouse.replacement import replacing
+    from warehouse.loading.ingest import load
+    from warehouse.store.replacement import replacing
 
     with replacing(folder / "w.duckdb") as database:
         load(database, folder / "many.csv", "scores")
 
 
 def _load_in_place(folder: Path) -> None:
-    from warehouse.ingest import load
-    from warehouse.replacement import in_place
+    from warehouse.loading.ingest import load
+    from warehouse.store.replacement import in_place
 
     with in_place(folder / "w.duckdb") as database:
         load(database, folder / "many.csv", "scores")
@@ -176,8 +176,8 @@ def _define(folder: Path) -> None:
 
 
 def _init(folder: Path) -> None:
-    from warehouse.ingest import load
-    from warehouse.replacement import making
+    from warehouse.loading.ingest import load
+    from warehouse.store.replacement import making
 
     with making(folder / "new.duckdb") as database:
         load(database, folder / "many.csv", "scores")
@@ -193,7 +193,7 @@ JOBS = {
 
 
 def _child(asked: dict[str, object], out: int) -> None:
-    from warehouse.errors import WarehouseError
+    from warehouse.faults import WarehouseError
 
     shim = os.environ.get("EVALHOUSE_TORN_WRITES")
     calls = 0
@@ -219,7 +219,7 @@ def _child(asked: dict[str, object], out: int) -> None:
 
 
 def _serve() -> None:
-    import warehouse.ingest
+    import warehouse.loading.ingest
     import warehouse.session  # noqa: F401 - so that the children have it
 
     for line in sys.stdin:

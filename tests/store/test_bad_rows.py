@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE, Complaints, Load
-from warehouse.database import Database
-from warehouse.errors import DataError
-from warehouse.ingest import load
-from warehouse.readers import READERS
-from warehouse.readers.zstandard import zstd
-from warehouse.sql import Sql
+from warehouse.faults import DataError
+from warehouse.loading.ingest import load
+from warehouse.loading.readers import READERS
+from warehouse.loading.readers.zstandard import zstd
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
 
 NO_COUNT = "not a whole number from 0 to 999999999"
 COLUMNS = "the columns are test_set, system, document, possible, actual, correct, partial"

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES
-from warehouse.database import open_database
-from warehouse.replacement import create
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.store.database import open_database
+from warehouse.store.replacement import create
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
 
 Count = Callable[[str, int], None]
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -26,9 +26,9 @@ ROWS = 10
 LOADING = """
 import sys
 from pathlib import Path
-from warehouse.replacement import replacing
-from warehouse.errors import WarehouseError
-from warehouse.ingest import load
+from warehouse.store.replacement import replacing
+from warehouse.faults import WarehouseError
+from warehouse.loading.ingest import load
 path, *files = map(Path, sys.argv[1:])
 while files:
     try:
@@ -42,8 +42,8 @@ while files:
 READING = """
 import sys
 from pathlib import Path
-from warehouse.database import open_database
-from warehouse.sql import Sql
+from warehouse.store.database import open_database
+from warehouse.store.sql import Sql
 path = Path(sys.argv[1])
 print("ready", flush=True)
 seen, end = [], 0

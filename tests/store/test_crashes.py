@@ -14,11 +14,11 @@ import pytest
 
 from tests.store.dying import FULL, JOBS, LYING, Dying, after_power_loss, built_shim, on_disk
 from tests.store.texts import SCORES, THREE
-from warehouse.database import open_database
-from warehouse.errors import WarehouseError
-from warehouse.ingest import load
-from warehouse.replacement import create, in_place
-from warehouse.sql import Sql
+from warehouse.faults import WarehouseError
+from warehouse.loading.ingest import load
+from warehouse.store.database import open_database
+from warehouse.store.replacement import create, in_place
+from warehouse.store.sql import Sql
 
 MANY = 5_000
 BEFORE = {job: (0, 0) if job == "init" else (3, 0) for job in JOBS}

@@ -15,13 +15,13 @@ import pytest
 
 import cli
 from tests.store.texts import SCORES, THREE
-from warehouse.database import open_database
-from warehouse.definitions import keep
-from warehouse.errors import WarehouseError
-from warehouse.ingest import load
-from warehouse.replacement import create, making, replacing
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.faults import WarehouseError
+from warehouse.loading.ingest import load
+from warehouse.store.database import open_database
+from warehouse.store.definitions import keep
+from warehouse.store.replacement import create, making, replacing
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
 
 Count = Callable[[str, int], None]
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE
-from warehouse.database import Database, in_memory, open_database
-from warehouse.errors import DataError, WarehouseError
-from warehouse.ingest import load
-from warehouse.replacement import backup, create, in_place, making, replacing
-from warehouse.sql import Sql
+from warehouse.faults import DataError, WarehouseError
+from warehouse.loading.ingest import load
+from warehouse.store.database import Database, in_memory, open_database
+from warehouse.store.replacement import backup, create, in_place, making, replacing
+from warehouse.store.sql import Sql
 
 COUNT = Sql("select count(*) from score")
 
@@ -364,7 +364,7 @@ class TestReplacing:
         def opening(*_: object) -> int:
             raise PermissionError(errno.EACCES, "Permission denied")
 
-        monkeypatch.setattr("warehouse.loading_lock.os.open", opening)
+        monkeypatch.setattr("warehouse.store.lock.os.open", opening)
         said = "w.duckdb.lock cannot be made: Permission denied"
         with pytest.raises(WarehouseError, match=said), replacing(folder / "w.duckdb"):
             pass
@@ -378,7 +378,7 @@ class TestReplacing:
             target.write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("warehouse.replacement.shutil.copyfile", copying)
+        monkeypatch.setattr("warehouse.store.replacement.shutil.copyfile", copying)
         with pytest.raises(WarehouseError, match="the disk is full"), replacing(folder / "w.duckdb"):
             pass
         assert (folder / "w.duckdb").read_bytes() == before
@@ -391,9 +391,9 @@ class TestReplacing:
         code = """if True:
             import resource, signal, sys
             from pathlib import Path
-            from warehouse.replacement import replacing
-            from warehouse.errors import WarehouseError
-            from warehouse.ingest import load
+            from warehouse.store.replacement import replacing
+            from warehouse.faults import WarehouseError
+            from warehouse.loading.ingest import load
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             path, many, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -461,9 +461,9 @@ def test_a_new_warehouse_is_whole_or_not_there(tmp_path: Path) -> None:
 LOADER = """if True:
     import sys, time
     from pathlib import Path
-    from warehouse.replacement import replacing
-    from warehouse.errors import WarehouseError
-    from warehouse.ingest import load
+    from warehouse.store.replacement import replacing
+    from warehouse.faults import WarehouseError
+    from warehouse.loading.ingest import load
     try:
         with replacing(Path(sys.argv[1])) as database:
             load(database, Path(sys.argv[2]), "scores")

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 import warehouse
-from warehouse.database import Database, open_database, open_to_export
-from warehouse.errors import DataError
-from warehouse.exporting import ENDINGS, export_all, export_form
-from warehouse.ingest import load
-from warehouse.readers.recognition import recognize
-from warehouse.records import FORMS, PUBLISHED, SCORES
-from warehouse.replacement import create
-from warehouse.sql import Sql
+from warehouse.faults import DataError
+from warehouse.loading.exporting import ENDINGS, export_all, export_form
+from warehouse.loading.ingest import load
+from warehouse.loading.readers.recognition import recognize
+from warehouse.store.database import Database, open_database, open_to_export
+from warehouse.store.replacement import create
+from warehouse.store.sql import Sql
+from warehouse.tasks.records import FORMS, PUBLISHED, SCORES
 
 VIEWS = (
     "scores",

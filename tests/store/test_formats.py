@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.database import Database
-from warehouse.ingest import load
-from warehouse.readers import READERS
-from warehouse.sql import Sql
+from warehouse.loading.ingest import load
+from warehouse.loading.readers import READERS
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
 
 TEXT = SCORES + THREE
 JSON = "".join(
@@ -116,7 +116,7 @@ def test_a_locked_warehouse_still_loads(database: Database, load_text: Load) -> 
 
 
 def test_listing_the_readers_imports_nothing_heavy() -> None:
-    code = "import sys, warehouse.readers; print({'duckdb', 'numpy', 'lark', 'rich'} & set(sys.modules))"
+    code = "import sys, warehouse.loading.readers; print({'duckdb', 'numpy', 'lark', 'rich'} & set(sys.modules))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "set()"
 

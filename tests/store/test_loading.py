@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.database import Database, in_memory
-from warehouse.errors import DataError
-from warehouse.ingest import forget, load
-from warehouse.readers import READERS
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.faults import DataError
+from warehouse.loading.ingest import forget, load
+from warehouse.loading.readers import READERS
+from warehouse.store.database import Database, in_memory
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
 
 EVALUATED = "evaluation," + SCORES
 

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from warehouse import ingest
-from warehouse.database import Database, open_database
-from warehouse.errors import DataError
-from warehouse.ingest import load
-from warehouse.replacement import create
-from warehouse.sql import Sql
+from warehouse.faults import DataError
+from warehouse.loading import ingest
+from warehouse.loading.ingest import load
+from warehouse.store.database import Database, open_database
+from warehouse.store.replacement import create
+from warehouse.store.sql import Sql
 
 COUNTS = ("possible", "actual", "correct", "partial")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.database import Database, in_memory
-from warehouse.ingest import load
-from warehouse.soundness import check
-from warehouse.sql import Sql
+from warehouse.loading.ingest import load
+from warehouse.store.database import Database, in_memory
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
 
 MUC = Path(__file__).resolve().parents[3] / "shared" / "data" / "muc4"
 FILES = {

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.database import Database, in_memory, open_database
-from warehouse.definitions import keep
-from warehouse.errors import WarehouseError
-from warehouse.fingerprints import wrong
-from warehouse.ingest import load
-from warehouse.readers import READERS
-from warehouse.records import FACT_TABLES
-from warehouse.replacement import create, unbalanced_imports
-from warehouse.sample import fill
-from warehouse.soundness import check
-from warehouse.sql import Sql
-from warehouse.upgrading import upgrade
+from warehouse.faults import WarehouseError
+from warehouse.loading.ingest import load
+from warehouse.loading.readers import READERS
+from warehouse.loading.sample import fill
+from warehouse.store.database import Database, in_memory, open_database
+from warehouse.store.definitions import keep
+from warehouse.store.fingerprints import wrong
+from warehouse.store.replacement import create, unbalanced_imports
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
+from warehouse.store.upgrading import upgrade
+from warehouse.tasks.records import FACT_TABLES
 
 
 def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE
-from warehouse.shell.scripts import SCRIPTS
+from warehouse.shell.system_shells import SCRIPTS
 
 if TYPE_CHECKING:
     import argparse

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE
+from warehouse.commands.answering import answer
 from warehouse.commands.loading import report
-from warehouse.commands.statements import answer
 
 if TYPE_CHECKING:
     import argparse
@@ -36,9 +36,9 @@ QUESTIONS = (
 def demo(asked: argparse.Namespace) -> int:
     """Loads the sample data and asks the questions, each with why."""
     asked.format = asked.format or "table"
-    from warehouse.database import in_memory
-    from warehouse.sample import fill
+    from warehouse.loading.sample import fill
     from warehouse.session import Session
+    from warehouse.store.database import in_memory
 
     with in_memory() as database:
         for loaded in fill(database):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE, WRONG
+from warehouse.commands.answering import answer
 from warehouse.commands.opened import open_session, path_of
-from warehouse.commands.statements import answer
 from warehouse.commands.talk import note
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def init(asked: argparse.Namespace) -> int:
     """Makes a warehouse, empty or with the sample data."""
-    from warehouse.replacement import making
+    from warehouse.store.replacement import making
 
     with making(Path(asked.file)) as database:
         if asked.sample:
-            from warehouse.sample import fill
+            from warehouse.loading.sample import fill
 
             fill(database)
     note(asked, f"{asked.file} is a new warehouse{' with the sample data' if asked.sample else ''}")
@@ -31,7 +31,7 @@ def init(asked: argparse.Namespace) -> int:
 
 def info(asked: argparse.Namespace) -> int:
     """Prints what a warehouse holds; and says by which version of what, and what a query may use."""
-    from warehouse.database import LIBRARY, SCHEMA_VERSION
+    from warehouse.store.database import LIBRARY, SCHEMA_VERSION
 
     with open_session(asked) as opened:
         status = answer(asked, opened, "show test sets; show imports")
@@ -47,8 +47,8 @@ def info(asked: argparse.Namespace) -> int:
 
 def check(asked: argparse.Namespace) -> int:
     """Prints what is unsound in a warehouse, a sentence a line."""
-    from warehouse.shell.running import interruptibly
-    from warehouse.soundness import check
+    from warehouse.interrupting import interruptibly
+    from warehouse.store.soundness import check
 
     with open_session(asked) as opened:
         wrong = interruptibly(partial(check, opened.database), opened.database.interrupt)
@@ -60,7 +60,7 @@ def check(asked: argparse.Namespace) -> int:
 
 def bring_up_to_date(asked: argparse.Namespace) -> int:
     """Brings a warehouse that an older version made to the present schema."""
-    from warehouse.upgrading import upgrade
+    from warehouse.store.upgrading import upgrade
 
     path = _named(asked, "bring up to date")
     had, has = upgrade(path)
@@ -70,7 +70,7 @@ def bring_up_to_date(asked: argparse.Namespace) -> int:
 
 def _named(asked: argparse.Namespace, to: str) -> Path:
     """The warehouse that is meant. Raises WarehouseError where there is none but the sample data."""
-    from warehouse.errors import WarehouseError
+    from warehouse.faults import WarehouseError
 
     path = path_of(asked)
     if path is None:
@@ -80,11 +80,11 @@ def _named(asked: argparse.Namespace, to: str) -> Path:
 
 def back_up(asked: argparse.Namespace) -> int:
     """Copies a warehouse."""
-    from warehouse.database import Database
-    from warehouse.errors import WarehouseError
-    from warehouse.replacement import backup
-    from warehouse.shell.running import interruptibly
-    from warehouse.soundness import check
+    from warehouse.faults import WarehouseError
+    from warehouse.interrupting import interruptibly
+    from warehouse.store.database import Database
+    from warehouse.store.replacement import backup
+    from warehouse.store.soundness import check
 
     def sound(copy: Database) -> None:
         for sentence in interruptibly(partial(check, copy), copy.interrupt):

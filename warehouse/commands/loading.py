@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.commands import DONE
+from warehouse.commands.answering import show
 from warehouse.commands.opened import DEFAULT_FILE, pairs, path_of
-from warehouse.commands.statements import show
 from warehouse.commands.talk import note, progress
 
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.ingest import Loaded, LoadedKind
+    from warehouse.loading.ingest import Loaded, LoadedKind
     from warehouse.results import Result
 
 
@@ -26,11 +26,11 @@ class _DryRunOverError(Exception):
 
 def load_files(asked: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
-    from warehouse.database import in_memory
-    from warehouse.ingest import load
-    from warehouse.readers.recognition import named_files
-    from warehouse.replacement import in_place, replacing
-    from warehouse.shell.running import interruptibly
+    from warehouse.interrupting import interruptibly
+    from warehouse.loading.ingest import load
+    from warehouse.loading.readers.recognition import named_files
+    from warehouse.store.database import in_memory
+    from warehouse.store.replacement import in_place, replacing
 
     path = path_of(asked) or DEFAULT_FILE
     chosen = {key.removeprefix("reader_"): text for key, text in vars(asked).items() if key.startswith("reader_")}
@@ -71,8 +71,8 @@ def _overall(progress: Callable[[float], None], place: int, files: int, share: f
 
 def _recognized(asked: argparse.Namespace, files: list[Path]) -> list[str]:
     """The reader for each file, by what is in it; says which and why."""
-    from warehouse.database import in_memory
-    from warehouse.readers.recognition import recognize
+    from warehouse.loading.readers.recognition import recognize
+    from warehouse.store.database import in_memory
 
     readers = []
     with in_memory() as scratch:

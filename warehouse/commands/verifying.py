@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE, WRONG
+from warehouse.commands.answering import next_of, show
 from warehouse.commands.opened import open_session
-from warehouse.commands.statements import next_of, show
-from warehouse.errors import DataError, Fault
+from warehouse.faults import DataError, Fault
 from warehouse.results import Column, Result, Table
 
 if TYPE_CHECKING:

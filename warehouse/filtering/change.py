@@ -14,7 +14,8 @@ from math import lcm
 
 import numpy as np
 
-from warehouse.significance import exact, matched
+from warehouse.significance import matched
+from warehouse.significance.exact import counting as exact
 from warehouse.significance.paired import Paired
 
 Number = Decimal | float

@@ -13,7 +13,7 @@ from decimal import Decimal
 from warehouse.measures import COUNTS, Statistic, Task
 from warehouse.measures.expression import Constant, Count, Expression, Operation, columns
 from warehouse.query import plan as p
-from warehouse.sql import Sql, join, name, value, values
+from warehouse.store.sql import Sql, join, name, value, values
 
 FIXED_POINT = 2**50
 """What the values of an averaged statistic are multiplied by before they are summed as whole numbers."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from warehouse.catalog import Catalog
 from warehouse.query import plan as p
+from warehouse.store.catalog import Catalog
 from warehouse.version import __version__
 
 

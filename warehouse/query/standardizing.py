@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import fsum, sqrt
 
-from warehouse.catalog import Catalog
-from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.query import plan as p
+from warehouse.query.engine import DuckDBEngine
 from warehouse.query.valuing import By, Line, stored
+from warehouse.store.catalog import Catalog
 
 # --- standardized values ----------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from warehouse.engines.duckdb import DuckDBEngine
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected, expected_cells
 from warehouse.measures import Statistic
@@ -14,6 +13,7 @@ from warehouse.measures.expression import columns, exact
 from warehouse.measures.filtering import auc
 from warehouse.query import compile as sql
 from warehouse.query import plan as p
+from warehouse.query.engine import DuckDBEngine
 from warehouse.results import Cell
 
 By = tuple[Cell, ...]

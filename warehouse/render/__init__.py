@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 
 from warehouse.render.style import Style
 from warehouse.results import Result
@@ -33,48 +32,95 @@ class Format:
     """Whether the notes stand in what is drawn."""
 
 
-def _lazily(module: str, name: str) -> Callable[..., str]:
-    """A function of a module beside this one, imported when it is needed: rich alone takes a tenth of a second."""
+# Each drawing is imported when it is asked for: rich alone takes a tenth of a second.
 
-    def draw(*what: object) -> str:
-        drawn: str = getattr(import_module(f"warehouse.render.{module}"), name)(*what)
-        return drawn
 
-    return draw
+def _table(result: Result, style: Style) -> str:
+    from warehouse.render.console import table
+
+    return table(result, style)
+
+
+def _json(result: Result, style: Style) -> str:
+    from warehouse.render.data import json
+
+    return json(result, style)
+
+
+def _ndjson(result: Result, style: Style) -> str:
+    from warehouse.render.data import ndjson
+
+    return ndjson(result, style)
+
+
+def _csv(result: Result, style: Style) -> str:
+    from warehouse.render.data import csv
+
+    return csv(result, style)
+
+
+def _tsv(result: Result, style: Style) -> str:
+    from warehouse.render.data import tsv
+
+    return tsv(result, style)
+
+
+def _markdown(result: Result, style: Style) -> str:
+    from warehouse.render.markup import markdown
+
+    return markdown(result, style)
+
+
+def _latex(result: Result, style: Style) -> str:
+    from warehouse.render.markup import latex
+
+    return latex(result, style)
+
+
+def _html(result: Result, style: Style) -> str:
+    from warehouse.render.web import html
+
+    return html(result, style)
+
+
+def _page(results: Sequence[Result], style: Style) -> str:
+    from warehouse.render.web import page
+
+    return page(results, style)
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("table", "a table for people; the default on a terminal", _lazily("console", "table"), ".txt"),
+    Format("table", "a table for people; the default on a terminal", _table, ".txt"),
     Format(
         "json",
         "one object a statement: statement, caption, signature, columns, rows, summary, notes",
-        _lazily("text", "json"),
+        _json,
         ".json",
         has_notes=True,
     ),
-    Format("ndjson", "one object a row", _lazily("text", "ndjson"), ".ndjson"),
-    Format("csv", "the rows, comma-separated with a header line", _lazily("text", "csv"), ".csv"),
-    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", _lazily("text", "tsv"), ".tsv"),
+    Format("ndjson", "one object a row", _ndjson, ".ndjson"),
+    Format("csv", "the rows, comma-separated with a header line", _csv, ".csv"),
+    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", _tsv, ".tsv"),
     Format(
         "markdown",
         "a table with its caption and notes, in Markdown",
-        _lazily("markup", "markdown"),
+        _markdown,
         ".md",
         has_notes=True,
     ),
     Format(
         "latex",
         "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
-        _lazily("markup", "latex"),
+        _latex,
         ".tex",
         has_notes=True,
     ),
     Format(
         "html",
         "a page that needs nothing else; a click on a heading sorts the table",
-        _lazily("web", "html"),
+        _html,
         ".html",
-        whole=_lazily("web", "page"),
+        whole=_page,
         has_notes=True,
     ),
 )

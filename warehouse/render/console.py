@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warehouse.render.layout import LEGEND, Sheet, sheets
+from warehouse.render.rectangle import LEGEND, Sheet, sheets
 from warehouse.render.style import Style, clean
 from warehouse.results import Result
 

@@ -5,7 +5,7 @@ colour of its own.
 from __future__ import annotations
 
 from grammar.errors import QueryError
-from warehouse.errors import DataError, WarehouseError
+from warehouse.faults import DataError, WarehouseError
 from warehouse.render.style import clean, width
 
 TAB = 4

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from warehouse.errors import DataError, Fault
+from warehouse.faults import DataError, Fault
 from warehouse.render import FORMATS, WORKBOOK, Style, format_for, render_all
 from warehouse.results import Result
 

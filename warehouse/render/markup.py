@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from warehouse.render.layout import LEGEND, Sheet, unbounded_sheets
+from warehouse.render.rectangle import LEGEND, Sheet, unbounded_sheets
 from warehouse.render.style import UNDEFINED, Style, clean, width
 from warehouse.results import Result
 

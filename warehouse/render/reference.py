@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from warehouse.measures.measure import Measure, Parameter, plain
-from warehouse.records import Field
 from warehouse.render import Format
 from warehouse.significance.tests import Adjustment, Test
+from warehouse.tasks.records import Field
 
 _BLOCK = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 _FIRST_TERMINALS = "\n// --- names, numbers, texts"

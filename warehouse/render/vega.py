@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from warehouse.charts import Chart
-from warehouse.errors import WarehouseError
+from warehouse.faults import WarehouseError
 from warehouse.render.pdf import in_order
 from warehouse.render.vegalite import spec
 

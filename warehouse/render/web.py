@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from html import escape
 
 from warehouse.charts import Chart
-from warehouse.errors import WarehouseError
-from warehouse.render.layout import LEGEND, Sheet, unbounded_sheets
+from warehouse.faults import WarehouseError
 from warehouse.render.markup import spans
+from warehouse.render.rectangle import LEGEND, Sheet, unbounded_sheets
 from warehouse.render.style import Style, clean
 from warehouse.results import Result
 

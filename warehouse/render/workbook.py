@@ -10,8 +10,8 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from warehouse.errors import WarehouseError
-from warehouse.render.layout import LEGEND, tables, triangle_sheets
+from warehouse.faults import WarehouseError
+from warehouse.render.rectangle import LEGEND, tables, triangle_sheets
 from warehouse.render.style import Style, clean, width
 from warehouse.results import Cell, Column, Kind, Result, Table
 

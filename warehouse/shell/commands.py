@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grammar.editing.hints import hints
 from grammar.errors import QueryError
-from warehouse.errors import DataError, Fault
-from warehouse.query.hints import hints
+from warehouse.faults import DataError, Fault
 from warehouse.render import FORMATS, files
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from grammar.clauses import CLAUSES, STATEMENTS
-from warehouse.catalog import Catalog
+from grammar.editing.hints import hints
+from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES, Measure
 from warehouse.measures.measure import plain
-from warehouse.query.hints import hints
-from warehouse.readers import READERS
 from warehouse.render import FORMATS
 from warehouse.shell.meanings import CLAUSE_FORMS, KIND_MEANINGS, STATEMENT_FORMS, WORD_MEANINGS
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
+from warehouse.store.catalog import Catalog
 
 
 class Named(Protocol):

@@ -25,7 +25,7 @@ from prompt_toolkit.styles import Style
 from grammar.errors import QueryError
 from grammar.parser import is_complete, tokens
 from warehouse.render.style import clean
-from warehouse.shell.completion import Candidate
+from warehouse.shell.offers import Candidate
 
 Complete = Callable[[str], Iterable[Candidate]]
 Mistake = Callable[[str], QueryError | None]

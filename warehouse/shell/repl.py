@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Thread
 
 from grammar.errors import QueryError
-from warehouse.catalog import Catalog
-from warehouse.errors import DataError, WarehouseError
+from warehouse.faults import DataError, WarehouseError
+from warehouse.interrupting import interruptibly
 from warehouse.measures import TASKS
 from warehouse.render import FORMATS, Style, files, render
 from warehouse.render.diagnostics import data_error, query_error, unforeseen, warehouse_error
@@ -27,11 +27,11 @@ from warehouse.render.style import clean
 from warehouse.results import Result
 from warehouse.session import Session
 from warehouse.shell import commands, help
-from warehouse.shell.completion import Candidate, candidates
-from warehouse.shell.mistakes import mistake
+from warehouse.shell.checking import mistake
+from warehouse.shell.offers import Candidate, candidates
 from warehouse.shell.prompt import Prompt, lines, typed_lines
-from warehouse.shell.running import interruptibly
-from warehouse.sql import Sql
+from warehouse.store.catalog import Catalog
+from warehouse.store.sql import Sql
 from warehouse.version import __version__
 
 MOST_NAMED = 5

@@ -18,13 +18,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.significance import coins
-from warehouse.significance.coins import Stream
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles, check_sides
 from warehouse.significance.paired import Floats, Integers, Many, Paired
 from warehouse.significance.parallel import in_order
-from warehouse.significance.randomization import Tick
+from warehouse.significance.shuffles import coins
+from warehouse.significance.shuffles.coins import Stream
+from warehouse.significance.shuffles.randomization import Tick
 
 Kind = Literal["percentile", "bca"]
 

@@ -12,14 +12,14 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.significance import coins
-from warehouse.significance.coins import Stream
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Sides, check_shuffles, check_sides
 from warehouse.significance.paired import Floats, Integers, Many
 from warehouse.significance.parallel import in_order
-from warehouse.significance.product import Shuffler, Slice
-from warehouse.significance.randomization import Tick
+from warehouse.significance.shuffles import coins
+from warehouse.significance.shuffles.all_pairs import Shuffler, Slice
+from warehouse.significance.shuffles.coins import Stream
+from warehouse.significance.shuffles.randomization import Tick
 
 TIE = 1e-9
 """Statistics of different pairs that differ by less than this share count as ties: rounding must not break them."""

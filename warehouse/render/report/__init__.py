@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 from warehouse.render import files
@@ -25,24 +24,40 @@ Draw = Callable[[Report, str, Style], Files]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a report can be written as: the ending of its file, what that is, and the module that draws it."""
+    """What a report can be written as: the ending of its file, what that is, and what draws it."""
 
     suffix: str
     meaning: str
-    module: str
+    draw: Draw
 
-    def draw(self, report: Report, name: str, style: Style) -> Files:
-        """The files of a report."""
-        drawn: Files = import_module(f"warehouse.render.report.{self.module}").draw(report, name, style)
-        return drawn
+
+# Each drawing is imported when it is asked for.
+
+
+def _page(report: Report, name: str, style: Style) -> Files:
+    from warehouse.render.report.page import draw
+
+    return draw(report, name, style)
+
+
+def _plain(report: Report, name: str, style: Style) -> Files:
+    from warehouse.render.report.plain import draw
+
+    return draw(report, name, style)
+
+
+def _typeset(report: Report, name: str, style: Style) -> Files:
+    from warehouse.render.report.typeset import draw
+
+    return draw(report, name, style)
 
 
 REPORTS: Mapping[str, Kind] = {
     kind.suffix: kind
     for kind in (
-        Kind(".html", "a page that needs nothing else", "page"),
-        Kind(".md", "Markdown, with its pictures as SVG beside it", "plain"),
-        Kind(".tex", "a LaTeX document, with its pictures as PDF beside it", "typeset"),
+        Kind(".html", "a page that needs nothing else", _page),
+        Kind(".md", "Markdown, with its pictures as SVG beside it", _plain),
+        Kind(".tex", "a LaTeX document, with its pictures as PDF beside it", _typeset),
     )
 }
 """By the ending of the file."""

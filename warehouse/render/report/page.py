@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from importlib.resources import files as resources
 
 from warehouse.charts import Chart
-from warehouse.render.layout import unbounded_sheets
+from warehouse.render.data import csv
 from warehouse.render.markup import latex
+from warehouse.render.rectangle import unbounded_sheets
 from warehouse.render.report.description import LONGEST, Asked, Passage, Piece, Report, shortened
 from warehouse.render.report.prose import Prose
 from warehouse.render.report.wording import NUMBERS, SOURCES, above, notes, provenance, seen, sources_sheet
 from warehouse.render.style import Style
-from warehouse.render.text import csv
 from warehouse.render.web import SORTING, table, text
 from warehouse.results import Result
 

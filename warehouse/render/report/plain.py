@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warehouse.render.layout import unbounded_sheets
 from warehouse.render.markup import escaped, grid
+from warehouse.render.rectangle import unbounded_sheets
 from warehouse.render.report.description import Asked, Passage, Report, shortened
 from warehouse.render.report.prose import Prose, markdown_code, markdown_word
 from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, seen, sources_sheet

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable
 from html.entities import codepoint2name
 
-from warehouse.render.layout import Sheet, unbounded_sheets
 from warehouse.render.markup import heads, latex_cell, typeset
+from warehouse.render.rectangle import Sheet, unbounded_sheets
 from warehouse.render.report.description import Asked, Passage, Piece, Report, shortened
 from warehouse.render.report.prose import Prose, latex_lines
 from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, sources_sheet

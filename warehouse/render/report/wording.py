@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from warehouse.charts import Chart
-from warehouse.render.layout import LEGEND, Sheet
+from warehouse.render.rectangle import LEGEND, Sheet
 from warehouse.render.report.description import Report, Source
 from warehouse.results import Result
 

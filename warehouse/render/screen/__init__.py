@@ -10,8 +10,8 @@ from rich.text import Text
 from warehouse.charts import Bins, Chart, Panel, Squares
 from warehouse.render.screen import bars as columns
 from warehouse.render.screen import squares as pairs
-from warehouse.render.screen.ladder import ladder
 from warehouse.render.screen.plot import plot
+from warehouse.render.screen.rows import ladder
 from warehouse.render.style import Style, clean
 
 SIMULATED = "SIMULATED DATA"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.text import Text
 
 from warehouse.charts import Axis
-from warehouse.charts.limits import ticks
+from warehouse.charts.axes import ticks
 from warehouse.render.style import width
 
 BRAILLE = 0x2800

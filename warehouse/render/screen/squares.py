@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from warehouse.charts import Panel, Squares
-from warehouse.render.layout import middle
+from warehouse.render.rectangle import middle
 from warehouse.render.style import Style, clean, width
 
 SIGNS = {"different": ("■", "bold cyan"), "undecided": ("▒", "yellow"), "same": ("·", "")}

@@ -10,7 +10,7 @@ from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import size
 from warehouse.render.vegalite.looks import FAINT, FONT, GREY, SIZE, VERMILION, Spec, extent
 from warehouse.render.vegalite.marks import groups, layers
-from warehouse.render.vegalite.names import at_ends, beside_points
+from warehouse.render.vegalite.name_places import at_ends, beside_points
 
 LINE = 14
 """Height of a line below the picture."""

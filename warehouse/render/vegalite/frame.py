@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warehouse.charts import Axis, Bins, Panel, Squares
-from warehouse.charts.limits import ticks
+from warehouse.charts.axes import ticks
 from warehouse.render.style import clean
 from warehouse.render.vegalite.looks import HIGH, ROW, SQUARE, WIDE, Spec, distinct, extent
 

@@ -20,7 +20,7 @@ from warehouse.render.vegalite.looks import (
     distinct,
     said,
 )
-from warehouse.render.vegalite.names import on_lines
+from warehouse.render.vegalite.name_places import on_lines
 
 FILLS = {"different": BLUE, "undecided": "#F5C76A", "same": "#F2F2F2"}
 INKS = {"different": "white", "undecided": INK, "same": INK}

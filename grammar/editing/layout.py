@@ -1,0 +1,193 @@
+"""The canonical layout of a script for `evalhouse fmt`: changes blanks, line ends and the case of keywords only.
+
+Works on tokens, not on nodes, so that comments, the order of clauses and the spelling of names and numbers stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
+from grammar.editing.highlighting import tokens
+from grammar.parser import parse
+from grammar.study import PROSE
+
+WIDEST = 100
+"""Columns; a longer statement is broken before its clauses."""
+
+INDENT = "  "
+
+_WITH_CLAUSES = {*QUESTIONS, "plot", "explain", "export"}
+_CLAUSE_STARTS = {clause.first_word for clause in CLAUSES}
+_NOT_CLAUSES = {("order", "by"), ("exchange", "by"), ("replicates", "by"), ("is", "missing"), ("not", "missing")}
+"""Pairs of neighbouring keywords whose second begins no clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A token with what layout needs of its surroundings: line ends in the source between it and the piece before."""
+
+    kind: str
+    text: str
+    line_ends: int
+
+    @property
+    def is_comment(self) -> bool:
+        return self.kind == "comment"
+
+    @property
+    def may_be_called(self) -> bool:
+        """Whether a parenthesis behind the piece holds parameters."""
+        return self.kind in {"name", "text"} or self.is_keyword("mean")
+
+    def is_keyword(self, word: str) -> bool:
+        return self.kind == "keyword" and self.text == word
+
+
+def layout(text: str) -> str:
+    """The script with every statement ended by a semicolon and begun on a line of its own.
+
+    A statement that holds comments or is wider than WIDEST is broken before each clause, indented by two blanks.
+    Comments keep their places: on a line of their own, or at the end of the line they stood on. One blank line is kept
+    where the script has some. Laying out twice changes nothing more.
+
+    Raises QueryError for a script that does not parse.
+    """
+    parse(text)
+    lines: list[str] = []
+    statement: list[_Piece] = []
+    for piece in _pieces(text):
+        if piece.text == ";" and piece.kind == "operator":
+            _add_statement(lines, statement)
+            statement = []
+        elif statement or not piece.is_comment:
+            statement.append(piece)
+        else:
+            _add_comment(lines, piece)
+    _add_statement(lines, statement)
+    return "".join(line + "\n" for line in lines)
+
+
+def _pieces(text: str) -> list[_Piece]:
+    pieces = []
+    end = 0
+    after_comment = False
+    for token in tokens(text):
+        written = text[token.span.start : token.span.end]
+        line_ends = text.count("\n", end, token.span.start)
+        if token.kind == "keyword":
+            written = written.lower()
+        elif token.kind == "comment":
+            # In prose, blanks at the end of a line are a line break.
+            written = written.rstrip("\r") if written.startswith(PROSE) else written.rstrip()
+        if written != ";":  # it will stand before the comments that were before it
+            line_ends = max(line_ends, after_comment)
+            after_comment = token.kind == "comment"
+        pieces.append(_Piece(token.kind, written, line_ends))
+        end = token.span.end
+    return pieces
+
+
+def _add_statement(lines: list[str], pieces: Sequence[_Piece]) -> None:
+    """Add the lines of a statement, then the comments that stood between its last word and its semicolon."""
+    if not pieces:
+        return
+    last = max(at for at, piece in enumerate(pieces) if not piece.is_comment)
+    if lines and pieces[0].line_ends > 1:
+        lines.append("")
+    lines.extend(_statement_lines(pieces[: last + 1]))
+    for comment in pieces[last + 1 :]:
+        _add_comment(lines, comment)
+
+
+def _add_comment(lines: list[str], comment: _Piece) -> None:
+    """Add a comment between statements: at the end of the last line if it stood there, else on a line of its own."""
+    if lines and comment.line_ends == 0:
+        lines[-1] += INDENT + comment.text
+        return
+    if lines and comment.line_ends > 1:
+        lines.append("")
+    lines.append(comment.text)
+
+
+def _statement_lines(pieces: Sequence[_Piece]) -> list[str]:
+    blanks = _blanks(pieces)
+    if not any(piece.is_comment for piece in pieces):
+        line = "".join(blank + piece.text for blank, piece in zip(blanks, pieces, strict=True)) + ";"
+        if max(len(part) for part in line.split("\n")) <= WIDEST:
+            return [line]
+    starts = _clause_starts(pieces)
+    lines: list[str] = []
+    line = ""
+    for at, piece in enumerate(pieces):
+        if piece.is_comment and (piece.line_ends or not line):
+            lines.extend([line] if line else [])
+            lines.append(INDENT + piece.text)
+            line = ""
+        elif piece.is_comment:
+            lines.append(line + INDENT + piece.text)
+            line = ""
+        elif at in starts:
+            lines.extend([line] if line else [])
+            line = INDENT + piece.text
+        elif line:
+            line += blanks[at] + piece.text
+        else:
+            line = (INDENT * 2 if at else "") + piece.text
+    return [*lines, line + ";"]
+
+
+def _clause_starts(pieces: Sequence[_Piece]) -> set[int]:
+    """Where clauses begin."""
+    words = [(at, piece) for at, piece in enumerate(pieces) if not piece.is_comment]
+    starts: set[int] = set()
+    if words[0][1].text not in _WITH_CLAUSES:
+        return starts
+    is_change = any(piece.is_keyword("change") or piece.is_keyword("replicate") for _, piece in words[:2])
+    before, clause = "", ""
+    for at, piece in words[1:]:
+        word = piece.text if piece.kind == "keyword" else ""
+        belongs_to_from = is_change and word == "to" and clause == "from"
+        if belongs_to_from:
+            clause = word
+        elif word in _CLAUSE_STARTS and (before, word) not in _NOT_CLAUSES and word not in STATEMENTS:
+            starts.add(at)
+            clause = word
+        before = word
+    return starts
+
+
+def _blanks(pieces: Sequence[_Piece]) -> list[str]:
+    """What stands before each piece on a line: nothing or a blank."""
+    blanks = []
+    call: list[bool] = []
+    before: _Piece | None = None
+    tight = True
+    for piece in pieces:
+        sign = piece.text if piece.kind == "operator" else ""
+        in_call = bool(call) and call[-1]
+        opens_call = sign == "(" and before is not None and before.may_be_called
+        joined = sign in {",", ")", "."} or opens_call or (sign == "=" and in_call)
+        blanks.append("" if tight or joined else " ")
+        if sign == "(":
+            call.append(opens_call)
+        elif sign == ")" and call:
+            call.pop()
+        is_prefix = sign == "-" and (before is None or before.kind == "keyword" or _asks_for_more(before))
+        tight = sign in {"(", "."} or (sign == "=" and in_call) or is_prefix
+        before = before if piece.is_comment else piece
+    return _with_minus_apart(pieces, blanks)
+
+
+def _asks_for_more(piece: _Piece) -> bool:
+    """Whether a minus behind the piece is a sign, not a subtraction."""
+    return piece.kind == "operator" and piece.text not in {")", "."}
+
+
+def _with_minus_apart(pieces: Sequence[_Piece], blanks: list[str]) -> list[str]:
+    """Two minus signs in a row kept apart, because together they begin a comment."""
+    for at in range(1, len(pieces)):
+        if pieces[at].text == "-" and pieces[at - 1].text == "-":
+            blanks[at] = " "
+    return blanks

@@ -1,0 +1,306 @@
+"""Explaining what does not parse: from the place where reading stopped to a sentence a user can act on.
+
+Takes a text that lark refuses and returns the error; nothing here decides what is right.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lark import Token
+
+from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause
+from grammar.drafts import UnfinishedError
+from grammar.editing.nearness import near
+from grammar.editing.places import Place, place_after
+from grammar.errors import QueryError
+from grammar.lexicon import KEYWORDS, RESERVED, WHOLE_NUMBER, quoted
+from grammar.reading import END, read, this_statement
+from grammar.span import Span
+
+MOST_NAMED = 5
+"""So many things are named in "expected …"; more would not be read."""
+
+_WORD = re.compile(r'"(?:[^"]|"")*"|\$\w+|\w+(?:[-/.:+@]\w+)*|[<>=!&|]+|.', re.DOTALL)
+_WORD_OF_EXPRESSION = re.compile(r'"(?:[^"]|"")*"|\$\w+|[0-9][0-9_.]*\w*|\w+|[<>=!&|]+|.', re.DOTALL)
+
+_STRETCH = re.compile(r'[^\s,;()"]+')
+
+_KINDS = {
+    "new name": "a name",
+    "adjustment": "an adjustment",
+    "attribute": "an attribute",
+    "count": "a count, a measure or a number",
+}
+
+_SIGNS = {
+    "COMMA": "','",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "EQUAL": "'='",
+    "SEMICOLON": "';'",
+    "NUMBER": "a number",
+    "VARIABLE": "a variable",
+    "TEXT": "a text in quotes",
+}
+
+_COMPARISONS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST"}
+
+_OTHER_LANGUAGES = {
+    "==": "=",
+    "<>": "!=",
+    "=>": ">=",
+    "=<": "<=",
+    "&&": "and",
+    "&": "and",
+    "||": "or",
+    "|": "or",
+    "!": "not",
+}
+"""Signs of other query languages, and what stands for them here."""
+
+_CURLY_QUOTES = "\u2018\u2019\u201c\u201d\u00ab\u00bb\u201e\u201a"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where reading stopped: the word that did not fit (empty at the end), the token before it, and what would fit.
+
+    `stretch` is the text without blanks from the name before the word on (GE#2), empty where a blank stands between.
+    """
+
+    word: str
+    span: Span
+    before: Token | None
+    stretch: str
+    place: Place
+    accepted: frozenset[str]
+
+    @property
+    def may_end(self) -> bool:
+        """Whether the statement would be whole without the word."""
+        return END in self.accepted
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords that would fit."""
+        words = (terminal.lower().replace("_", "-") for terminal in sorted(self.accepted))
+        return tuple(word for word in words if word in KEYWORDS)
+
+
+def explained(text: str) -> QueryError:
+    """The error for a text that cannot be parsed."""
+    stop = _stop(text)
+    if not stop.word:
+        return UnfinishedError(f"the statement ends where {_expected(stop)} is expected", stop.span)
+    if stop.word == ";":
+        return QueryError(f"the statement ends where {_expected(stop)} is expected", stop.span)
+    explanations = (_stray_sign, _statement, _extra if stop.may_end else _misfit)
+    return next(error for error in (explain(stop) for explain in explanations) if error)
+
+
+def _stop(text: str) -> Stop:
+    reading = read(text)
+    tokens = this_statement(reading.tokens)
+    place = place_after(tokens)
+    before = tokens[-1] if tokens else None
+    at = len(text) if reading.mistake is None else reading.mistake
+    if not text[at:]:
+        end = (reading.tokens[-1].end_pos or 0) if reading.tokens else 0
+        return Stop("", Span(end, end), before, "", place, reading.accepted)
+    in_expression = place.statement == "define" or place.kind in {"attribute", "value"}
+    if before is not None and before.type in _COMPARISONS and before.end_pos == at and text[at] in "=<>":
+        at = before.start_pos or 0  # the second half of ==, <> or =>
+        before = tokens[-2] if len(tokens) > 1 else None
+    match = (_WORD_OF_EXPRESSION if in_expression else _WORD).match(text, at)
+    word = match.group() if match else text[at]
+    return Stop(word, Span(at, at + len(word)), before, _stretch(text, before, at), place, reading.accepted)
+
+
+def _stretch(text: str, before: Token | None, at: int) -> str:
+    """The text from the name that ends at `at` to the next blank, comma or the like; empty where no name ends there."""
+    if before is None or before.type != "NAME" or before.end_pos != at:
+        return ""
+    match = _STRETCH.match(text, before.start_pos or 0)
+    return match.group() if match else ""
+
+
+def _stray_sign(stop: Stop) -> QueryError | None:
+    """A sign that has no meaning at all, or another one than in the language it was learnt in."""
+    word = stop.word
+    if stop.stretch and word in {"&", "|", "!"}:
+        return QueryError(f"unknown sign {_shown(word)}", stop.span, _in_quotes(stop))
+    if word in _OTHER_LANGUAGES:
+        return QueryError(f"unknown sign '{word}'", stop.span, (f"did you mean {_OTHER_LANGUAGES[word]}?",))
+    if word == "$":
+        return QueryError("a variable has a name right after '$'", stop.span)
+    if word[0] in _CURLY_QUOTES or word == "'" or word == "`":
+        return QueryError(f"unknown sign {_shown(word)}", stop.span, ('names and texts are quoted with "',))
+    if len(word) == 1 and not word.isalnum() and word not in '_.,()=<>+-*/:@"':
+        return QueryError(f"unknown sign {_shown(word)}", stop.span, _in_quotes(stop))
+    return None
+
+
+def _statement(stop: Stop) -> QueryError | None:
+    """A first word that begins no statement, or no question behind plot, explain and export."""
+    if stop.before is None:
+        suggestions = _did_you_mean(stop.word, STATEMENTS)
+        if not _is_word(stop.word):
+            return QueryError(f"a statement begins with a word, not '{_short(stop.word)}'", stop.span)
+        return QueryError(
+            f"unknown statement '{_short(stop.word)}'",
+            stop.span,
+            suggestions or ("statements begin with a word such as score, compare, group, show or load",),
+        )
+    if stop.place.statement in {"plot", "explain", "export"} and not stop.place.question:
+        word = stop.place.statement
+        suggestions = _did_you_mean(stop.word, QUESTIONS)
+        return QueryError(
+            f"{word} takes a question, not '{_short(stop.word)}'",
+            stop.span,
+            suggestions or ("questions are " + ", ".join(QUESTIONS),),
+        )
+    return None
+
+
+def _extra(stop: Stop) -> QueryError:
+    """A word behind what would have been a whole statement."""
+    word, lower = stop.word, stop.word.lower()
+    asked = stop.place.question or stop.place.statement
+    after = f" after '{_short(str(stop.before))}'"
+    if _is_word(word) and stop.place.question:
+        clause = next((clause for clause in CLAUSES if clause.first_word == lower), None)
+        if clause and asked not in clause.statements:
+            return QueryError(
+                f"clause '{lower}' does not apply to {asked}", stop.span, (f"it belongs to {_owners(lower)}",)
+            )
+        if lower in STATEMENTS:
+            return QueryError(f"unexpected '{word}'{after}", stop.span, ("statements are separated by ;",))
+        suggestions = _did_you_mean(word, stop.keywords) or _did_you_mean(word, [known.first_word for known in CLAUSES])
+        if suggestions:
+            return QueryError(f"unknown clause '{_short(word)}' in {asked}", stop.span, suggestions)
+    if stop.stretch:
+        return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, _in_quotes(stop))
+    if "COMMA" in stop.accepted and not _is_sign(word):
+        return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, ("a list is separated by commas",))
+    if _is_word(word) and stop.place.question:
+        return QueryError(f"unknown clause '{_short(word)}' in {asked}", stop.span, _clauses_of(asked))
+    return QueryError(f"unexpected '{_short(word)}'{after}", stop.span)
+
+
+def _misfit(stop: Stop) -> QueryError:
+    """A word where something else must stand."""
+    word = stop.word
+    expected = _expected(stop)
+    message = f"expected {expected}, not '{_short(word)}'"
+    wants_name = bool({"NAME", "WORD"} & stop.accepted)
+    if stop.place.kind == "count" and word.lower() == "mean":
+        return QueryError("mean(…) cannot stand in a definition", stop.span)
+    suggestions = _did_you_mean(word, stop.keywords)
+    if suggestions and not wants_name:
+        return QueryError(message, stop.span, suggestions)
+    if word == "*" and stop.before is not None and stop.before.type == "NAME":
+        return QueryError(f"expected one {stop.place.kind}, not a pattern", stop.span)
+    if wants_name and word.lower() in RESERVED:
+        return QueryError(message, stop.span, (f"as a name it is written in quotes: {quoted(word)}",))
+    if wants_name and "NUMBER" not in stop.accepted and WHOLE_NUMBER.fullmatch(word):
+        return QueryError(message, stop.span, (f"as a name it is written in quotes: {quoted(word)}",))
+    if "TEXT" in stop.accepted and not wants_name and _is_word(word):
+        return QueryError(message, stop.span, (f"a text is written in quotes: {quoted(word)}",))
+    if stop.accepted == {"VARIABLE"} and _is_word(word):
+        return QueryError(message, stop.span, (f"a variable begins with $: ${_short(word)}",))
+    return QueryError(message, stop.span)
+
+
+def _expected(stop: Stop) -> str:
+    """What would fit, in words, at most MOST_NAMED of them."""
+    accepted = set(stop.accepted)
+    found: list[str] = []
+    if {"NAME", "WORD", "PATTERN"} & accepted:
+        found.append(_kind(stop.place.kind))
+        accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "VARIABLE", "MINUS", "LPAR", "STAR", "ALL", "MEAN", "NOT"}
+        if stop.place.kind in {"count", "value"}:
+            accepted -= {"NUMBER"}
+    if "FIELD" in accepted:
+        found.append("the name of an attribute")
+        accepted -= {"FIELD", "TEXT"}
+    if "NUMBER" in accepted:
+        accepted -= {"VARIABLE", "MINUS"}
+    if "TEXT" in accepted:
+        accepted -= {"VARIABLE"}
+    if len(_COMPARISONS & accepted) > 1:
+        found.append("a comparison such as '='")
+        accepted -= _COMPARISONS | {"DOT"}
+    found.extend(sign for terminal, sign in _SIGNS.items() if terminal in accepted and terminal != "SEMICOLON")
+    if not stop.place.statement:
+        found.append("a statement")
+    elif stop.place.statement in {"plot", "explain", "export"} and not stop.place.question:
+        found.append("a question such as score or compare")
+    else:
+        words = [f"'{word}'" for word in stop.keywords if word.upper().replace("-", "_") in accepted]
+        found.extend(words if len(words) <= MOST_NAMED else [f"a word such as {_listed(words[:3])}"])
+    return _listed(found[:MOST_NAMED])
+
+
+def _kind(kind: str) -> str:
+    return _KINDS.get(kind, f"a {kind}" if kind else "a name")
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) < 2:
+        return "".join(words) or "more"
+    return ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def _owners(first_word: str) -> str:
+    owners: list[str] = []
+    for clause in CLAUSES:
+        if clause.first_word == first_word:
+            owners.extend(clause.statements)
+    return _listed(list(dict.fromkeys(owners))).replace(" or ", " and ")
+
+
+def _clauses_of(question: str) -> tuple[str, ...]:
+    words = [clause.words for clause in _applying(question)]
+    return (f"clauses of {question} are " + _listed(words).replace(" or ", " and "),) if words else ()
+
+
+def _applying(question: str) -> list[Clause]:
+    return [clause for clause in CLAUSES if question in clause.statements]
+
+
+def _did_you_mean(word: str, among: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"did you mean {suggestion}?" for suggestion in near(word, among, at_most=1))
+
+
+def _is_word(text: str) -> bool:
+    return text[0].isalnum() or text[0] == "_"
+
+
+def _is_sign(text: str) -> bool:
+    return not _is_word(text) and text[0] not in '"$'
+
+
+def _in_quotes(stop: Stop) -> tuple[str, ...]:
+    """How a name with signs that bare names cannot hold is written."""
+    if not stop.stretch:
+        return ()
+    return (f"a name that holds other signs is written in quotes: {quoted(_short(stop.stretch))}",)
+
+
+def _short(word: str, most: int = 40) -> str:
+    """The word, cut where it is long; messages are one line."""
+    shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in word[: most + 1])
+    return shown if len(word) <= most else shown[: most - 1] + "…"
+
+
+def _shown(sign: str) -> str:
+    """A sign as itself, and by its Unicode number where it cannot be seen or be taken for another."""
+    number = f"U+{ord(sign):04X}"
+    if sign.isascii() and sign.isprintable():
+        return f"'{sign}'"
+    name = unicodedata.name(sign, "")
+    return f"{number} ({name})" if name else number

@@ -1,0 +1,40 @@
+"""Systems from the best to the worst as dots, with their intervals and the groups of those not told apart: the form of
+Chinchor's (1992) figures 7 to 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from warehouse.charts.axes import limits
+from warehouse.charts.chart import Axis, Group, Groups, Mark, Panel, Point, Points, Spans, Unit
+
+Interval = tuple[float, float]
+
+
+def ranking(
+    title: str,
+    measure: str,
+    unit: Unit,
+    ranked: Sequence[tuple[str, float]],
+    intervals: Mapping[str, Interval],
+    computed: Sequence[str] = (),
+    groups: Sequence[tuple[str, Sequence[str]]] = (),
+) -> Panel:
+    """A panel of (name, value) pairs in the order of the ranking. Names in `computed` are drawn as not measured; a
+    group is a letter and the names that share it.
+    """
+    places = {name: place for place, (name, _) in enumerate(ranked)}
+    spans = [(*intervals[name], float(place)) for name, place in places.items() if name in intervals]
+    ends = [value for _, value in ranked] + [end for low, high, _ in spans for end in (low, high)]
+    low, high = limits(ends, (0.0, 1.0) if unit == "proportion" and all(0 <= end <= 1 for end in ends) else None)
+    dots = [Point(value, float(places[name]), name) for name, value in ranked]
+    marks: list[Mark] = [Spans(tuple(spans))] if spans else []
+    marks.append(Points(tuple(dot for dot in dots if dot.name not in computed)))
+    if computed:
+        marks.append(Points(tuple(dot for dot in dots if dot.name in computed), hollow=True))
+    if groups:
+        marks.append(
+            Groups(tuple(Group(letter, tuple(places[name] for name in members)) for letter, members in groups))
+        )
+    return Panel(title, Axis(measure, unit, low, high), Axis("system", "name", names=tuple(places)), tuple(marks))

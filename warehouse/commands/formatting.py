@@ -1,0 +1,75 @@
+"""Scripts as files: reading one, and the command `fmt`, which lays them out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.commands import DONE, WRONG
+from warehouse.commands.talk import note, say
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def script(file: Path) -> str:
+    """The text of a script. Raises DataError if it cannot be read."""
+    from warehouse.faults import DataError, Fault
+
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError((Fault(str(file), None, (error.strerror or "cannot be read").lower()),)) from None
+    except UnicodeDecodeError:
+        raise DataError((Fault(str(file), None, "is not UTF-8"),)) from None
+
+
+def lay_out(asked: argparse.Namespace) -> int:
+    """Lays scripts out; a script that cannot be parsed is left as it is."""
+    from grammar.editing.layout import layout
+    from grammar.errors import QueryError
+
+    status = DONE
+    for file in map(Path, asked.files):
+        text = script(file)
+        try:
+            laid_out = layout(text)
+        except QueryError as error:
+            from warehouse.render.diagnostics import query_error
+
+            say(query_error(error, text, str(file)))
+            status = WRONG
+            continue
+        if laid_out == text:
+            continue
+        if asked.check:
+            say(f"{file} would change")
+            status = WRONG
+        else:
+            _rewrite(file, laid_out)
+            note(asked, f"{file} is laid out anew")
+    return status
+
+
+def _rewrite(file: Path, text: str) -> None:
+    """Puts a text in the place of a file's, all of it or nothing, and keeps who may read it. Raises DataError."""
+    import shutil
+    import tempfile
+
+    from warehouse.faults import DataError, Fault
+
+    try:
+        handle, new = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with open(handle, "w", encoding="utf-8") as out:
+                out.write(text)
+            shutil.copymode(file, new)
+            os.replace(new, file)
+        except BaseException:
+            os.unlink(new)
+            raise
+    except OSError as error:
+        raise DataError(
+            (Fault(str(file), None, f"cannot be written: {(error.strerror or 'why is not known').lower()}"),)
+        ) from None

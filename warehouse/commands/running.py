@@ -1,0 +1,128 @@
+"""The command `run`: a study, its results on standard output, in a file, or as a report."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.commands import CLOSED, DONE, MISUSED, WRONG
+from warehouse.commands.answering import given, next_of, show, target, write
+from warehouse.commands.formatting import script
+from warehouse.commands.opened import open_asked, pairs
+from warehouse.commands.talk import note, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from warehouse.session import Session
+    from warehouse.studies import Answer, Study
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Runs a study."""
+    from warehouse.studies import Study, answers, draws, loads_first
+
+    piped = asked.study == "-"
+    text = sys.stdin.read() if piped else script(Path(asked.study))
+    study = Study("standard input" if piped else Path(asked.study).name, text)
+    output, to = (Path(named) if named else None for named in (asked.output, asked.report))
+    if to is not None:
+        from warehouse.render.report import check
+
+        check(to, asked.force)
+        if draws(study.parts):
+            from warehouse.render.vega import available
+
+            available()
+    format, document = target(asked, output)
+    made = _now()
+    own = loads_first(study.parts) and getattr(asked, "db", None) is None and asked.engine != "spark"
+    with _session(asked, own) as session:
+        session.folder = Path() if piped else Path(asked.study).parent
+        session.confined = not asked.allow_files
+        if not given(asked, session):
+            return MISUSED
+        done: list[Answer] = []
+        status = DONE
+        coming = answers(session, study.parts, asked.keep_going)
+        while (answer := next_of(asked, session, coming)) is not None:
+            done.append(answer)
+            if answer.error is not None:
+                from warehouse.render.diagnostics import query_error
+
+                say(query_error(answer.error, text, None if piped else asked.study))
+                status = CLOSED if answer.closed and not asked.keep_going else WRONG
+            elif answer.result is not None and not document and to is None:
+                show(asked, answer.result)
+        if status != DONE and not asked.keep_going:
+            return status
+        if output is not None or (document and to is None):
+            write(asked, [answer.result for answer in done if answer.result is not None], output, format)
+        if to is not None:
+            _report(asked, study, done, session, to, own, made)
+    return status
+
+
+@contextmanager
+def _session(asked: argparse.Namespace, own: bool) -> Iterator[Session]:
+    """A session on the warehouse that is meant, or on an empty one that lasts as long as the study runs."""
+    if not own:
+        with open_asked(asked) as session:
+            yield session
+        return
+    from warehouse.session import Session
+    from warehouse.store.replacement import create
+
+    with tempfile.TemporaryDirectory(prefix="evalhouse-study-") as folder:
+        path = Path(folder) / "study.duckdb"
+        create(path).close()
+        with Session.open(path) as session:
+            yield session
+
+
+def _report(
+    asked: argparse.Namespace,
+    study: Study,
+    done: Sequence[Answer],
+    session: Session,
+    to: Path,
+    own: bool,
+    made: datetime,
+) -> None:
+    from warehouse.render.report import write
+    from warehouse.render.style import Style
+    from warehouse.studies import report
+
+    stored = session.path.name if session.path else Path(session.lake).name
+    asked_of = "what it loads" if own else stored or "the sample data"
+    described = report(
+        study,
+        done,
+        session,
+        asked_of,
+        pairs(asked.param, "--param NAME=VALUE"),
+        f"{made:%Y-%m-%d %H:%M} UTC",
+    )
+    written = write(described, to, Style(digits=getattr(asked, "digits", None)), asked.force)
+    results = sum(answer.result is not None for answer in done)
+    pictures = len(written) - 1
+    beside = f" and {pictures} picture{'' if pictures == 1 else 's'} beside it" if pictures else ""
+    note(asked, f"{to}: {results} result{'' if results == 1 else 's'}{beside}")
+
+
+def _now() -> datetime:
+    """The time a report bears: that of SOURCE_DATE_EPOCH, where it is set."""
+    said = os.environ.get("SOURCE_DATE_EPOCH")
+    if not said:
+        return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(int(said), UTC)
+    except (ValueError, OverflowError, OSError):
+        say(f"error: SOURCE_DATE_EPOCH is '{said}', which is no number of seconds since 1970")
+        raise SystemExit(MISUSED) from None

@@ -1,0 +1,73 @@
+"""The commands `export-scores`, rows of a warehouse as files that `load` takes, and `export-lake`, all as Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.commands import DONE
+from warehouse.commands.opened import path_of
+from warehouse.commands.talk import note, patience
+
+if TYPE_CHECKING:
+    import argparse
+
+    from warehouse.loading.exporting import Exported
+    from warehouse.store.database import Database
+
+
+def export(asked: argparse.Namespace) -> int:
+    """Writes one kind of rows to a file, or all into a folder."""
+    from warehouse.interrupting import interruptibly
+    from warehouse.loading.exporting import export_all, export_form
+    from warehouse.query.engine import silent
+    from warehouse.tasks.records import FORMS
+
+    target = Path(asked.target)
+    form = next(form for form in FORMS if form.name == asked.kind)
+
+    def work() -> tuple[Exported, ...]:
+        if target.is_dir():
+            return export_all(database, target, force=asked.force)
+        return export_form(database, form, target, force=asked.force)
+
+    with _opened(path_of(asked)) as database, patience(asked) as waiting:
+        written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
+    for each in written:
+        how = f"--as {each.form.name}{' --simulated' if each.simulated else ''}"
+        note(asked, f"{each.file}: {each.rows:,}{' simulated' if each.simulated else ''} rows, for load {how}")
+    if not written:
+        note(asked, "there are no rows to export")
+    return DONE
+
+
+def export_as_lake(asked: argparse.Namespace) -> int:
+    """Writes a warehouse as a folder of Parquet files."""
+    from warehouse.interrupting import interruptibly
+    from warehouse.lake.folder import FACTS, Manifest, export_lake
+    from warehouse.query.engine import silent
+
+    folder = Path(asked.folder)
+
+    def work() -> Manifest:
+        return export_lake(database, folder, force=asked.force)
+
+    with _opened(path_of(asked)) as database, patience(asked) as waiting:
+        written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
+    rows = sum(written.rows[table] for table in FACTS)
+    note(asked, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
+    return DONE
+
+
+def _opened(path: Path | None) -> Database:
+    """The warehouse that is meant, else the sample data. Raises WarehouseError."""
+    from warehouse.loading.sample import sample
+    from warehouse.store.database import open_to_export
+
+    if path is None:
+        database = sample()
+        if database.path is None:
+            return database
+        path = database.path
+        database.close()
+    return open_to_export(path)

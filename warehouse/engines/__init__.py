@@ -1,1 +1,0 @@
-"""Where compiled queries run. An engine takes Sql and gives rows or columns; it knows no statement and no measure."""

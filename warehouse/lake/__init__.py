@@ -1,0 +1,1 @@
+"""Many writers and Spark: a warehouse as a folder of Parquet files."""

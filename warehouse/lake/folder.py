@@ -1,0 +1,181 @@
+"""A lake: a warehouse as a folder of Parquet files, for engines that read facts by the partition. Writing one, and
+opening its names.
+
+The facts lie in a folder a table, parted by test set; everything else is one file a table. `outline` has a row for each
+combination of test set, system, measure and import there is in a fact table, which is all that looking up names asks of
+facts, so that nobody goes through them for it. No query is run over the facts here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from warehouse.faults import DataError, Fault, WarehouseError
+from warehouse.store.database import SCHEMA_VERSION, Database, in_memory
+from warehouse.store.sql import Sql, name
+from warehouse.version import __version__
+
+MANIFEST = "manifest.json"
+
+FACTS = ("score", "decision", "value", "published", "key_label")
+"""The tables that are parted by test set."""
+
+TABLES = (
+    "import", "evaluation", "test_set", "system", "document", "unit", "annotator", "system_attribute",
+    "document_attribute", "definition",
+)  # fmt: skip
+"""The tables that are one file each, in `tables`."""
+
+OUTLINED = {
+    "score": "least(unit_id, 1) as unit_id, 0 as possible, 0 as actual, 0 as correct, 0 as partial",
+    "decision": "false as decision",
+    "value": "measure, 0 as value",
+}
+"""The tables that are too large to be opened with the names, and what their outline has beside test set, system and
+import; the numbers in it mean nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a lake says of itself: by which version it was made, of which schema, and how many rows each table has."""
+
+    version: str
+    schema_version: int
+    rows: dict[str, int]
+
+
+def export_lake(database: Database, folder: Path, *, force: bool = False) -> Manifest:
+    """Writes a warehouse as a lake, which is there, at `folder`, if all goes well, and else not.
+
+    It is made beside its place, in a folder with `.new` behind the name. Raises DataError if something is there that
+    may not be written over, or if it cannot be written: with `force` only a lake is.
+    """
+    _check(folder, force)
+    new, old = (folder.with_name(folder.name + ending) for ending in (".new", ".old"))
+    try:
+        new.mkdir()
+    except OSError as error:
+        raise _refusal(new, f"cannot be made: {error.strerror}") from None
+    try:
+        manifest = _written(database, new)
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(new, folder)
+    except OSError as error:
+        raise _refusal(folder, f"cannot be written: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        elif old.exists():
+            os.replace(old, folder)
+    return manifest
+
+
+def _check(folder: Path, force: bool) -> None:
+    if not folder.absolute().parent.is_dir():
+        raise _refusal(folder, f"there is no folder {folder.absolute().parent}")
+    for ending in (".new", ".old"):
+        beside = folder.with_name(folder.name + ending)
+        if beside.exists() or beside.is_symlink():
+            raise _refusal(beside, "is in the way: an export that was ended from outside may have left it")
+    if folder.exists() or folder.is_symlink():
+        if not force:
+            raise _refusal(folder, "is there already; --force writes over a lake")
+        if folder.is_symlink() or not (folder / MANIFEST).is_file():
+            raise _refusal(folder, "is no lake, and --force writes over nothing else")
+
+
+def _written(database: Database, folder: Path) -> Manifest:
+    for inside in ("tables", "outline", *FACTS):
+        (folder / inside).mkdir()
+    rows: dict[str, int] = {}
+    for table in (*FACTS, *TABLES):
+        rows[table] = int(database.rows("select count(*) from " + name(table))[0][0])
+    for table in FACTS:
+        # Other programs know no enumerated types.
+        columns = "* replace (label::varchar as label)" if table == "key_label" else "*"
+        # A row of no partition would make a folder of its own.
+        if rows[table]:
+            database.write_parted(f"select {columns} from " + name(table), folder / table, "test_set_id")
+    for table in TABLES:
+        database.write("select * from " + name(table), folder / "tables" / f"{table}.parquet")
+    for table, columns in OUTLINED.items():
+        outline = f"select distinct test_set_id, system_id, 0 as document_id, import_id, {columns} from " + name(table)
+        database.write(outline, folder / "outline" / f"{table}.parquet")
+    about = {"version": __version__, "schema_version": SCHEMA_VERSION, "rows": rows}
+    (folder / MANIFEST).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return Manifest(__version__, SCHEMA_VERSION, rows)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """What a lake says of itself. Raises WarehouseError if `folder` is no lake of the present schema."""
+    if not folder.is_dir():
+        raise WarehouseError(f"there is no folder {folder}", ("evalhouse export-lake FOLDER makes one of a warehouse",))
+    try:
+        return parsed(str(folder), (folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise no_lake(str(folder)) from None
+
+
+def no_lake(called: str) -> WarehouseError:
+    """What is said of a folder that is none."""
+    return WarehouseError(f"{called} is not a lake", ("evalhouse export-lake FOLDER makes one of a warehouse",))
+
+
+def parsed(called: str, text: str) -> Manifest:
+    """The manifest of the lake that is so called, from its text. Raises WarehouseError."""
+    try:
+        about = json.loads(text)
+        rows = {str(table): int(count) for table, count in about["rows"].items()}
+        manifest = Manifest(str(about["version"]), int(about["schema_version"]), rows)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise WarehouseError(f"{called}/{MANIFEST} is damaged", ("export the lake again",)) from None
+    if manifest.schema_version != SCHEMA_VERSION:
+        raise WarehouseError(
+            f"{called} has schema version {manifest.schema_version}, and this evalhouse reads version {SCHEMA_VERSION}",
+            ("export the lake again",),
+        )
+    return manifest
+
+
+def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
+    """A warehouse in memory with all of a lake but its large facts, of which it has the outline.
+
+    Raises WarehouseError if a file is not there or cannot be read, or does not have the rows it should.
+    """
+    database = in_memory()
+    try:
+        for table in ("evaluation", "unit", "annotator"):
+            database.run("delete from " + name(table))
+        for table in TABLES:
+            database.run(_filling(table, str(folder / "tables" / f"{table}.parquet")))
+        for table in OUTLINED:
+            database.run(_filling(table, str(folder / "outline" / f"{table}.parquet")))
+        for table in (each for each in FACTS if each not in OUTLINED and manifest.rows.get(each)):
+            database.run(_filling(table, str(folder / table / "*" / "*.parquet")))
+        for table in (*TABLES, *FACTS):
+            found = int(database.rows("select count(*) from " + name(table))[0][0])
+            if table not in OUTLINED and found != manifest.rows.get(table):
+                raise WarehouseError(f"{called} has {found} rows of {table} instead of {manifest.rows.get(table)}")
+    except WarehouseError as error:
+        database.close()
+        raise WarehouseError(f"{called} is damaged: {error.message}", ("export the lake again",)) from None
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _filling(table: str, files: str) -> Sql:
+    return (
+        "insert into " + name(table) + Sql(" by name select * from read_parquet(?, hive_partitioning = true)", (files,))
+    )
+
+
+def _refusal(file: Path, why: str) -> DataError:
+    return DataError((Fault(str(file), None, why),))

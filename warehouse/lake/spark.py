@@ -1,0 +1,432 @@
+"""The engine for what does not fit one machine: sums of facts run on Spark, over a lake (see warehouse.lake.folder).
+
+Names are looked up in a database in memory, as ever; a query that reads a table of facts is translated from DuckDB's
+SQL and runs on Spark, and what it brings has the types that DuckDB would have given. TRANSLATED says where the two
+differ. Neither pyspark nor sqlglot is imported before there is a lake to open.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
+from decimal import Decimal
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from grammar.errors import QueryError
+from warehouse.faults import WarehouseError
+from warehouse.lake.folder import MANIFEST, OUTLINED, no_lake, open_names, parsed, read_manifest
+from warehouse.query.engine import Done, DuckDBEngine, Task, Told
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
+
+LOCAL = "local[*]"
+"""All processors of this machine."""
+
+FACTS: Mapping[str, str] = {
+    "score": "system_id int, document_id int, unit_id int, possible int, actual int, correct int, partial int, "
+    "incorrect int, spurious int, missing int, noncommittal int, import_id int, test_set_id int",
+    "decision": "system_id int, document_id int, decision boolean, confidence double, import_id int, test_set_id int",
+    "value": "system_id int, document_id int, measure string, value double, import_id int, test_set_id int",
+    "published": "system_id int, task string, measure string, value decimal(18, 9), resolution decimal(18, 9), "
+    "import_id int, test_set_id int",
+    "key_label": "document_id int, annotator_id int, label string, import_id int, test_set_id int",
+}
+"""The columns of the facts that Spark reads; said, because a folder without files has none."""
+
+DIMENSIONS: Mapping[str, str] = {
+    "evaluation": "id int, name string",
+    "test_set": "id int, evaluation_id int, name string",
+    "system": "id int, name string",
+    "document": "id int, test_set_id int, name string",
+    "unit": "id int, name string",
+    "annotator": "id int, name string",
+    "system_attribute": "system_id int, name string, value string, import_id int",
+    "document_attribute": "document_id int, name string, value string, import_id int",
+}
+"""The columns of what facts are joined with; said, because looking for them takes a moment each."""
+
+ON_SPARK = frozenset((*OUTLINED, "cells"))
+"""What only Spark can answer; of all else the database in memory has everything."""
+
+SETTINGS: Mapping[str, str] = {
+    "spark.app.name": "evalhouse",
+    "spark.sql.ansi.enabled": "true",  # a sum that overflows is an error, and not null
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+SETTINGS_ON_THIS_MACHINE: Mapping[str, str] = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SparkEngine(DuckDBEngine):
+    """Runs queries of facts on a Spark session over the views of a lake, and others on the database of its names.
+    Shares out blocks of pairs.
+    """
+
+    _: KW_ONLY
+    spark: Any
+
+    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        translated = translate(query)
+        if translated is None:
+            return self.database.rows(query)
+        table = self._run(translated)
+        return list(zip(*(_python(column) for column in table.columns), strict=True)) if table.num_rows else []
+
+    def columns(self, query: Sql) -> dict[str, Any]:
+        """The columns of a query as numpy arrays by name; masked where there are nulls."""
+        translated = translate(query)
+        if translated is None:
+            return self.database.columns(query)
+        table = self._run(translated)
+        return {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+
+    def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Refuses what was typed as SQL, which is DuckDB's."""
+        raise QueryError("sql is not supported by --engine spark", hints=("it is answered by the warehouse itself",))
+
+    def interrupt(self) -> None:
+        """Stops what runs in another thread."""
+        self.database.interrupt()
+        self.spark.sparkContext.cancelAllJobs()
+
+    def each(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
+        """What the work makes of each task, by `mapInArrow`, a partition a task; in the order of the tasks."""
+        import pickle
+
+        import pyarrow as pa
+        from pyspark.serializers import CloudPickleSerializer
+
+        dumps: Callable[[Any], bytes] = CloudPickleSerializer().dumps
+        pickled = dumps(work)
+
+        def made(batches: Iterator[Any]) -> Iterator[Any]:
+            apply = pickle.loads(pickled)
+            for batch in batches:
+                for place, task in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
+                    done = dumps(apply(pickle.loads(task)))
+                    yield pa.RecordBatch.from_pydict({"place": pa.array([place], pa.int64()), "done": [done]})
+
+        context = self.spark.sparkContext
+        rows = context.parallelize([(place, bytearray(dumps(task))) for place, task in enumerate(tasks)], len(tasks))
+        frame = self.spark.createDataFrame(rows, "place long, task binary")
+        found = self._collected(lambda: frame.mapInArrow(made, "place long, done binary"))
+        by_place = dict(zip(found.column("place").to_pylist(), found.column("done").to_pylist(), strict=True))
+        return [pickle.loads(by_place[place]) for place in range(len(tasks))]
+
+    def _run(self, query: Sql) -> Any:
+        args = {f"p{place}": value for place, value in enumerate(query.params)}
+        return self._collected(lambda: self.spark.sql(query.text, args=args))
+
+    def _collected(self, frame: Callable[[], Any]) -> Any:
+        """The rows of a Spark frame as an Arrow table. Raises WarehouseError."""
+        import pyarrow as pa
+        from pyspark.errors import PySparkException
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        try:
+            made = frame()
+            if hasattr(made, "toArrow"):  # from Spark 4 on
+                return made.toArrow()
+            return pa.Table.from_batches(made._collect_as_arrow(), schema=to_arrow_schema(made.schema))
+        except PySparkException as error:
+            raise _failed(str(error)) from None
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark"):
+                raise
+            raise _failed(str(error)) from None
+
+
+# --- opening ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """An open lake: the names, and a Spark session with a view of each table."""
+
+    names: Database
+    spark: Any
+    blocks: int
+
+    def engine(self, database: Database, told: Told) -> SparkEngine:
+        """The engine that asks it."""
+        return SparkEngine(database, told, spark=self.spark, blocks=self.blocks)
+
+
+def open_lake(folder: str, master: str | None = None) -> Lake:
+    """The lake in a folder of this machine or at an address that Spark reads. Raises WarehouseError."""
+    remote = "://" in folder
+    if not remote:
+        manifest = read_manifest(Path(folder))
+    spark = _started(master or LOCAL).newSession()  # so that no two lakes share their views
+    at = folder.rstrip("/") if remote else Path(folder).absolute().as_uri()
+    if remote:
+        with tempfile.TemporaryDirectory(prefix="evalhouse-lake-") as copy:
+            manifest = parsed(folder, _fetched(spark, folder, at, Path(copy)))
+            names = open_names(Path(copy), manifest, folder)
+    else:
+        names = open_names(Path(folder), manifest, folder)
+    try:
+        for table, columns in FACTS.items():
+            spark.read.schema(columns).parquet(f"{at}/{table}").createOrReplaceTempView(table)
+        for table, columns in DIMENSIONS.items():
+            spark.read.schema(columns).parquet(f"{at}/tables/{table}.parquet").createOrReplaceTempView(table)
+        cells = re.search(r"create view cells as\n(.*?);", _schema(), flags=re.DOTALL)
+        if cells is None:
+            raise ValueError("the schema has no view cells")
+        view = translate(Sql(cells[1]))
+        spark.sql(view.text if view else "").createOrReplaceTempView("cells")
+    except Exception as error:
+        names.close()
+        raise _failed(str(error)) from None
+    return Lake(names, spark, spark.sparkContext.defaultParallelism)
+
+
+def _schema() -> str:
+    return files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+def _fetched(spark: Any, called: str, at: str, to: Path) -> str:
+    """Copies what the names need from where only Spark reads, and gives the text of the manifest."""
+    try:
+        [(_, text)] = spark.sparkContext.wholeTextFiles(f"{at}/{MANIFEST}").collect()
+    except Exception:
+        raise no_lake(called) from None
+    try:
+        small = ("tables/*.parquet", "outline/*.parquet", "published/*/*.parquet", "key_label/*/*.parquet")
+        there = spark.sparkContext.binaryFiles(",".join(f"{at}/{files}" for files in small[:2])).collect()
+        for more in small[2:]:
+            # A pattern that nothing fits is an error to Spark, and a table without rows has no files.
+            with suppress(Exception):
+                there += spark.sparkContext.binaryFiles(f"{at}/{more}").collect()
+    except Exception as error:
+        raise _failed(str(error)) from None
+    for address, content in there:
+        depth = 3 if re.search(r"/(published|key_label)/[^/]+/[^/]+$", address) else 2
+        file = to.joinpath(*address.split("/")[-depth:])
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return str(text)
+
+
+def _started(master: str) -> Any:
+    """A Spark session of this process. Raises WarehouseError where there is no Spark, no Java, or no such master."""
+    try:
+        import pyarrow  # noqa: F401
+        import sqlglot  # noqa: F401
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        what = f"--engine spark needs {error.name}, which is not installed"
+        raise WarehouseError(what, ("pip install 'evalhouse[spark]'",)) from None
+    home = os.environ.get("JAVA_HOME")
+    if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
+        raise WarehouseError("--engine spark needs Java 17, which is not here", ("install it, or set JAVA_HOME",))
+    if not re.match(r"local(\[.+\])?$|(spark|k8s|mesos)://.|yarn$", master):
+        raise WarehouseError(
+            f"{master} names no Spark", ("--master local[4], spark://HOST:7077, yarn or k8s://HOST are addresses",)
+        )
+    settings = dict(SETTINGS)
+    if master.startswith("local"):
+        settings |= SETTINGS_ON_THIS_MACHINE
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with _quiet():
+        try:
+            spark = builder.getOrCreate()
+        except Exception as error:
+            why = _sentence(str(error))
+            if "gateway" in why.lower():
+                why = "Java did not start; Spark 3.5 runs on Java 8, 11 and 17"
+            raise WarehouseError(f"Spark does not start on {master}: {why}", ("--master URL names another",)) from None
+        spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Within, what Java is begun with has no standard error, so that its log is on nobody's screen."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _failed(text: str) -> WarehouseError:
+    if "cancelled" in text or "canceled" in text:
+        return WarehouseError("interrupted")
+    return WarehouseError(f"Spark cannot answer this: {_sentence(text)}")
+
+
+def _sentence(text: str) -> str:
+    """What Spark says in many lines, in one: the innermost cause, without the trace."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by: ")] or [
+        line for line in lines if re.match(r":? ?[\w.]+(Exception|Error): ", line)
+    ]
+    said = (causes or lines or ["nothing is known"])[-1 if causes else 0]
+    return re.sub(r"^(Caused by: |: )?([\w.$]+(Exception|Error): )*", "", said).rstrip(" .!")[:300]
+
+
+# --- translating ------------------------------------------------------------------------------------------------------
+
+
+def translate(query: Sql) -> Sql | None:
+    """A query in Spark's SQL, its values named :p0, :p1 …; None for one that reads no facts."""
+    import sqlglot
+    from sqlglot import exp
+
+    places = iter(range(len(query.params)))
+    # A value is a call until the query is parsed, so that it can be followed to its new place.
+    numbered = re.sub(
+        r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[?]""",
+        lambda found: found[0] if found[0] != "?" else f"parameter_({next(places)})",
+        query.text,
+    )
+    tree = sqlglot.parse_one(numbered, read="duckdb")
+    if not any(table.name in ON_SPARK for table in tree.find_all(exp.Table)):
+        return None
+    params = list(query.params)
+    for like in tree.find_all(exp.Like):
+        # A backslash is an ordinary character to DuckDB, and begins an escape in Spark.
+        for call in like.expression.find_all(exp.Anonymous):
+            place = _place(call)
+            params[place] = str(params[place]).replace("\\", "\\\\")
+    for call in list(tree.find_all(exp.Anonymous)):
+        if call.name == "parameter_":
+            call.replace(exp.Placeholder(this=f"p{_place(call)}"))
+    for kind, fits, made in TRANSLATED:
+        # Inner ones first, so that what stands within another is not lost.
+        for node in reversed(list(tree.find_all(getattr(exp, kind)))):
+            if fits(node):
+                node.replace(made(node))
+    return Sql(tree.sql(dialect="spark"), tuple(params))
+
+
+def _place(call: Any) -> int:
+    return int(call.expressions[0].this)
+
+
+def _to(*types: str) -> Callable[[Any], bool]:
+    return lambda node: node.to.this.name in types
+
+
+def _parsed(text: str, **parts: Any) -> Any:
+    from sqlglot import exp
+
+    def filled(node: Any) -> Any:
+        return parts[node.name].copy() if isinstance(node, exp.Column) and node.name in parts else node
+
+    import sqlglot
+
+    return sqlglot.parse_one(text, read="spark").transform(filled)
+
+
+def _whole(node: Any) -> Any:
+    """A whole number of up to 38 digits. Rounds a floating number half to even, as DuckDB does, and reads it exactly:
+    Spark's own cast goes by the shortest decimal text.
+    """
+    if not _floating(node.this):
+        return _parsed("cast(x as decimal(38, 0))", x=node.this)
+    high = f"cast(floor(rint(x) / {2**60}d) as decimal(20, 0))"
+    low = f"cast(rint(x) - floor(rint(x) / {2**60}d) * {2**60}d as bigint)"
+    return _parsed(f"cast({high} * cast({2**60} as decimal(20, 0)) + {low} as decimal(38, 0))", x=node.this)
+
+
+def _floating(node: Any) -> bool:
+    """Whether an expression of the compiler is a floating number: the values of documents, times a whole number."""
+    from sqlglot import exp
+
+    return isinstance(node, exp.Paren) and isinstance(node.this, exp.Mul)
+
+
+def _listed(node: Any) -> Any:
+    """Different texts in order, with a comma between them; null where there are none."""
+    from sqlglot import exp
+
+    (text,) = node.find(exp.Distinct).expressions
+    while isinstance(text, exp.Ordered | exp.Order):
+        text = text.this
+    return _parsed("nullif(array_join(array_sort(collect_set(x)), ', '), '')", x=text)
+
+
+def _ordered(node: Any) -> Any:
+    """By the columns of the query one by one, nulls last."""
+    from sqlglot import exp
+
+    count = len(node.parent_select.expressions) if node.parent_select else len(node.parent.expressions)
+    return exp.Order(
+        expressions=[
+            exp.Ordered(this=exp.Literal.number(place), desc=False, nulls_first=False) for place in range(1, count + 1)
+        ]
+    )
+
+
+Translation = tuple[str, Callable[[Any], bool], Callable[[Any], Any]]
+
+TRANSLATED: tuple[Translation, ...] = (
+    # Spark has no whole numbers of 128 bits; its decimals of 38 digits are as exact, and an overflow is an error.
+    ("Cast", _to("INT128"), _whole),
+    # What stands beside an attribute in a condition may be read before it is known which attribute a row is of.
+    ("Cast", _to("DOUBLE"), lambda node: _parsed("try_cast(x as double)", x=node.this)),
+    # Spark 3 joins texts in the order in which it meets them; the compiler asks for different ones in order.
+    ("GroupConcat", lambda node: True, _listed),
+    # Spark 3 cannot order by all columns, and puts nulls first.
+    ("Order", lambda node: [each.name.lower() for each in node.expressions] in (["all"], [""]), _ordered),
+)
+"""Where DuckDB's SQL differs from Spark's and sqlglot does not know: a kind of node, which of them, and the other."""
+
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+
+def _python(column: Any) -> list[Any]:
+    """A column as Python values; decimals without places are whole numbers."""
+    return [int(each) if _is_whole(each) else each for each in column.to_pylist()]
+
+
+def _is_whole(each: Any) -> bool:
+    return isinstance(each, Decimal) and each.as_tuple().exponent == 0
+
+
+def _array(column: Any) -> Any:
+    """A column as an array of the type that DuckDB gives, masked where there are nulls."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_null(kind):
+        return np.ma.masked_array(np.zeros(len(column), dtype=np.int32), mask=True)
+    if pa.types.is_string(kind) or pa.types.is_decimal(kind):
+        dtype: Any = object if pa.types.is_string(kind) else np.float64
+    else:
+        dtype = kind.to_pandas_dtype()
+    fill: Any = "" if dtype is object else 0
+    null = np.array([not each.is_valid for each in column]) if column.null_count else None
+    filled = (
+        np.array([fill if each is None else each for each in column.to_pylist()], dtype=dtype)
+        if (null is not None or dtype is object or pa.types.is_decimal(kind))
+        else column.to_numpy()
+    )
+    return filled if null is None else np.ma.masked_array(filled, mask=null)

@@ -1,0 +1,1 @@
+"""From files to facts: readers, checks, and the load itself."""

@@ -1,0 +1,339 @@
+"""What may be stored: are the cells good, do the counts of a row agree, does a fact contradict another or a stored one.
+
+Each question is one query over all rows; only where the answer is no are the rows looked at, to say what is wrong on
+which line. The answers to all questions are gathered before the load is refused. Nothing here stores anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from decimal import Decimal
+from typing import Any
+
+from warehouse.faults import DataError, Fault
+from warehouse.loading.facts import attribute_columns, content_columns, given, key_columns
+from warehouse.loading.readers.kinds import KINDS, WHOLE, complaint, shown
+from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging
+from warehouse.store.sql import Sql, join, name, value, values
+from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What must hold between the counts of one row: the sum of `parts`, where known, does not exceed `whole`."""
+
+    parts: tuple[str, ...]
+    whole: str
+
+    def broken(self) -> Sql:
+        """A condition on `fact` that holds where the rule is broken."""
+        parts = [f"coalesce({part}, 0)::bigint" for part in self.parts]
+        return Sql(f"{' + '.join(parts)} > {self.whole}")
+
+    def complaint(self, counts: Mapping[str, int | None]) -> str:
+        """What is wrong with counts that break the rule."""
+        known = {part: count for part in self.parts if (count := counts[part]) is not None}
+        return f"{' + '.join(known)} is {sum(known.values())}, more than {self.whole}, which is {counts[self.whole]}"
+
+
+_NAMED = (EVALUATION, TEST_SET, SYSTEM, DOCUMENT, UNIT, ANNOTATOR)
+"""The fields of which a file has many rows for each name."""
+
+_MATCHED = ("correct", "partial", "incorrect")
+RULES: dict[str, tuple[_Rule, ...]] = {"score": (_Rule(_MATCHED, "possible"), _Rule(_MATCHED, "actual"))}
+"""By table, what must hold between the counts of a fact."""
+
+
+@dataclass(slots=True)
+class Judged:
+    """The staged rows of one form; of each kind of thing that is wrong with them the first, by row, and how many there
+    are in all.
+    """
+
+    staging: Staging
+    staged: Staged
+    wrong: list[tuple[int, Fault]] = dataclass_field(default_factory=list)
+    total: int = 0
+
+    def complain(self, complaints: list[tuple[int, str]], total: int) -> None:
+        """Adds the first complaints of one kind about rows, and how many of it there are."""
+        faults = self.staged.faults(self.staging.source, complaints)
+        self.wrong += zip((row for row, _ in complaints), faults, strict=True)
+        self.total += total
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What is wrong, in the order of the rows."""
+        return [fault for _, fault in sorted(self.wrong, key=lambda pair: pair[0])]
+
+
+def refusal(parts: Sequence[Judged], more: DataError | None = None) -> DataError | None:
+    """The error for what is wrong with the parts of a file, in the order of its lines, after `more`; None where
+    nothing is.
+    """
+    faults = [fault for part in parts for fault in part.faults]
+    sources = list(dict.fromkeys(fault.source for fault in faults))
+    faults.sort(key=lambda fault: (sources.index(fault.source), fault.line or 0))
+    if more:
+        faults = [*more.faults, *faults]
+    total = sum(part.total for part in parts) + (more.total if more else 0)
+    return DataError(tuple(faults[:MOST_FAULTS]), total) if faults else None
+
+
+def check_cells(judged: Judged) -> tuple[str, ...]:
+    """Judges every staged cell, but for names that get a number, and returns notes. Raises DataError if a setting is
+    wrong, or there are no rows.
+    """
+    staging, staged = judged.staging, judged.staged
+    verdicts = _verdicts(staging, staged)
+    for field in verdicts.keys() & _numbered(staging).keys():
+        verdicts[field] = name(field.name) + (" is not null" if field.required else " is null or true")
+    good = join(" and ", ("(" + good + ")" for good in verdicts.values()))
+    filled = [f"count(attribute_{number})" for number in range(len(staged.attributes))]
+    columns = "count(*), count_if(blanks), count_if(not (" + good + ")), " + (" + ".join(filled) or "null")
+    [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + " from " + name(staging.table))
+    if not rows:
+        raise staging.refusal("there is a header and no rows")
+    if wrong:
+        _complain_of_cells(judged)
+    elif attributes == 0:
+        raise staging.refusal("no row gives an attribute a value")
+    return (f"blanks around names were left out in {_rows(blanks)}",) if blanks else ()
+
+
+def leave_only_good(judged: Judged) -> bool:
+    """Drops the rows with a cell that is not good, so that the others can be judged before the load is refused.
+
+    Returns whether that leaves a fact. To be called in a transaction, in which the rows keep their places.
+    """
+    staging, staged = judged.staging, judged.staged
+    good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
+    staging.database.narrow(staging.table, good)
+    filled = f" where coalesce({', '.join(attribute_columns(staged))}) is not null" if staged.attributes else ""
+    [(left,)] = staging.database.rows("select count(*) from " + name(staging.table) + filled)
+    return bool(left)
+
+
+def last_numbers(staging: Staging) -> dict[str, int]:
+    """The number that was last given to a name, by table."""
+    tables = _numbered(staging).values()
+    if not tables:
+        return {}
+    [last] = staging.database.rows("select " + join(", ", (f"(select coalesce(max(id), 0) from {t})" for t in tables)))
+    return dict(zip(tables, last, strict=True))
+
+
+def check_new_names(judged: Judged, known: Mapping[str, int]) -> None:
+    """Judges the names that have got a number since, each once however often it stands in the file. Where one is not
+    good, complains of all cells that are not, and drops their rows as `leave_only_good` does.
+    """
+    good = KINDS["name"].passed_by(Sql("name"))
+    for table, last in known.items():
+        if judged.staging.database.rows(f"select 1 from {table} where id > {last} and not (" + good + ") limit 1"):
+            _complain_of_cells(judged)
+            leave_only_good(judged)
+            return
+
+
+def _numbered(staging: Staging) -> dict[Field, str]:
+    """The fields of a form whose names all get a number, and the tables of these. Where columns are attributes, a row
+    without any is no fact, and its names get none.
+    """
+    return {} if staging.form.attributes else {field: field.name for field in staging.form.key if field in _NAMED}
+
+
+def leave_only_new(judged: Judged) -> tuple[int, int, tuple[str, ...]]:
+    """Drops the facts that stand twice in the file or are stored already. Returns (facts read, facts left, notes).
+
+    Complains where the counts of a fact do not agree, and where two facts of one key differ.
+    """
+    database, form = judged.staging.database, judged.staging.form
+    key = join(", ", map(name, key_columns(form)))
+    firsts = "(select " + key + ", min(place) as place from fact group by all having count(*) > 1)"
+    stored = name(form.table)
+    broken = join(" or ", [*(rule.broken() for rule in RULES.get(form.table, ())), Sql("false")])
+    # One after the other: in one query they would share the memory that there is while a file is loaded.
+    [(read, breaking)] = database.rows("select count(*), count_if(" + broken + ") from fact")
+    # Facts are sorted by their key, so equal ones are neighbours; to group them would take memory for every key.
+    alike = join(" and ", (name(column) + " = lag(" + name(column) + ") over ()" for column in key_columns(form)))
+    [(repeated,)] = database.rows("select count_if(alike) from (select " + alike + " as alike from fact)")
+    [(known,)] = database.rows("select count(*) from fact semi join " + stored + " using (" + key + ")")
+    if breaking:
+        _complain_of_counts(judged)
+    if UNIT in form.key:
+        _complain_of_mixed_units(judged)
+    same = " and ".join(f"a.{column} = b.{column}" for column in key_columns(form))
+    notes = []
+    dropped = 0
+    if repeated:
+        pairs = (
+            "fact as a join " + firsts + " as first using (" + key + ") join fact as b on b.place = first.place and "
+        )
+        _complain_of_contradictions(judged, pairs + same + " where a.place <> b.place", "b.place")
+        doubles = "delete from fact as a using " + firsts + " as b where a.place > b.place and " + same
+        [(dropped,)] = database.rows(doubles)
+        notes.append("1 row repeats an earlier one" if dropped == 1 else f"{dropped} rows repeat earlier ones")
+    if known:
+        pairs = "fact as a join " + stored + " as b on " + same + " where true"
+        _complain_of_contradictions(judged, pairs, "b.import_id")
+        [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
+        dropped += again
+        all_of_them = dropped == read
+        notes.append(
+            "every row is stored already; nothing was added" if all_of_them else f"stored already: {_rows(again)}"
+        )
+    return read, read - dropped, tuple(notes)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
+    """By staged column, a condition that holds where its cell is good."""
+    attributes = (Field(f"attribute_{number}", "name", required=False) for number in range(len(staged.attributes)))
+    verdicts = {}
+    for field in (*given(staging, staged), *attributes):
+        column = name(field.name)
+        filled = " is not null and " if field.required else " is null or "
+        kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
+        verdicts[field] = column + filled + kind.passed_by(column)
+    return verdicts
+
+
+def _complain_of_cells(judged: Judged) -> None:
+    """Complains of the first 20 cells that are not good. Raises DataError where settings are not."""
+    staging, staged = judged.staging, judged.staged
+    verdicts = _verdicts(staging, staged)
+    settings = {field: verdict for field, verdict in verdicts.items() if field.name in staging.fields}
+    if settings:
+        [passed] = staging.database.rows(
+            "select " + join(", ", settings.values()) + " from " + name(staging.table) + " limit 1"
+        )
+        wrong = tuple(
+            staging.fault(complaint(field.kind, f"the value set for {field.name}", staging.fields[field.name] or None))
+            for field, is_good in zip(settings, passed, strict=True)
+            if not is_good
+        )
+        if wrong:
+            raise DataError(wrong)
+    bad = join(" or ", ("not (" + verdict + ")" for verdict in verdicts.values()))
+    total = join(" + ", ("count_if(not (" + verdict + "))" for verdict in verdicts.values()))
+    cells = join(", ", (name(field.name) + "::varchar, (" + verdict + ")" for field, verdict in verdicts.items()))
+    [(faults,)] = staging.database.rows("select " + total + " from " + name(staging.table))
+    rows = "select rowid, " + cells + " from " + name(staging.table)
+    first_rows = rows + " where " + bad + " order by rowid limit " + value(MOST_FAULTS)
+    called = {f"attribute_{number}": column for number, column in enumerate(staged.attributes)} | dict(staged.columns)
+    complaints = [
+        (row, complaint(field.kind, called.get(field.name, field.name), cell))
+        for row, *found in staging.database.rows(first_rows)
+        for field, cell, passed in zip(verdicts, found[::2], found[1::2], strict=True)
+        if not passed
+    ]
+    judged.complain(complaints[:MOST_FAULTS], faults)
+
+
+def _complain_of_counts(judged: Judged) -> None:
+    """Complains of the first 20 breaches of rules between counts."""
+    staging = judged.staging
+    rules, content = RULES[staging.form.table], content_columns(staging.form)
+    broken = [rule.broken() for rule in rules]
+    total = join(" + ", ("count_if(" + condition + ")" for condition in broken))
+    [(breaches,)] = staging.database.rows("select " + total + " from fact")
+    columns = join(", ", [*broken, *map(name, content)])
+    wrong = join(" or ", broken)
+    first_rows = (
+        "select place, " + columns + " from fact where " + wrong + " order by place limit " + value(MOST_FAULTS)
+    )
+    complaints = [
+        (place, rule.complaint(dict(zip(content, found[len(rules) :], strict=True))))
+        for place, *found in staging.database.rows(first_rows)
+        for rule, is_broken in zip(rules, found, strict=False)
+        if is_broken
+    ]
+    judged.complain(complaints[:MOST_FAULTS], breaches)
+
+
+def _complain_of_mixed_units(judged: Judged) -> None:
+    """Complains where a system would have scores both for a whole document and for units of it."""
+    database = judged.staging.database
+    if not database.rows(Sql("select 1 from unit where id <> 0 limit 1")):
+        return
+    mixed = Sql(
+        " from fact semi join (select system_id, document_id from "
+        "(select system_id, document_id, unit_id from fact union all "
+        "select system_id, document_id, unit_id from score) "
+        "group by all having bool_or(unit_id = 0) and bool_or(unit_id <> 0)) using (system_id, document_id)"
+    )
+    [(total,)] = database.rows("select count(*)" + mixed)
+    if total:
+        places = [
+            place for (place,) in database.rows("select place" + mixed + " order by place limit " + value(MOST_FAULTS))
+        ]
+        subjects = _subjects(judged.staging, judged.staged, places)
+        sentence = "the document is scored both as a whole and by unit, which would count it twice"
+        judged.complain([(place, f"{subjects[place]}: {sentence}") for place in places], total)
+
+
+def _complain_of_contradictions(judged: Judged, pairs: Sql, origin: str) -> None:
+    """Complains if in some pairs of facts of one key the later, `a`, differs in content from the earlier, `b`.
+
+    `origin` is the column that says where b stands: b.place in the file, or b.import_id in the warehouse.
+    """
+    staging, staged = judged.staging, judged.staged
+    content = content_columns(staging.form)
+    differing = pairs + " and (" + " or ".join(f"a.{column} is distinct from b.{column}" for column in content) + ")"
+    [(total,)] = staging.database.rows("select count(*) from " + differing)
+    if not total:
+        return
+    attribute = "a.name" if staging.form.attributes else "null"
+    cells = ", ".join(f"a.{column}, b.{column}" for column in content)
+    found = staging.database.rows(
+        f"select a.place, {origin}, {attribute}, {cells} from "
+        + differing
+        + " order by a.place limit "
+        + value(MOST_FAULTS)
+    )
+    subjects = _subjects(staging, staged, [row[0] for row in found])
+    in_file = origin == "b.place"
+    lines = staged.lines({row[1] for row in found}) if staged.lines and in_file else {}
+    complaints = []
+    for place, earlier, attribute_name, *both in found:
+        names = (shown(attribute_name),) if attribute_name else content
+        here, there = _difference(names, both[::2], both[1::2])
+        if in_file:
+            spot = f"line {lines[earlier]}" if earlier in lines else f"row {earlier + 1}"
+            complaints.append((place, f"{subjects[place]} has {here}, but on {spot} it has {there}"))
+        else:
+            complaints.append((place, f"{subjects[place]} has {here}, but is stored with {there} (import {earlier})"))
+    judged.complain(complaints, total)
+
+
+def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tuple[str, str]:
+    """What differs, said of one side and of the other."""
+    differing = [each for each in zip(names, here, there, strict=True) if each[1] != each[2]]
+    return (
+        ", ".join(f"{called} {_said(now)}" for called, now, _ in differing),
+        ", ".join(f"{called} {_said(then)}" for called, _, then in differing),
+    )
+
+
+def _subjects(staging: Staging, staged: Staged, places: list[int]) -> dict[int, str]:
+    """What rows are about: their key, as it stands in the file."""
+    keys = join(", ", (name(field.name) for field in given(staging, staged) if field in staging.form.key))
+    found = staging.database.rows(
+        "select rowid, " + keys + " from " + name(staging.table) + " where rowid in " + values(places)
+    )
+    return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in found}
+
+
+def _said(content: object) -> str:
+    if content is None:
+        return "unknown"
+    if isinstance(content, bool):
+        return "yes" if content else "no"
+    if isinstance(content, Decimal):
+        return f"{content:f}".rstrip("0").rstrip(".")
+    return shown(content)[1:-1] if isinstance(content, str) else str(content)

@@ -1,0 +1,145 @@
+"""From the warehouse to files that the readers of tables take: what is exported and loaded again is the same warehouse.
+
+A form of facts becomes a table with a column a field, in the words and the order of the reader of its name. Files
+appear whole or not at all, and none is written over unless that is asked for. Only rows are exported: measures that
+were defined are statements, and `show measures` has them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from warehouse.faults import DataError, Fault
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql, join, name, value
+from warehouse.tasks.records import DOCUMENTS, EVALUATION, FORMS, PUBLISHED, SYSTEMS, TEST_SET, Form
+
+ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
+"""Of the files that can be written; they decide the format."""
+
+_DIMENSIONS = {
+    "evaluation": "nullif(e.name, '')",
+    "test_set": "t.name",
+    "system": "s.name",
+    "document": "d.name",
+    "unit": "nullif(u.name, '')",
+    "annotator": "nullif(n.name, '')",
+}
+_TABLES = {
+    "evaluation": "join evaluation e on e.id = t.evaluation_id",
+    "test_set": "join test_set t on t.id = {f}.test_set_id",
+    "system": "join system s on s.id = f.system_id",
+    "document": "join document d on d.id = f.document_id",
+    "unit": "join unit u on u.id = f.unit_id",
+    "annotator": "join annotator n on n.id = f.annotator_id",
+}
+_CONTENT = {
+    "decision": "case when f.decision then 'yes' else 'no' end",
+    "label": "f.label::varchar",
+}
+_PRINTED = {"value": "f.value::double", "resolution": "f.resolution::double"}
+"""Without the zeros that a stored decimal ends in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A file that was written: the form of its rows, how many there are, and whether they are simulated."""
+
+    file: Path
+    form: Form
+    rows: int
+    simulated: bool
+
+
+def export_form(database: Database, form: Form, file: Path, *, force: bool = False) -> tuple[Exported, ...]:
+    """Writes all rows of one form to a file in the format of its ending. Returns one entry for rows that are real and
+    one for simulated ones, as far as there are any.
+
+    Raises DataError for another ending, a file that is there, or one that cannot be written.
+    """
+    _check(file, force)
+    counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
+    _write(database, [(_rows(database, form, None), file)])
+    found = (Exported(file, form, rows, simulated) for simulated, rows in counts.items() if rows)
+    return tuple(found) or (Exported(file, form, 0, False),)
+
+
+def export_all(database: Database, folder: Path, *, force: bool = False) -> tuple[Exported, ...]:
+    """Writes all rows of all forms into a folder, a CSV file a form; simulated rows have files of their own.
+
+    Raises DataError if one of the files is there or cannot be written; then none is.
+    """
+    planned = []
+    for form in FORMS:
+        for simulated in (False, True):
+            rows = _count(database, form, simulated)
+            if rows:
+                file = folder / f"{form.name}{'.simulated' if simulated else ''}.csv"
+                _check(file, force)
+                planned.append(Exported(file, form, rows, simulated))
+    _write(database, [(_rows(database, each.form, each.simulated), each.file) for each in planned])
+    return tuple(planned)
+
+
+def _check(file: Path, force: bool) -> None:
+    if not file.name.endswith(ENDINGS):
+        raise _refusal(file, f"its ending names no format; there are {', '.join(ENDINGS)}")
+    if not file.parent.is_dir():
+        raise _refusal(file, f"there is no folder {file.parent}")
+    if file.exists() and not force:
+        raise _refusal(file, "is there already; --force writes over it")
+
+
+def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:
+    """Writes files beside their places first, and moves them there when all are whole."""
+    # Names that nobody can have put a link in the place of.
+    made = [(file.with_name(f".{secrets.token_hex(4)}.{file.name}"), file) for _, file in tables]
+    try:
+        for (select, _), (beside, file) in zip(tables, made, strict=True):
+            try:
+                database.write(select, beside)
+            except OSError as error:
+                raise _refusal(file, f"cannot be written: {error}") from None
+        for beside, file in made:
+            os.replace(beside, file)
+    finally:
+        for beside, _ in made:
+            beside.unlink(missing_ok=True)
+
+
+def _count(database: Database, form: Form, simulated: bool) -> int:
+    row = {SYSTEMS: "distinct f.system_id", DOCUMENTS: "distinct f.document_id"}.get(form, "*")
+    of_form = f"from {form.table} f join import i on i.id = f.import_id where i.simulated = "
+    return int(database.rows(f"select count({row}) {of_form}" + value(simulated))[0][0])
+
+
+def _rows(database: Database, form: Form, simulated: bool | None) -> Sql:
+    """The rows of a form as its reader wants them; of one kind only where `simulated` is not None."""
+    keys = [field.name for field in form.key if not (field is EVALUATION and form is SYSTEMS)]
+    document_tables = form.attributes and TEST_SET in form.key
+    tables = f" from {form.table} f join import i on i.id = f.import_id"
+    # The attributes of documents find their test set by the document.
+    order = ("system", "document", "test_set", "evaluation", "unit", "annotator")
+    for dimension in order:
+        if dimension in keys:
+            tables += " " + _TABLES[dimension].replace("{f}", "d" if document_tables else "f")
+    where = Sql(" where true") if simulated is None else " where i.simulated = " + value(simulated)
+    columns = [Sql(f"{_DIMENSIONS.get(key, 'f.' + key)} as {key}") for key in keys]
+    sorting = Sql(" order by ") + join(", ", [Sql(key) for key in keys])
+    if not form.attributes:
+        content = [field.name for field in form.content]
+        written = _CONTENT | (_PRINTED if form is PUBLISHED else {})
+        columns += [Sql(f"{written.get(each, 'f.' + each)} as {each}") for each in content]
+        return "select " + join(", ", columns) + tables + where + sorting
+    attributes = [str(row[0]) for row in database.rows(Sql(f"select distinct name from {form.table} order by name"))]
+    columns += [
+        "max(f.value) filter (f.name = " + value(attribute) + ") as " + name(attribute) for attribute in attributes
+    ]
+    return "select " + join(", ", columns) + tables + where + " group by all" + sorting
+
+
+def _refusal(file: Path, why: str) -> DataError:
+    return DataError((Fault(str(file), None, why),))

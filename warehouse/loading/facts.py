@@ -1,0 +1,206 @@
+"""From staged texts to facts: numbers for names, types for texts, and into their table.
+
+Names become numbers by joins in SQL, never one by one in Python. The cells have passed their checks before; what may
+not be stored beside what is the business of `judging`.
+"""
+
+from __future__ import annotations
+
+from warehouse.loading.readers.kinds import KINDS, WHOLE
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.store.sql import Sql, join, name, value, values
+from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field, Form
+
+DIMENSIONS = {field.name: f"{field.name}_id" for field in (TEST_SET, SYSTEM, DOCUMENT, UNIT, ANNOTATOR)}
+"""The fields whose names have a table of their own, and the columns that point to it."""
+
+
+def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:
+    """The fields that the file or a setting gives, in the order of the form."""
+    return tuple(field for field in staging.form.fields if field.name in staged.columns or field.name in staging.fields)
+
+
+def attribute_columns(staged: Staged) -> tuple[str, ...]:
+    """The columns that attributes are staged in."""
+    return tuple(f"attribute_{number}" for number in range(len(staged.attributes)))
+
+
+def key_columns(form: Form) -> tuple[str, ...]:
+    """The columns of the table of a form that tell one fact from another."""
+    if form.attributes:
+        return (DIMENSIONS[form.key[-1].name], "name")
+    return tuple(DIMENSIONS.get(field.name, field.name) for field in form.key if field is not EVALUATION)
+
+
+def content_columns(form: Form) -> tuple[str, ...]:
+    """The columns of the table of a form that say what is stored under a key."""
+    return ("value",) if form.attributes else tuple(field.name for field in form.content)
+
+
+def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
+    """Gives numbers to the names that are new, in alphabetical order; returns notes.
+
+    Raises DataError where the name of a test set could mean two.
+    """
+    database, fields = staging.database, given(staging, staged)
+    rows = _rows_with_facts(staging, staged)
+    notes = _place_test_sets(staging, rows, EVALUATION in fields) if TEST_SET in fields else ()
+    for field in (SYSTEM, UNIT, ANNOTATOR):
+        if field in fields:
+            database.run(
+                Sql(
+                    f"insert into {field.name} "
+                    f"select (select coalesce(max(id), 0) from {field.name}) + row_number() over (order by name), name "
+                    f"from (select distinct {field.name} as name from {rows} where {field.name} is not null) "
+                    f"anti join {field.name} using (name)"
+                )
+            )
+    if DOCUMENT in fields:
+        database.run(
+            "insert into document "
+            "select (select coalesce(max(id), 0) from document) + row_number() over (order by test_set_id, name), "
+            f"test_set_id, name from (select distinct test_set_id, document as name from {rows}"
+            + _joined_test_set(EVALUATION in fields)
+            + ") anti join document using (test_set_id, name)"
+        )
+    return notes
+
+
+def make_facts(staging: Staging, staged: Staged) -> None:
+    """The rows as their table wants them, with numbers for names, in the temporary table `fact`, sorted by their key.
+
+    The column `place` is the row that was staged. Where columns are attributes, each that is not empty is one fact.
+    """
+    form, fields = staging.form, given(staging, staged)
+    columns = [Sql("staged.rowid as place")]
+    same: list[Sql] = []
+    tables = " from " + name(staging.table) + " as staged"
+    if TEST_SET in fields:
+        tables += _joined_test_set(EVALUATION in fields)
+        if not form.attributes:
+            columns.append(Sql("placed.test_set_id"))
+    if SYSTEM in fields:
+        tables += " join system on system.name = staged.system"
+        columns.append(Sql("system.id as system_id"))
+    if DOCUMENT in fields:
+        tables += " join document on document.test_set_id = placed.test_set_id and document.name = staged.document"
+        columns.append(Sql("document.id as document_id"))
+    for field in (UNIT, ANNOTATOR):
+        if field in fields:
+            tables += f" left join {field.name} on {field.name}.name = staged.{field.name}"
+            columns.append(Sql(f"coalesce({field.name}.id, 0) as {field.name}_id"))
+        elif field in form.key:
+            same.append(Sql(f"0 as {field.name}_id"))
+    for field in form.fields:
+        if field.name in DIMENSIONS or field is EVALUATION:
+            continue
+        kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
+        if field in fields:
+            columns.append(kind.of("staged." + name(field.name)) + " as " + name(field.name))
+        else:
+            same.append(kind.of(Sql("null::varchar")) + " as " + name(field.name))
+    rows = "select " + join(", ", columns) + tables
+    if form.attributes:
+        rows = _one_row_an_attribute(staged, columns, tables)
+    # What is the same in every row is added behind the sorting, which carries all that it is given.
+    known = [name(column) for column in key_columns(form) if not any(each.text == f"0 as {column}" for each in same)]
+    ordered = "select * from (" + rows + ") order by " + join(", ", [*known, "place"])
+    staging.database.run(
+        "create or replace temp table fact as select " + join(", ", ["*", *same]) + " from (" + ordered + ")"
+    )
+
+
+def store_facts(staging: Staging, import_id: int) -> None:
+    """Appends the facts, which are sorted by test set, system and document, so that asking for one of these reads
+    little.
+    """
+    key, content = key_columns(staging.form), content_columns(staging.form)
+    columns = join(", ", map(name, (*key, *content)))
+    into = "insert into " + name(staging.form.table) + " (" + columns + ", import_id) "
+    staging.database.run(into + "select " + columns + ", " + value(import_id) + "::integer from fact")
+
+
+def _one_row_an_attribute(staged: Staged, columns: list[Sql], tables: Sql) -> Sql:
+    pairs = join(
+        ", ",
+        (
+            "struct_pack(name := nfc_normalize(" + value(attribute) + f"::varchar), value := staged.attribute_{number})"
+            for number, attribute in enumerate(staged.attributes)
+        ),
+    )
+    rows = "select " + join(", ", columns) + ", unnest([" + pairs + "]) as pair" + tables
+    return "select * exclude (pair), pair.name, pair.value from (" + rows + ") where pair.value is not null"
+
+
+def _rows_with_facts(staging: Staging, staged: Staged) -> str:
+    """The staged rows, without those that give no attribute a value where columns are attributes."""
+    if not staged.attributes:
+        return f"{staging.table} as staged"
+    attributes = ", ".join(f"attribute_{number}" for number in range(len(staged.attributes)))
+    return f"(select * from {staging.table} where coalesce({attributes}) is not null) as staged"
+
+
+def _evaluation(is_given: bool) -> str:
+    return "coalesce(staged.evaluation, '')" if is_given else "''"
+
+
+def _joined_test_set(evaluation_given: bool) -> Sql:
+    evaluation = _evaluation(evaluation_given)
+    return Sql(f" join placed on placed.test_set = staged.test_set and placed.evaluation = {evaluation}")
+
+
+def _place_test_sets(staging: Staging, rows: str, evaluation_given: bool) -> tuple[str, ...]:
+    """Finds or makes the named test sets and lists them in the temporary table `placed`; returns notes.
+
+    A row without evaluation belongs to the stored test set of that name if there is one; a row with an evaluation
+    gives it to the stored test set of that name if that has none. In `placed` the evaluation is as in the file, ''
+    where it has none.
+    """
+    database = staging.database
+    found = database.rows(
+        Sql(
+            f"select distinct null::integer, null::integer, {_evaluation(evaluation_given)}, test_set from {rows} "
+            "union all "
+            "select t.id, e.id, e.name, t.name from evaluation e left join test_set t on t.evaluation_id = e.id"
+        )
+    )
+    evaluations: dict[str, int] = {}
+    stored: dict[str, dict[str, int]] = {}
+    named: list[tuple[str, str]] = []
+    for number, evaluation_number, evaluation, test_set in found:
+        if evaluation_number is None:
+            named.append((evaluation, test_set))
+            continue
+        evaluations[evaluation] = evaluation_number
+        if number is not None:
+            stored.setdefault(test_set, {})[evaluation] = number
+    last_number = max((number for of in stored.values() for number in of.values()), default=0)
+    notes: list[str] = []
+    placed: list[tuple[str, str, int]] = []
+    # Rows with an evaluation come first, so that rows without one find the test sets that those make.
+    for evaluation, test_set in sorted(named, key=lambda pair: (not pair[0], pair)):
+        of = stored.setdefault(test_set, {})
+        if evaluation and evaluation not in evaluations:
+            evaluations[evaluation] = 1 + max(evaluations.values())
+            database.run("insert into evaluation values " + values((evaluations[evaluation], evaluation)))
+        if not evaluation and len(of) > 1:
+            which = " and of ".join(sorted(of))
+            raise staging.refusal(f"{test_set} is a test set of {which}; --set evaluation=NAME says which is meant")
+        if not evaluation and of:
+            [number] = of.values()
+        elif evaluation in of:
+            number = of[evaluation]
+        elif "" in of:
+            number = of[evaluation] = of.pop("")
+            database.run(Sql("update test_set set evaluation_id = ? where id = ?", (evaluations[evaluation], number)))
+            notes.append(f"{test_set}, which had no evaluation, is now of {evaluation}")
+        else:
+            number = of[evaluation] = last_number = last_number + 1
+            database.run("insert into test_set values " + values((number, evaluations[evaluation], test_set)))
+        placed.append((evaluation, test_set, number))
+    listed = join(", ", (values(row) for row in placed))
+    placing = (
+        "create or replace temp table placed as from (values " + listed + ") as t(evaluation, test_set, test_set_id)"
+    )
+    database.run(placing)
+    return tuple(notes)

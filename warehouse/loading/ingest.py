@@ -1,0 +1,269 @@
+"""Loading: from a file through a reader into the warehouse, all or nothing, with one row of provenance; and its
+undoing.
+
+What a file looks like is the business of the readers, what may be stored that of `judging`, and how a warehouse is kept
+safe on disk that of `database`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from warehouse.faults import DataError, Fault, WarehouseError
+from warehouse.loading.checks import (
+    Judged,
+    check_cells,
+    check_new_names,
+    last_numbers,
+    leave_only_good,
+    leave_only_new,
+    refusal,
+)
+from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
+from warehouse.loading.readers import READERS, Reader, plugins
+from warehouse.loading.readers.kinds import shown
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.store import fingerprints
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql, join, name, values
+from warehouse.tasks.records import FACT_TABLES, Form
+from warehouse.version import __version__
+
+_POINTERS = {
+    "document": ("score", "decision", "key_label", "value", "document_attribute"),
+    "system": ("score", "decision", "value", "published", "system_attribute"),
+    "unit": ("score",),
+    "annotator": ("key_label",),
+    "test_set": ("score", "decision", "key_label", "value", "published", "document"),
+    "evaluation": ("test_set",),
+}
+"""By table of names, the tables that point to it; documents come before the test sets that they point to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a load did.
+
+    `rows_read` and `rows_new` count facts: a row of the file, or an attribute where columns are attributes.
+    `import_id` is None where nothing was new, and for a dry run.
+    """
+
+    source: str
+    reader: str
+    import_id: int | None
+    rows_read: int
+    rows_new: int
+    notes: tuple[str, ...]
+    kinds: tuple[LoadedKind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedKind:
+    """What a load did with facts of one kind: how many it read, how many were new, and the first rows as texts."""
+
+    form: Form
+    rows_read: int
+    rows_new: int
+    columns: tuple[str, ...]
+    first: tuple[tuple[str | None, ...], ...]
+
+
+MANY_ROWS = 40_000_000
+"""More rows than this are sorted with more memory."""
+
+
+class _DryRunOverError(Exception):
+    """Ends the transaction of a dry run, so that nothing is stored."""
+
+
+def load(
+    database: Database,
+    source: Path,
+    reader: str | Reader,
+    *,
+    fields: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    simulated: bool = False,
+    dry_run: bool = False,
+    called: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Loaded:
+    """Loads one file with a reader, or the reader of a name, all or nothing.
+
+    The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows,
+    `columns` names the columns that fields are taken from, `options` are those of the reader; `progress` is called with
+    the share that is done, from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up
+    to 20 faults, if a row is wrong or contradicts another or a stored one, and WarehouseError if it cannot be stored.
+    """
+    reader = _reader(reader, source) if isinstance(reader, str) else reader
+    tell = progress or (lambda share: None)
+    staging = _staging(database, source, reader, dict(fields or {}), dict(columns or {}), dict(options or {}))
+    tell(0.0)
+    as_it_was = _stamp(source)
+    try:
+        # Staging comes before the transaction, in which row ids would not be the places of the rows.
+        parts = [Judged(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
+        tell(0.5)
+        if sum(_rows_of(part) for part in parts) > MANY_ROWS:
+            database.hold_more()
+        notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
+        tell(0.6)
+        import_id = None
+        kinds: list[LoadedKind] = []
+        with contextlib.suppress(_DryRunOverError), database.transaction():
+            [(number, document)] = database.rows(
+                Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
+            )
+            for part in parts:
+                if part.total and not leave_only_good(part):
+                    continue
+                try:
+                    kind, more_notes = _store(part, int(number))
+                except DataError as error:
+                    raise refusal(parts, error) or error from None
+                kinds.append(kind)
+                notes += more_notes if len(parts) == 1 else (f"{kind.form.name}: {note}" for note in more_notes)
+            if wrong := refusal(parts):
+                raise wrong
+            if _stamp(source) != as_it_was:
+                raise staging.refusal("the file changed while it was read")
+            rows_new = sum(kind.rows_new for kind in kinds)
+            tell(0.9)
+            if dry_run:
+                raise _DryRunOverError
+            if rows_new:
+                import_id = int(number)
+                _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
+            fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
+    finally:
+        with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
+            for table in ("placed", "fact", *(staging.of(form).table for form in reader.forms)):
+                database.forget(table)
+    tell(1.0)
+    rows_read = sum(kind.rows_read for kind in kinds)
+    return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
+
+
+def _rows_of(part: Judged) -> int:
+    return int(part.staging.database.rows("select count(*) from " + name(part.staging.table))[0][0])
+
+
+def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
+    """What a reader stages. A mistake in a reader, which may be anybody's, is said of the file like a mistake in it."""
+    try:
+        return reader.stage(staging)
+    except (DataError, WarehouseError):
+        raise
+    except Exception as error:
+        said = f"the reader {reader.name} failed: {type(error).__name__}: {error}"
+        raise staging.refusal(said) from error
+
+
+def _stamp(source: Path) -> tuple[int, int, int] | None:
+    """What changes when a file does: some files are read more than once, and all of it must be the same file."""
+    with contextlib.suppress(OSError):
+        found = source.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return None
+
+
+def _reader(named: str, source: Path) -> Reader:
+    """A reader by its name. Raises DataError if there is none."""
+    readers = READERS if named in READERS else READERS | plugins()
+    if named not in readers:
+        there_are = f"there is no reader {shown(named)}; there are {', '.join(readers)}"
+        raise DataError((Fault(str(source), None, there_are),))
+    return readers[named]
+
+
+def _staging(
+    database: Database,
+    source: Path,
+    reader: Reader,
+    fields: Mapping[str, str],
+    columns: Mapping[str, str],
+    options: Mapping[str, str],
+) -> Staging:
+    """What a reader is given. Raises DataError for an option that the reader does not have, or a choice it has not."""
+    known = {option.name: option for option in reader.options}
+    staging = Staging(database, source, reader.forms[0], fields, columns)
+    for option, text in options.items():
+        if option not in known:
+            there_are = f"; there are {', '.join(known)}" if known else ""
+            raise staging.refusal(f"the reader {reader.name} has no option {shown(option)}{there_are}")
+        if known[option].choices and text not in known[option].choices:
+            raise staging.refusal(f"--{option} is {shown(text)}, not {' or '.join(known[option].choices)}")
+    return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
+
+
+def _store(part: Judged, import_id: int) -> tuple[LoadedKind, tuple[str, ...]]:
+    """Stores the new facts of one form, unless something is wrong with them; returns what there was to do, and
+    notes.
+    """
+    staging, staged = part.staging, part.staged
+    known = last_numbers(staging)
+    notes = number_names(staging, staged)
+    check_new_names(part, known)
+    make_facts(staging, staged)
+    read, new, more_notes = leave_only_new(part)
+    columns = (*(field.name for field in given(staging, staged)), *staged.attributes)
+    shown_columns = (*columns[: len(columns) - len(staged.attributes)], *attribute_columns(staged))
+    first_rows = f" from {staging.table} where rowid < 5 order by rowid"
+    first = staging.database.rows("select " + join(", ", map(name, shown_columns)) + first_rows)
+    if not part.total:
+        store_facts(staging, import_id)
+    return LoadedKind(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
+
+
+def forget(database: Database, import_id: int) -> int:
+    """Undoes one load: removes its facts and the names that nothing else uses. Returns how many facts there were.
+
+    Facts of a later file that were stored already are facts of the first import, and go with it. Raises DataError if
+    there is no such import.
+    """
+    rows = dict(database.rows(Sql("select id, rows from import order by id")))
+    if import_id not in rows:
+        there_are = f"there are {', '.join(map(str, rows))}" if rows else "there are none"
+        raise DataError((Fault(f"import {import_id}", None, f"there is no such import; {there_are}"),))
+    with database.transaction():
+        for table in FACT_TABLES:
+            database.run("delete from " + name(table) + Sql(" where import_id = ?", (import_id,)))
+        database.run(Sql("delete from import where id = ?", (import_id,)))
+        _prune(database)
+        fingerprints.keep(database, (import_id,))
+    return int(rows[import_id])
+
+
+def _prune(database: Database) -> None:
+    """Removes the names that nothing points to. Row 0 of a table is the name that is not given, and stays."""
+    for table, pointing in _POINTERS.items():
+        used = join(" union all ", (f"select {table}_id from " + name(each) for each in pointing))
+        database.run("delete from " + name(table) + " where id <> 0 and id not in (" + used + ")")
+
+
+def _record_import(staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool) -> None:
+    """Writes the row of provenance. Facts of every kind that a file brings belong to one import."""
+    options: dict[str, Mapping[str, str | None]] = {"columns": staging.columns, "fields": staging.fields}
+    if staging.options:
+        options["options"] = staging.options
+    with staging.source.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    row = (
+        number,
+        called,
+        digest,
+        reader,
+        json.dumps(options, sort_keys=True, ensure_ascii=False, separators=(",", ":")),
+        datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        rows,
+        __version__,
+        simulated,
+    )
+    staging.database.run("insert into import values " + values(row))

@@ -1,0 +1,126 @@
+"""Annotations of BRAT: an archive (.tar, .tar.gz) of folders of `.ann` files, the one named gold being the key.
+
+Every other folder is a system, and a file in it is a document. Text-bound annotations (T lines) are compared: the same
+place and type is correct; the same place and another type is incorrect, and counts under the type of the key; an
+overlap of the same type is partial where that is asked for. Relations, events, attributes and notes are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from warehouse.loading.readers.kinds import shown
+from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.sheets import Sheets
+from warehouse.loading.readers.spans import COLUMNS, Tally
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.tasks.records import SCORES
+
+EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Arg1:T1 Arg2:T2\n"
+"""One file of an archive."""
+
+_ANNOTATION = re.compile(r"T\S*\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t.*)?")
+
+_OTHERS = "REAMN*#"
+"""What the lines of relations, events, attributes, normalizations, equivalences and notes begin with."""
+
+Place = tuple[tuple[int, int], ...]
+"""The fragments of an annotation: from where to before where."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Annotation:
+    """A type at a place."""
+
+    place: Place
+    kind: str
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages a score tuple a system, document and type. Raises DataError where there is no folder of the key."""
+    gold = staging.options.get("gold") or "gold"
+    overlap = staging.options.get("overlap") == "partial"
+    folders: dict[str, dict[str, list[Annotation]]] = {}
+    for document in documents(staging):
+        if document.member is None:
+            raise staging.refusal("an archive (.tar or .tar.gz) of folders of .ann files is wanted")
+        path = PurePosixPath(document.member)
+        if path.suffix == ".ann" and not path.name.startswith("."):
+            folder = folders.setdefault(path.parent.name, {})
+            if path.stem in folder:
+                raise document.refusal(f"there is another {path.parent.name}/{path.name} in the archive")
+            folder[path.stem] = _annotations(document)
+    if gold not in folders or len(folders) < 2:
+        there_are = f"there are {', '.join(map(shown, folders))}" if folders else "there are none"
+        raise staging.refusal(f"folders of .ann files are wanted, {shown(gold)} and one a system; {there_are}")
+    key = folders.pop(gold)
+    kinds = sorted({one.kind for found in (key, *folders.values()) for listed in found.values() for one in listed})
+    unknown = sum(name not in key for found in folders.values() for name in found)
+    with Sheets(staging, SCORES) as sheets:
+        scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
+        for system, found in sorted(folders.items()):
+            for name, wanted in sorted(key.items()):
+                counted = tallies(wanted, found.get(name, []), overlap=overlap)
+                for kind in kinds:
+                    scores.add(
+                        None, system, name, kind, *counted.get(kind, Tally()).cells, member=f"{system}/{name}.ann"
+                    )
+        return sheets.staged((f"left out, having no key: {unknown} files",) if unknown else ())
+
+
+def _annotations(document: Document) -> list[Annotation]:
+    found = []
+    for number, line in document.lines():
+        if not line.startswith("T"):
+            if line.strip() and line[0] not in _OTHERS:
+                raise document.refusal(
+                    "this is no annotation: the lines of BRAT begin with T, R, E, A, M, N, * or #", number
+                )
+            continue
+        read = _ANNOTATION.fullmatch(line)
+        if read is None:
+            raise document.refusal("this is no text-bound annotation: T1, a tab, a type and where it stands", number)
+        fragments = (fragment.split(" ") for fragment in read[2].split(";"))
+        place = tuple((int(start), int(end)) for start, end in fragments)
+        if any(start > end for start, end in place):
+            raise document.refusal(f"{shown(read[2])} ends before it begins", number)
+        found.append(Annotation(place, read[1]))
+    return found
+
+
+def tallies(key: list[Annotation], found: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
+    """The counts of each type in one document; each annotation is matched once, from left to right."""
+    possible = Counter(one.kind for one in key)
+    actual, correct, incorrect, partial = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    same = Counter(key) & Counter(found)
+    for one, count in same.items():
+        correct[one.kind] += count
+        actual[one.kind] += count
+    left = sorted((Counter(key) - same).elements())
+    others: list[Annotation] = []
+    for one in sorted((Counter(found) - same).elements()):
+        match = next((other for other in left if other.place == one.place), None)
+        if match is None:
+            others.append(one)
+            continue
+        left.remove(match)
+        incorrect[match.kind] += 1
+        actual[match.kind] += 1
+    for one in others:
+        actual[one.kind] += 1
+        match = next((other for other in left if overlap and _overlapping(one, other)), None)
+        if match is not None:
+            left.remove(match)
+            partial[one.kind] += 1
+    return {
+        kind: Tally(possible[kind], actual[kind], correct[kind], partial[kind], incorrect[kind])
+        for kind in {*possible, *actual}
+    }
+
+
+def _overlapping(one: Annotation, other: Annotation) -> bool:
+    pairs = ((here, there) for here in one.place for there in other.place)
+    return one.kind == other.kind and any(here[0] < there[1] and there[0] < here[1] for here, there in pairs)

@@ -1,0 +1,104 @@
+"""`per_instance_stats.json` of HELM: for each instance, perturbation and trial a list of statistics.
+
+A document is an instance, `id1`, or `id1:typos(prob=0.1)` under a perturbation; its value is sum / count. Trials are
+replicates, and are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`),
+and the test set what stands before it. A statistic goes by its name; `@` and a split of its own follow where there is
+one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from warehouse.loading.readers.lines import documents
+from warehouse.loading.readers.sheets import Sheets
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.tasks.records import VALUES
+
+EXAMPLE = """\
+[{"instance_id": "id1", "train_trial_index": 0,
+  "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": 1.0}]},
+ {"instance_id": "id1", "train_trial_index": 0, "perturbation": {"name": "typos"},
+  "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": 0.0}]}]
+"""
+
+LARGEST = 256 * 1024 * 1024
+"""The largest file that is read, in bytes."""
+
+_NO_PARAMETERS = ("name", "robustness", "fairness", "computed_on")
+"""What HELM says of every perturbation, whatever it does to the text."""
+
+_RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages the values of the instances. Raises DataError where the file is no list of them."""
+    test_set, system = _named(staging)
+    found: dict[tuple[str, str], list[float]] = {}
+    empty = 0
+    for document in documents(staging):
+        try:
+            instances = json.loads(document.whole(LARGEST))
+        except json.JSONDecodeError as error:
+            raise document.refusal("this is not JSON", error.lineno) from None
+        except (ValueError, RecursionError):
+            raise document.refusal("this is not JSON") from None
+        if not isinstance(instances, list):
+            raise document.refusal("this is no list of instances")
+        for place, instance in enumerate(instances, start=1):
+            try:
+                for name, measure, value in _values(instance):
+                    if math.isfinite(value):
+                        found.setdefault((name, measure), []).append(value)
+                    else:
+                        empty += 1
+            except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+                raise document.refusal(
+                    f"instance {place} has no instance_id, or no stats with name, count and sum"
+                ) from None
+    with Sheets(staging, VALUES) as sheets:
+        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        for (name, measure), listed in found.items():
+            values.add(None, test_set, system, name, measure, math.fsum(listed) / len(listed))
+        trials = max(map(len, found.values()), default=0)
+        notes = [f"instances were tried up to {trials} times; values are means over the trials"] if trials > 1 else []
+        if empty:
+            notes.append(f"left out, being of no instance or no finite number: {empty} statistics")
+        return sheets.staged(notes)
+
+
+def _values(instance: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
+    """The (document, measure, value) of one instance; nan where nothing was counted."""
+    name = str(instance["instance_id"])
+    if perturbation := instance.get("perturbation"):
+        name += f":{_called(perturbation)}"
+    for stat in instance["stats"]:
+        said = stat["name"]
+        measure = str(said["name"]) + (f"@{said['sub_split']}" if said.get("sub_split") else "")
+        yield name, measure, float(stat["sum"]) / stat["count"] if stat["count"] else math.nan
+
+
+def _called(perturbation: dict[str, Any]) -> str:
+    """The name of a perturbation and its parameters, in alphabetical order: a scenario may use one in several ways."""
+    parameters = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in sorted(perturbation.items())
+        if key not in _NO_PARAMETERS and value is not None
+    ]
+    return f"{perturbation['name']}({','.join(parameters)})" if parameters else str(perturbation["name"])
+
+
+def _named(staging: Staging) -> tuple[str, str]:
+    """The test set and the system, by settings or by the name of the folder."""
+    run = _RUN.fullmatch(staging.source.absolute().parent.name)
+    test_set = staging.fields.get("test_set") or (run and f"{run['before']}{run['after']}")
+    system = staging.fields.get("system") or (run and run["model"])
+    if not test_set:
+        raise staging.refusal("the folder does not say the scenario; --set test_set=NAME does")
+    if not system:
+        raise staging.refusal("the folder does not say the model; --set system=NAME does")
+    return test_set, system

@@ -1,0 +1,197 @@
+"""Logs of Inspect: an `.eval` archive, or the same log as JSON.
+
+A document is a sample, by its id; the test set is the task, the system is the model. Scores C, I, P and N become score
+tuples, a unit a scorer: one item that is correct, incorrect, partial or noncommittal. Numbers become values, a measure
+a scorer. Epochs are replicates: values are averaged over them, tuples are summed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from warehouse.faults import DataError, Fault
+from warehouse.loading.readers.kinds import finite, shown
+from warehouse.loading.readers.lines import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
+from warehouse.loading.readers.sheets import Sheets
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.tasks.records import SCORES, VALUES
+
+if TYPE_CHECKING:
+    from warehouse.loading.readers.zstandard import zipfile
+
+EXAMPLE = """\
+{"version": 2, "eval": {"task": "popularity", "model": "openai/gpt-4o-mini"},
+ "samples": [
+  {"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}, "length": {"value": 12}}},
+  {"id": 2, "epoch": 1, "scores": {"match": {"value": "I"}, "length": {"value": 7}}}]}
+"""
+
+LARGEST_MEMBER = 256 * 1024 * 1024
+"""The largest sample, or log in JSON, that is read, in bytes."""
+
+COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
+
+LETTERS = {
+    "C": (1, 1, 1, 0, 0, 0, 0, 0),
+    "P": (1, 1, 0, 1, 0, 0, 0, 0),
+    "I": (1, 1, 0, 0, 1, 0, 0, 0),
+    "N": (1, 0, 0, 0, 0, 0, 1, 1),
+}
+"""The counts of one answer; with half credit for P, recall is the accuracy that Inspect prints."""
+
+Sample = tuple[dict[str, Any], str | None]
+"""A sample, and the member of the archive that it is."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages the scores of the samples. Raises DataError where the log is damaged, or no sample has a score."""
+    letters: dict[tuple[str, str], list[int]] = {}
+    numbers: dict[tuple[str, str], list[float]] = {}
+    members: dict[str, str | None] = {}
+    epochs: Counter[str] = Counter()
+    unscored: list[str] = []
+    unmapped: Counter[str] = Counter()
+    header, samples = _log(staging)
+    for sample, member in samples:
+        if "id" not in sample:
+            raise DataError((_fault(staging, member, "this is no sample: it has no id"),))
+        name = str(sample["id"])
+        members.setdefault(name, member)
+        epochs[name] += 1
+        found = list(_scores(sample))
+        if not found:
+            unscored.append(name)
+        for scorer, value in found:
+            if isinstance(value, str) and value in LETTERS:
+                counts = letters.setdefault((name, scorer), [0] * len(COLUMNS))
+                letters[name, scorer] = [a + b for a, b in zip(counts, LETTERS[value], strict=True)]
+            elif (number := finite(value)) is not None:
+                numbers.setdefault((name, scorer), []).append(number)
+            else:
+                unmapped[scorer] += 1
+    with Sheets(staging, VALUES, SCORES) as sheets:
+        test_set, system = _named(staging, header, "test_set", "task"), _named(staging, header, "system", "model")
+        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
+        for (name, scorer), counted in letters.items():
+            scores.add(None, test_set, system, name, scorer, *counted, member=members[name])
+        for (name, scorer), listed in numbers.items():
+            mean = math.fsum(listed) / len(listed)
+            values.add(None, test_set, system, name, scorer, mean, member=members[name])
+        if not letters and not numbers:
+            raise staging.refusal(f"no sample has a score; samples: {len(epochs)}")
+        return sheets.staged(_notes(epochs, unscored, unmapped))
+
+
+def _notes(epochs: Counter[str], unscored: list[str], unmapped: Counter[str]) -> Iterator[str]:
+    most = max(epochs.values(), default=0)
+    if most > 1:
+        yield f"samples were answered up to {most} times (epochs): values are means over them, score tuples are sums"
+    if unscored:
+        listed = ", ".join(shown(name)[1:-1] for name in unscored[:20])
+        yield f"left out, having no score: {len(unscored)} samples ({listed}{', …' if len(unscored) > 20 else ''})"
+    for scorer, count in unmapped.items():
+        yield f"left out, {scorer} being neither C, I, P, N nor a finite number: {count} samples"
+
+
+def _scores(sample: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The scorers and values of a sample; where a scorer gives several values, `scorer.key`."""
+    scores = sample.get("scores") or sample.get("score") or {}
+    if not isinstance(scores, dict):
+        return
+    if "value" in scores and not isinstance(scores["value"], dict):
+        scores = {"score": scores}
+    for scorer, score in scores.items():
+        value = score.get("value") if isinstance(score, dict) else None
+        if isinstance(value, dict):
+            for key, part in value.items():
+                yield f"{scorer}.{key}", part
+        elif value is not None:
+            yield scorer, value
+
+
+def _named(staging: Staging, header: dict[str, Any], field: str, key: str) -> str:
+    said = header.get("eval")
+    found = staging.fields.get(field) or (said.get(key) if isinstance(said, dict) else None)
+    if not found:
+        raise staging.refusal(f"the log does not say the {key}; --set {field}=NAME does")
+    return str(found)
+
+
+def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
+    """The header of a log, and its samples one at a time."""
+    if start_of(staging) == b"PK\x03\x04":
+        return _archive(staging)
+    log: dict[str, Any] = {}
+    for document in documents(staging):
+        log = _json(staging, document.whole(LARGEST_MEMBER), document.member)
+    if not isinstance(log.get("samples"), list):
+        raise staging.refusal("this is no log of Inspect: it has no samples")
+    return log, ((sample, None) for sample in log["samples"] if isinstance(sample, dict))
+
+
+def _archive(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
+    with _opened(staging) as archive:
+        listed = archive.infolist()
+        if len(listed) > MOST_MEMBERS:
+            raise staging.refusal(f"the archive has more than {MOST_MEMBERS} members")
+        if sum(member.file_size for member in listed) > LARGEST_ARCHIVE:
+            raise staging.refusal(f"the archive holds more than {LARGEST_ARCHIVE} bytes, unpacked")
+        names = {member.filename for member in listed}
+        header = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+        if header is None:
+            raise staging.refusal("this is no log of Inspect: there is no header.json in it")
+        samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+        return _json(staging, _member(staging, archive, header), header), _samples(staging, samples)
+
+
+def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
+    with _opened(staging) as archive:
+        for name in names:
+            yield _json(staging, _member(staging, archive, name), name), name
+
+
+def _opened(staging: Staging) -> zipfile.ZipFile:
+    # Newer logs are packed with Zstandard.
+    from warehouse.loading.readers.zstandard import zipfile
+
+    try:
+        return zipfile.ZipFile(staging.source)
+    except (zipfile.BadZipFile, OSError):
+        raise staging.refusal("the archive is cut off or damaged") from None
+
+
+def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> bytes:
+    from warehouse.loading.readers.zstandard import zipfile
+
+    broken: tuple[type[Exception], ...] = (*damages(), zipfile.BadZipFile, OSError, RuntimeError, ValueError)
+    try:
+        with archive.open(name) as binary:
+            raw = binary.read(LARGEST_MEMBER + 1)
+    except NotImplementedError:
+        how = "this is compressed in a way that is not known here; inspect log convert --to json helps"
+        raise DataError((_fault(staging, name, how),)) from None
+    except broken:
+        raise DataError((_fault(staging, name, "this member of the archive is damaged"),)) from None
+    if len(raw) > LARGEST_MEMBER:
+        raise DataError((_fault(staging, name, f"this is larger than {LARGEST_MEMBER} bytes"),))
+    return raw
+
+
+def _json(staging: Staging, raw: bytes, member: str | None) -> dict[str, Any]:
+    try:
+        log = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        raise DataError((_fault(staging, member, "this is not JSON", line),)) from None
+    if not isinstance(log, dict):
+        raise DataError((_fault(staging, member, "this is no object"),))
+    return log
+
+
+def _fault(staging: Staging, member: str | None, message: str, line: int | None = None) -> Fault:
+    return Fault(f"{staging.source}/{member}" if member else str(staging.source), line, message)

@@ -1,0 +1,123 @@
+"""What a cell may hold, by kind of field: one table, each kind as a check in SQL, a conversion in SQL and a sentence.
+
+Every input is staged as text and judged here, because a typed reader rounds 1.5 to 2 and takes 0x10 for a number.
+Checks see trimmed cells, null where a cell is empty; the parts of a check are asked in any order, so casts in them may
+not fail. This module builds SQL from quoted names and its own constants only, and runs none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from warehouse.store.sql import Sql
+from warehouse.tasks.records import Kind
+
+LONGEST_NAME = 200
+LARGEST_COUNT = 999_999_999
+LARGEST_VALUE = "1e15"
+"""Sums of values are exact, in units of 2^-50; a hundred million of the largest fit into 128 bits."""
+
+TASKS = ("extraction", "filtering", "values")
+
+_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_DECIMAL = r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})"
+_CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How one kind of cell is judged. In `good` and `typed` CELL stands for it; `wanted` ends "x is '1', not …"."""
+
+    good: str
+    typed: str
+    wanted: str
+
+    def passed_by(self, column: Sql) -> Sql:
+        """A condition that holds where the cells of a column are of this kind."""
+        return Sql(self.good.replace("CELL", column.text))
+
+    def of(self, column: Sql) -> Sql:
+        """The cells of a column, which passed, as what is stored."""
+        return Sql(self.typed.replace("CELL", column.text))
+
+
+KINDS: dict[Kind, Check] = {
+    "name": Check(
+        good=f"length(CELL) <= {LONGEST_NAME} and not regexp_matches(CELL, '{_CONTROL}')",
+        typed="CELL",
+        wanted="a name",
+    ),
+    "count": Check(
+        good="regexp_full_match(CELL, '[0-9]{1,9}')",
+        typed="CELL::integer",
+        wanted=f"a whole number from 0 to {LARGEST_COUNT}",
+    ),
+    "decision": Check(
+        good="lower(CELL) in ('yes', 'no', 'true', 'false', '1', '0')",
+        typed="lower(CELL) in ('yes', 'true', '1')",
+        wanted="yes or no, true or false, 1 or 0",
+    ),
+    "label": Check(
+        good="lower(CELL) in ('relevant', 'optional', 'nonrelevant')",
+        typed="lower(CELL)::label",
+        wanted="relevant, optional or nonrelevant",
+    ),
+    "number": Check(
+        good=f"regexp_full_match(CELL, '{_NUMBER}') and coalesce(isfinite(try_cast(CELL as double)), false)",
+        typed="CELL::double",
+        wanted="a finite number",
+    ),
+    "value": Check(
+        good=f"regexp_full_match(CELL, '{_NUMBER}') "
+        f"and coalesce(abs(try_cast(CELL as double)) <= {LARGEST_VALUE}, false)",
+        typed="CELL::double",
+        wanted=f"a number from -{LARGEST_VALUE} to {LARGEST_VALUE}",
+    ),
+    "decimal": Check(
+        good=f"regexp_full_match(CELL, '[+-]?{_DECIMAL}')",
+        typed="CELL::decimal(18, 9)",
+        wanted="a decimal number of at most 9 digits on each side of the point",
+    ),
+    "size": Check(
+        good=f"regexp_full_match(CELL, '{_DECIMAL}') and coalesce(try_cast(CELL as decimal(18, 9)) > 0, false)",
+        typed="CELL::decimal(18, 9)",
+        wanted="a decimal number above 0, such as 0.01",
+    ),
+    "task": Check(
+        good="lower(CELL) in (" + ", ".join(f"'{task}'" for task in TASKS) + ")",
+        typed="lower(CELL)",
+        wanted="extraction, filtering or values",
+    ),
+}
+
+WHOLE = Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["count"].wanted)
+"""How a count is judged that is a number in the file already."""
+
+
+def complaint(kind: Kind, column: str, cell: str | None) -> str:
+    """What is wrong with a cell that failed its check, in one sentence."""
+    if cell is None:
+        return f"{column} is empty"
+    if kind == "name":
+        if len(cell) > LONGEST_NAME:
+            return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {shown(cell)}"
+        return f"{column} is {shown(cell)}, which has a control character in it"
+    return f"{column} is {shown(cell)}, not {KINDS[kind].wanted}"
+
+
+def finite(item: object) -> float | None:
+    """What stands for a value in JSON, as a float; None where it is no number, not finite or too large."""
+    if not isinstance(item, (bool, int, float)):
+        return None
+    try:
+        number = float(item)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def shown(cell: str, longest: int = 60) -> str:
+    """A cell in quotes, its control characters escaped and its end left out where it is long."""
+    cut = cell if len(cell) <= longest else cell[: longest - 1] + "…"
+    return "'" + "".join(character if character.isprintable() else ascii(character)[1:-1] for character in cut) + "'"

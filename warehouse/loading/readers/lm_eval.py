@@ -1,0 +1,215 @@
+"""Sample logs of lm-evaluation-harness, `samples_<task>_<date>.jsonl`, with the results file of the same date beside.
+
+A document is a sample, by its doc_id; its doc_hash is kept as an attribute, so that a log of other samples under the
+same numbers contradicts what is stored. A metric whose items are numbers becomes values, under the name `acc`, or
+`acc:strict` where it was taken after a filter. A metric that compares labelled spans (`PER: Ada $$ LOC: Turin`) becomes
+score tuples by label. Samples that stand more than once in a log are of runs that were appended to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from warehouse.loading.readers.kinds import finite, shown
+from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.sheets import Sheets
+from warehouse.loading.readers.spans import COLUMNS, Tally
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
+
+EXAMPLE = """\
+{"doc_id": 0, "doc_hash": "9f2c", "filter": "none", "metrics": ["acc"], "acc": 1.0}
+{"doc_id": 1, "doc_hash": "77ab", "filter": "none", "metrics": ["acc"], "acc": 0.0}
+"""
+
+OTHER = "other"
+"""The unit of spans whose label no gold span of the log has."""
+
+LARGEST_RESULTS = 64 * 1024 * 1024
+_FILE = re.compile(r"samples_(.+?)_(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.?\d*)\.jsonl?(\.gz|\.zst)?")
+_PUNCTUATION = re.compile(r"""[!"#$%&'()*+,\-./:;<=>?\[\]^_`{|}~•@]+""")
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_WIDE = re.compile(r"\s{3,}|\t")
+
+
+@dataclass(slots=True)
+class _Log:
+    """What is known of a log before its samples are read."""
+
+    task: str | None = None
+    system: str | None = None
+    spans: set[str] = field(default_factory=set)
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _SpanCounts:
+    """The span counts of the samples of a log: by sample, and by label possible, actual and correct."""
+
+    samples: list[tuple[int, str, str, dict[str, tuple[int, int, int]]]] = field(default_factory=list)
+    labels: set[str] = field(default_factory=set)
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages the samples of a log. Raises DataError where a line is no sample."""
+    # A system that is set is the first run's; the sheets would give its name to later ones too.
+    others = {name: text for name, text in staging.fields.items() if name != "system"}
+    with Sheets(replace(staging, fields=others), VALUES, SCORES, DOCUMENTS) as sheets:
+        log = _about(staging)
+        test_set = staging.fields.get("test_set") or log.task
+        system = staging.fields.get("system") or log.system
+        if test_set is None:
+            raise staging.refusal("the name of the file does not say the task; --set test_set=NAME does")
+        if system is None:
+            raise staging.refusal("no folder or results file says the model; --set system=NAME does")
+        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
+        hashes = sheets.open(DOCUMENTS, "test_set", "document", "doc_hash")
+        seen: Counter[tuple[str, str]] = Counter()
+        unmapped: Counter[str] = Counter()
+        spans = _SpanCounts()
+        hashed: set[tuple[str, str]] = set()
+        sums: dict[str, list[float]] = {}
+        for document in documents(staging):
+            for number, line in document.lines():
+                if not line.strip():
+                    continue
+                sample = _sample(document, number, line)
+                name, filtered = str(sample["doc_id"]), str(sample.get("filter") or "none")
+                seen[name, filtered] += 1
+                run = seen[name, filtered]
+                called = system if run == 1 else f"{system}:run{run}"
+                for metric in sample["metrics"]:
+                    item = sample.get(metric)
+                    measure = metric if filtered == "none" else f"{metric}:{filtered}"
+                    value = finite(item)
+                    if value is not None:
+                        values.add(number, test_set, called, name, measure, value, member=document.member)
+                        sums.setdefault(f"{metric},{filtered}", []).append(value)
+                    elif metric in log.spans:
+                        _count_spans(document, number, spans, called, name, item)
+                    else:
+                        unmapped[metric] += 1
+                if sample.get("doc_hash") and (name, sample["doc_hash"]) not in hashed:
+                    hashed.add((name, sample["doc_hash"]))
+                    hashes.add(number, test_set, name, sample["doc_hash"], member=document.member)
+        labels = [*sorted(spans.labels), OTHER]
+        for number, called, name, counts in spans.samples:
+            for label, tally in _tallies(counts, labels).items():
+                scores.add(number, test_set, called, name, label, *tally.cells)
+        runs = max(seen.values(), default=0)
+        notes = [
+            f"left out, {metric} having items that are no finite numbers: {count} samples"
+            for metric, count in unmapped.items()
+        ]
+        if runs > 1:
+            notes.append(f"{runs} runs were appended to this log; the later ones are {system}:run2 and so on")
+        notes += _differences(log, sums) if runs == 1 else ()
+        return sheets.staged(notes)
+
+
+def _about(staging: Staging) -> _Log:
+    """What the name of the file, its folder and the results file beside it say."""
+    log = _Log()
+    folder = staging.source.absolute().parent
+    named = _FILE.fullmatch(staging.source.name)
+    if named is not None:
+        log.task = named[1]
+        _read_results(log, staging, folder / f"results_{named[2]}.json")
+    if log.system is None and "__" in folder.name:
+        log.system = folder.name.replace("__", "/")
+    asked = staging.options.get("spans")
+    if asked is not None:
+        log.spans.add(asked)
+    return log
+
+
+def _read_results(log: _Log, staging: Staging, path: Path) -> None:
+    if not path.is_file() or path.stat().st_size > LARGEST_RESULTS:
+        return
+    try:
+        results = json.loads(path.read_bytes())
+        log.system = results.get("model_name") or None
+        log.metrics = dict(results.get("results", {}).get(log.task, {}))
+        for listed in results.get("configs", {}).get(log.task, {}).get("metric_list", []):
+            if "span_f1" in str(listed.get("aggregation")):
+                log.spans.add(listed["metric"])
+    except (ValueError, AttributeError, TypeError, KeyError):
+        raise staging.refusal(f"the results file beside it, {path.name}, is not one of lm-evaluation-harness") from None
+
+
+def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
+    try:
+        sample = json.loads(line)
+    except (ValueError, RecursionError):
+        raise document.refusal("this line is not JSON", number) from None
+    if not isinstance(sample, dict) or "doc_id" not in sample:
+        raise document.refusal("this is no sample: it has no doc_id", number)
+    metrics = sample.get("metrics")
+    if not isinstance(metrics, list) or not all(isinstance(metric, str) for metric in metrics):
+        raise document.refusal("this sample has no list of metrics", number)
+    return sample
+
+
+def _count_spans(document: Document, number: int, spans: _SpanCounts, called: str, name: str, item: Any) -> None:
+    if not isinstance(item, list) or len(item) != 2:
+        raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
+    gold, found = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
+    counts: dict[str, tuple[int, int, int]] = {}
+    for counted, weights in ((gold, (1, 0, 0)), (found, (0, 1, 0)), (gold & found, (0, 0, 1))):
+        for (label, _), count in counted.items():
+            possible, actual, correct = counts.get(label, (0, 0, 0))
+            counts[label] = (
+                possible + count * weights[0],
+                actual + count * weights[1],
+                correct + count * weights[2],
+            )
+    spans.samples.append((number, called, name, counts))
+    spans.labels |= {label for label, _ in gold}
+
+
+def _tallies(counts: dict[str, tuple[int, int, int]], labels: list[str]) -> dict[str, Tally]:
+    """By label of the key, the counts of a sample; what has another label is counted under `other`."""
+    tallies = {label: Tally(*counts.get(label, (0, 0, 0))) for label in labels}
+    others = sum(actual for label, (_, actual, _) in counts.items() if label not in tallies)
+    tallies[OTHER] = Tally(tallies[OTHER].possible, tallies[OTHER].actual + others, tallies[OTHER].correct)
+    return tallies
+
+
+def labelled_spans(text: Any) -> list[tuple[str, str]]:
+    """The (label, text) pairs in `PER: Ada $$ LOC: Turin`, without case, punctuation and articles.
+
+    Pairs end at `$`, at `. ` and at `, `; what is no label and text, parted by `: `, is passed over. This is how the
+    span F1 of multilingual T5 and of the tasks after it takes answers apart.
+    """
+    whole = " ".join(str(part).strip() for part in text) if isinstance(text, list) else str(text)
+    pieces = (
+        piece.strip()
+        for part in whole.strip().split("$")
+        if part
+        for sentence in part.strip().split(". ")
+        for piece in sentence.split(", ")
+    )
+    pairs = (piece.split(": ") for piece in pieces)
+    return [(_plain(pair[0]), _plain(pair[1])) for pair in pairs if len(pair) == 2]
+
+
+def _plain(text: str) -> str:
+    text = _ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.strip()))
+    return re.sub(r"\s+", " ", _WIDE.sub("", text)).lower()
+
+
+def _differences(log: _Log, sums: dict[str, list[float]]) -> list[str]:
+    """Notes on means that the results file gives otherwise."""
+    notes = []
+    for key, items in sums.items():
+        printed = log.metrics.get(key)
+        mean = sum(items) / len(items)
+        if isinstance(printed, float) and abs(printed - mean) > 1e-9:
+            notes.append(f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}")
+    return notes

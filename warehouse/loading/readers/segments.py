@@ -1,0 +1,116 @@
+"""Scores of segments, as sacreBLEU, COMET, MetricX and others write them: a number a line, or a table whose columns are
+systems; and the sufficient statistics of chrF.
+
+A document is a segment, by its line (from 1) or by its name where the first column of the table holds names. The
+statistics of chrF become score tuples, a unit an order of n-grams: possible are those of the reference, actual those of
+the hypothesis, correct those they share; a line holds hypothesis, reference and match for each order in turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from warehouse.loading.readers.kinds import shown
+from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.sheets import Sheets
+from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.tasks.records import SCORES, VALUES
+
+EXAMPLE = "segment\tbase\ttuned\n1\t31.4\t33.0\n2\t12.9\t18.5\n"
+
+NAMES = ("segment", "segment_id", "seg_id", "id", "document", "doc")
+"""The headings of a first column that holds the names of the segments."""
+
+CHARACTER_ORDERS = 6
+"""The orders of character n-grams in chrF; those above are of words (chrF++)."""
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing")
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages values, or the tuples of chrF. Raises DataError where a cell is no number, or lines are not alike."""
+    if staging.options.get("statistics") == "chrf":
+        return _stage_chrf(staging)
+    measure = staging.options.get("measure")
+    if measure is None:
+        raise staging.refusal("the file does not say the measure; --measure NAME does")
+    with Sheets(staging, VALUES) as sheets:
+        values = sheets.open(VALUES, "system", "document", "measure", "value")
+        for document in documents(staging):
+            lines = _cells(document)
+            first = next(lines, None)
+            if first is None:
+                continue
+            systems, named = _heading(staging, document, first[1])
+            if not (len(first[1]) == 1 and _NUMBER.fullmatch(first[1][0])):
+                first = next(lines, None)
+                if first is None:
+                    raise document.refusal("the first line names systems, and no line of numbers follows", 1)
+            segment = 0
+            while first is not None:
+                number, cells = first
+                segment += 1
+                if len(cells) != len(systems) + named:
+                    raise document.refusal(
+                        f"{len(cells)} cells in this line, and {len(systems) + named} are wanted", number
+                    )
+                name = cells[0] if named else segment
+                for system, cell in zip(systems, cells[named:], strict=True):
+                    if not _NUMBER.fullmatch(cell):
+                        raise document.refusal(f"{shown(cell)} is not a finite number", number)
+                    values.add(number, system, name, measure, cell, member=document.member)
+                first = next(lines, None)
+        return sheets.staged()
+
+
+def _cells(document: Document) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each line; only the end of a file may be blank, for lines are segments."""
+    blank: int | None = None
+    for number, line in document.lines():
+        if not line.strip():
+            blank = blank or number
+            continue
+        if blank is not None:
+            raise document.refusal("this line is blank, and others follow; a line is a segment", blank)
+        yield number, [cell.strip() for cell in line.split("\t")]
+
+
+def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[list[str], bool]:
+    """The systems that the columns are of, and whether a column of names stands before them."""
+    if len(cells) == 1 and _NUMBER.fullmatch(cells[0]):
+        if "system" not in staging.fields:
+            raise staging.refusal("the file does not say the system; --set system=NAME does")
+        return [staging.fields["system"]], False
+    if any(_NUMBER.fullmatch(cell) for cell in cells):
+        raise document.refusal("the first line of a table names the systems, and there is a number in it", 1)
+    named = cells[0].casefold() in NAMES
+    systems = cells[named:]
+    if len(set(systems)) < len(systems):
+        raise document.refusal("a system stands twice in the first line", 1)
+    return systems, named
+
+
+def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
+    with Sheets(staging, SCORES) as sheets:
+        scores = sheets.open(SCORES, "document", "unit", *_COLUMNS)
+        orders: int | None = None
+        for document in documents(staging):
+            for segment, (number, cells) in enumerate(_cells(document), start=1):
+                counts = [count for cell in cells for count in cell.split()]
+                if not all(re.fullmatch("[0-9]{1,9}", count) for count in counts) or len(counts) % 3:
+                    raise document.refusal(
+                        "three whole numbers an order are wanted: hypothesis, reference, match", number
+                    )
+                orders = orders or len(counts) // 3
+                if len(counts) != 3 * orders:
+                    raise document.refusal(f"{len(counts)} numbers in this line, and {3 * orders} in the first", number)
+                for order in range(orders):
+                    given, wanted, match = map(int, counts[3 * order : 3 * order + 3])
+                    if match > min(given, wanted):
+                        raise document.refusal(f"{match} matches of {given} and {wanted} n-grams", number)
+                    of = f"char-{order + 1}" if order < CHARACTER_ORDERS else f"word-{order + 1 - CHARACTER_ORDERS}"
+                    cells_of = (wanted, given, match, 0, 0, given - match, wanted - match)
+                    scores.add(number, segment, of, *cells_of, member=document.member)
+        return sheets.staged()

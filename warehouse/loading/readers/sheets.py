@@ -1,0 +1,157 @@
+"""From the records that a reader makes one at a time to staged tables: through a temporary file a form, so that memory
+does not grow with the input.
+
+A reader opens a sheet a form, adds records with the line they stand on, and hands on what `Sheets.staged` returns.
+Nothing here knows what the records mean.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from warehouse.faults import DataError
+from warehouse.loading.readers.kinds import shown
+from warehouse.loading.readers.staging import Matching, Staged, Staging, staged_columns
+from warehouse.store.sql import Sql, name, values
+from warehouse.tasks.records import Form, UnreadableError
+
+
+class Sheet:
+    """The records of one form, in the order in which they are added."""
+
+    def __init__(self, path: Path, form: Form, columns: tuple[str, ...]) -> None:
+        self.form, self.columns, self.path = form, columns, path
+        self.records = 0
+        self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+        self._write = csv.writer(self._file, lineterminator="\n").writerow
+
+    def add(self, line: int | None, *cells: object, member: str | None = None) -> None:
+        """Adds a record: a cell a column (None is an empty one), and where in the file, or in which member, it is."""
+        self._write((line, member, *cells))
+        self.records += 1
+
+    def close(self) -> None:
+        """Writes out what is left. Closing twice is harmless."""
+        self._file.close()
+
+
+class Sheets:
+    """The sheets of one file; its temporary files are removed when the context is left."""
+
+    def __init__(self, staging: Staging, *forms: Form, named: tuple[str, ...] = ()) -> None:
+        """For records of these forms; `named` are the columns of the file that --map may give another name."""
+        self._staging, self._forms, self._named = staging, forms, named
+        self._sheets: list[Sheet] = []
+
+    def __enter__(self) -> Sheets:
+        refuse_settings(self._staging, *self._forms, named=self._named)
+        self._folder = tempfile.TemporaryDirectory(prefix="evalhouse-")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for sheet in self._sheets:
+            sheet.close()
+        self._folder.cleanup()
+
+    def open(self, form: Form, *columns: str) -> Sheet:
+        """A sheet for records of a form with these columns; those that are no fields of it are attributes.
+
+        Raises DataError if a field that the form must have is neither a column nor set.
+        """
+        given = {*columns, *self._staging.fields}
+        for field in form.fields:
+            if field.required and field.name not in given:
+                raise self._staging.refusal(
+                    f"the file does not say the {field.name.replace('_', ' ')}; --set {field.name}=NAME does"
+                )
+        sheet = Sheet(Path(self._folder.name) / form.name, form, columns)
+        self._sheets.append(sheet)
+        return sheet
+
+    def staged(self, notes: Iterable[str] = ()) -> tuple[Staged, ...]:
+        """Stages the sheets that have records. Raises DataError where none has one."""
+        staged: list[Staged] = []
+        for sheet in self._sheets:
+            sheet.close()
+            if sheet.records:
+                staged.append(self._stage(sheet, tuple(notes) if not staged else ()))
+        if not staged:
+            raise self._staging.refusal("there is nothing in it to store")
+        return tuple(staged)
+
+    def _stage(self, sheet: Sheet, notes: tuple[str, ...]) -> Staged:
+        staging = self._staging.of(sheet.form)
+        known = {field.name for field in sheet.form.fields}
+        matching = Matching(
+            {
+                column: place
+                for place, column in enumerate(sheet.columns)
+                if column in known and column not in staging.fields
+            },
+            tuple(place for place, column in enumerate(sheet.columns) if column not in known),
+            notes,
+        )
+        texts = "".join(f", 'c{place}': 'VARCHAR'" for place in range(len(sheet.columns)))
+        reading = (
+            Sql("select line, member, ")
+            + staged_columns(staging, matching, lambda place: Sql(f"c{place}"))
+            + Sql(
+                " from read_csv(?, header=false, auto_detect=false, strict_mode=true, delim=',', quote='\"', "
+                "escape='\"', columns={'line': 'INTEGER', 'member': 'VARCHAR'" + texts + "})",
+                (str(sheet.path),),
+            )
+        )
+        try:
+            staging.database.read(staging.table, reading)
+        except UnreadableError:
+            raise staging.refusal("a text that is to be stored is longer than a million characters") from None
+        places = Places(staging)
+        return matching.staged(sheet.form, sheet.columns, places.lines, places.members)
+
+
+class Places:
+    """Where records stand in the file, by the columns `line` and `member` of their staged table."""
+
+    def __init__(self, staging: Staging) -> None:
+        self._staging = staging
+
+    def lines(self, rows: Iterable[int]) -> dict[int, int]:
+        """The lines of some rows, for those that have one."""
+        return self._column("line", rows)
+
+    def members(self, rows: Iterable[int]) -> dict[int, str]:
+        """The members of an archive that some rows come from, for those that come from one."""
+        return self._column("member", rows)
+
+    def _column(self, column: str, rows: Iterable[int]) -> dict[int, Any]:
+        asked = (
+            f"select rowid, {column} from " + name(self._staging.table) + f" where {column} is not null and rowid in "
+        )
+        return dict(self._staging.database.rows(asked + values(rows)))
+
+
+def refuse_settings(staging: Staging, *forms: Form, named: tuple[str, ...] = ()) -> None:
+    """Raises DataError for settings of fields that the forms do not have, and of columns that are not `named`."""
+    known = dict.fromkeys(field.name for form in forms for field in form.fields)
+    faults = [
+        staging.fault(f"there is no field {shown(field)} to set; there are {', '.join(known)}")
+        for field in staging.fields
+        if field not in known
+    ]
+    faults += [
+        staging.fault(
+            f"{shown(field)} is not taken from a column; "
+            + (f"these are: {', '.join(named)}" if named else "the file has no columns with names")
+        )
+        for field in staging.columns
+        if field not in named
+    ]
+    if faults:
+        raise DataError(tuple(faults))

@@ -1,0 +1,269 @@
+"""What goes into a reader and what comes out of it: a file and its forms in, temporary tables of texts out.
+
+There is a table a form, called `staged_scores` and so on, or a view of the file that looks the same, with one row a
+record, in the order of the file (row ids count from 0). Each field that the file or a setting gives is a text column
+named like the field: trimmed, names in Unicode NFC, null where a cell is empty. The column `blanks` says whether there
+were blanks around a name. Attributes stand in columns of their own, `attribute_0`, `attribute_1` and so on. Nothing
+here checks what the texts say.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+from pathlib import Path
+from typing import Any, Protocol
+
+from warehouse.faults import DataError, Fault
+from warehouse.loading.readers.kinds import shown
+from warehouse.store.sql import Sql, join, name, value
+from warehouse.tasks.records import Field, Form
+
+MOST_FAULTS = 20
+"""How many faults of a file are told one by one."""
+
+
+class Store(Protocol):
+    """What a reader may ask of the warehouse; see `warehouse.store.database.Database`."""
+
+    def read(self, table: str, select: Sql) -> None:
+        """Makes a temporary table of a query that reads a file. Raises UnreadableError."""
+
+    def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+
+    def run(self, sql: Sql) -> None:
+        """Runs a statement that yields nothing."""
+
+    def narrow(self, table: str, condition: Sql) -> None:
+        """Leaves only the rows of a temporary table or view that meet a condition."""
+
+    def look(self, table: str, select: Sql) -> bool:
+        """Makes `table` a temporary view of a query that reads a file, where the warehouse may open files at all."""
+
+
+def pattern_of(source: Path) -> str:
+    """A path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
+    return re.sub(r"([*?\[])", r"[\1]", str(source.absolute()))
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """One file to stage, as records of one form (where a file yields several: of each in turn).
+
+    `fields` gives a field one value for all rows, `columns` names the column it is taken from; `options` are those of
+    the reader, each with its default where nothing else is asked for.
+    """
+
+    database: Store
+    source: Path
+    form: Form
+    fields: Mapping[str, str]
+    columns: Mapping[str, str]
+    options: Mapping[str, str | None] = dataclass_field(default_factory=dict)
+
+    @property
+    def table(self) -> str:
+        """The temporary table that records of the form are staged in."""
+        return f"staged_{self.form.name}"
+
+    def of(self, form: Form) -> Staging:
+        """The same file, as records of another form."""
+        return replace(self, form=form)
+
+    def whole(self, option: str, least: int = 1) -> int | None:
+        """An option that is a whole number; None where it is not given. Raises DataError where it is no such number."""
+        given = self.options.get(option)
+        if given is None:
+            return None
+        if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
+            raise self.refusal(f"--{option} is {shown(given)}, not a whole number of at least {least}")
+        return int(given)
+
+    def number(self, option: str) -> float | None:
+        """An option that is a number; None where it is not given. Raises DataError where it is no number."""
+        given = self.options.get(option)
+        if given is None:
+            return None
+        try:
+            number = float(given)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise self.refusal(f"--{option} is {shown(given)}, not a number")
+        return number
+
+    def fault(self, message: str, line: int | None = None) -> Fault:
+        """A fault of this file."""
+        return Fault(str(self.source), line, message)
+
+    def refusal(self, message: str, line: int | None = None) -> DataError:
+        """The error for a file with one fault."""
+        return DataError((self.fault(message, line),))
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What a reader staged of one form.
+
+    `columns` says what the column of a field is called in the file, for the fields that have one; `attributes` are the
+    names of the attribute columns; `lines` gives the line on which each of some rows begins, or is None where the
+    format has no lines; `members` gives the members of an archive that rows come from, for those that come from one.
+    """
+
+    form: Form
+    columns: Mapping[str, str]
+    attributes: tuple[str, ...]
+    notes: tuple[str, ...]
+    lines: Callable[[Iterable[int]], dict[int, int]] | None
+    members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {}
+    whole: frozenset[str] = frozenset()
+    """The fields that are staged as whole numbers and not as texts, because they are whole numbers in the file."""
+
+    def faults(self, source: Path, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
+        """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
+        listed = list(complaints)
+        if self.lines is None:
+            return tuple(Fault(str(source), None, f"row {row + 1}: {message}") for row, message in listed)
+        rows = {row for row, _ in listed}
+        lines, members = self.lines(rows), self.members(rows)
+        return tuple(
+            Fault(f"{source}/{members[row]}" if row in members else str(source), lines.get(row), message)
+            for row, message in listed
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Which columns of a file, counted from 0, are fields, which are attributes, and what there is to note."""
+
+    positions: Mapping[str, int]
+    attributes: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    def staged(
+        self,
+        form: Form,
+        header: tuple[str, ...],
+        lines: Callable[[Iterable[int]], dict[int, int]] | None,
+        members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {},
+    ) -> Staged:
+        """What to hand on once the rows are staged."""
+        columns = {field: header[place] for field, place in self.positions.items()}
+        return Staged(form, columns, tuple(header[place] for place in self.attributes), self.notes, lines, members)
+
+
+def match(staging: Staging, header: tuple[str, ...], header_line: int | None) -> Matching:
+    """Matches the columns of a file with the fields of its form. Raises DataError naming all that does not fit."""
+    form, listed = staging.form, _listed(header)
+    known = {field.name for field in form.fields}
+    faults = [
+        staging.fault(
+            f"there is no field {shown(field)} in {form.name}; its fields are {', '.join(_names(form.fields))}"
+        )
+        for field in (*staging.fields, *staging.columns)
+        if field not in known
+    ]
+    faults += [
+        staging.fault(f"{field} is both set to {shown(staging.fields[field])} and taken from {shown(column)}")
+        for field, column in staging.columns.items()
+        if field in staging.fields
+    ]
+    faults += [
+        staging.fault(f"there is no column {shown(column)} to take {field} from; {listed}", header_line)
+        for field, column in staging.columns.items()
+        if column not in header
+    ]
+    faults += [
+        staging.fault(f"the column {shown(column)} stands more than once in the header", header_line)
+        for column in dict.fromkeys(header)
+        if column and header.count(column) > 1
+    ]
+    wanted = {
+        field.name: staging.columns.get(field.name, field.name)
+        for field in form.fields
+        if field.name not in staging.fields
+    }
+    absent = [
+        field.name
+        for field in form.fields
+        if field.required and field.name in wanted and field.name not in staging.columns and field.name not in header
+    ]
+    if absent:
+        faults.append(
+            staging.fault(
+                f"there is no column for {', '.join(absent)}; {listed}; "
+                "--map FIELD=COLUMN takes a field from a column of another name, --set FIELD=VALUE gives it one value",
+                header_line,
+            )
+        )
+    positions = {field: header.index(column) for field, column in wanted.items() if column in header}
+    others = tuple(
+        place for place in range(len(header)) if place not in positions.values() and header[place] not in staging.fields
+    )
+    if form.attributes:
+        faults += [
+            staging.fault(f"column {place + 1} has no name", header_line) for place in others if not header[place]
+        ]
+        if not others and not faults:
+            faults.append(staging.fault(f"there is no attribute beside {', '.join(positions)}; {listed}", header_line))
+    if faults:
+        raise DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+    notes = [f"the column {column} is left out, the field being set" for column in header if column in staging.fields]
+    if form.attributes:
+        return Matching(positions, others, tuple(notes))
+    if others:
+        left_out = ", ".join(header[place] or f"column {place + 1}" for place in others)
+        notes.append(f"left out, being no field: {left_out}")
+    return Matching(positions, (), tuple(notes))
+
+
+def staged_columns(
+    staging: Staging, matching: Matching, cell: Callable[[int], Sql], whole: Collection[str] = ()
+) -> Sql:
+    """The select list of a staged table; `cell` gives the raw text of a column, or the number if its field is one of
+    `whole`.
+    """
+    listed: list[Sql] = []
+    blanks: list[Sql] = [Sql("false")]
+    for field in staging.form.fields:
+        if field.name in staging.fields:
+            text = value(staging.fields[field.name]) + "::varchar"
+        elif field.name in matching.positions:
+            text = cell(matching.positions[field.name])
+            if field.kind == "name":
+                blanks.append("coalesce(" + _padded(text) + ", false)")
+        else:
+            continue
+        listed.append((text if field.name in whole else _cleaned(text, field)) + " as " + name(field.name))
+    for count, place in enumerate(matching.attributes):
+        listed.append("nfc_normalize(nullif(" + _trimmed(cell(place)) + ", ''))" + Sql(f" as attribute_{count}"))
+    listed.append(join(" or ", blanks) + " as blanks")
+    return join(", ", listed)
+
+
+def _cleaned(text: Sql, field: Field) -> Sql:
+    cleaned = "nullif(" + _trimmed(text) + ", '')"
+    return "nfc_normalize(" + cleaned + ")" if field.kind == "name" else cleaned
+
+
+def _trimmed(text: Sql) -> Sql:
+    # To trim what needs no trimming would take longer than all else that is done to a cell.
+    return "case when " + _padded(text) + " then trim(" + text + ") else " + text + " end"
+
+
+def _padded(text: Sql) -> Sql:
+    # Blanks are many signs, and all but one of them take more than a byte.
+    plain = "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
+    return plain + " or strlen(" + text + ") <> length(" + text + ") and trim(" + text + ") <> " + text
+
+
+def _names(fields: Iterable[Field]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields)
+
+
+def _listed(header: tuple[str, ...]) -> str:
+    return "the columns are " + ", ".join(shown(column)[1:-1] or "(no name)" for column in header)

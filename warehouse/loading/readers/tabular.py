@@ -1,0 +1,308 @@
+"""Tables with named columns: CSV, TSV, JSON lines, JSON and Parquet, the first three also compressed with gzip or zstd.
+
+DuckDB reads the file, every column as text. Python reads it a second time only where something is wrong, to say on
+which line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from warehouse.faults import DataError, Fault
+from warehouse.loading.readers.lines import Compression, brief, compression_of, damages, open_bytes, start_of
+from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
+from warehouse.store.sql import Sql, name, value
+from warehouse.tasks.records import UnreadableError
+
+LONGEST_CELL = 1_000_000
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+JSON_BY_LINE = {".jsonl": True, ".ndjson": True, ".json": False}
+LARGEST_JSON = 256 * 1024 * 1024
+"""The largest JSON array that is read, in bytes."""
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+"""The types of Parquet columns that fit into 64 bits with their sign."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages a file by its ending. An unknown ending is taken for TSV if the first line has a tab in it, else for CSV.
+
+    Raises DataError if the file is not there, is not what its ending says, or has other columns than are wanted.
+    """
+    start_of(staging)
+    source = staging.source
+    endings = [ending.lower() for ending in source.suffixes]
+    compression = compression_of(source)
+    if compression != "none":
+        endings.pop()
+    ending = endings[-1] if endings else ""
+    if ending == ".parquet":
+        return (_stage_parquet(staging),)
+    text = _Text(staging, compression)
+    if ending in JSON_BY_LINE:
+        return (_stage_json(text, by_line=JSON_BY_LINE[ending]),)
+    separator = SEPARATORS.get(ending) or ("\t" if "\t" in next(text.lines(), "") else ",")
+    return (_stage_csv(text, separator),)
+
+
+def _stage_csv(text: _Text, separator: str) -> Staged:
+    staging = text.staging
+    header = text.header(separator)
+    matching = match(staging, header, 1)
+    select = (
+        Sql("select ")
+        + staged_columns(staging, matching, lambda place: Sql(f"c{place}"))
+        + Sql(
+            " from read_csv(?, header=true, auto_detect=false, strict_mode=true, null_padding=false, ",
+            (pattern_of(text.staging.source),),
+        )
+        + f"encoding='utf-8', compression='{text.compression}', delim='{separator}', quote='\"', escape='\"', "
+        + "columns={"
+        + ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header)))
+        # In a file of one column DuckDB takes a blank line for an empty cell; everywhere else it passes over it.
+        + ("}) where c0 is not null" if len(header) == 1 else "})")
+    )
+    try:
+        staging.database.read(staging.table, select)
+    except UnreadableError as error:
+        raise text.diagnosis(separator, len(header), str(error)) from None
+    return matching.staged(staging.form, header, lambda rows: text.record_lines(separator, rows))
+
+
+def _stage_json(text: _Text, *, by_line: bool) -> Staged:
+    staging = text.staging
+    try:
+        staging.database.read("staged_json", _json_objects(text, by_line=by_line))
+    except UnreadableError as error:
+        raise text.json_diagnosis(by_line, str(error)) from None
+    lines = text.json_lines if by_line else None
+    wrong = staging.database.rows(
+        Sql(
+            "select rowid, json_type(json) = 'OBJECT' from staged_json where json_type(json) <> 'OBJECT' "
+            "or len(json_keys(json)) <> len(list_distinct(json_keys(json))) order by rowid limit ?",
+            (MOST_FAULTS,),
+        )
+    )
+    if wrong:
+        complaints = (
+            (row, "a key stands twice in this object" if it_is else "this is no object") for row, it_is in wrong
+        )
+        raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging.source, complaints))
+    keys = staging.database.rows(
+        Sql(
+            "select key from (select rowid as record, unnest(json_keys(json)) as key from staged_json) "
+            "group by key order by min(record), key"
+        )
+    )
+    if not keys:
+        raise staging.refusal("the file holds no objects with names in them")
+    header = tuple(key for (key,) in keys)
+    matching = match(staging, header, None)
+    columns = staged_columns(
+        staging, matching, lambda place: "json_extract_string(json, " + value(_json_path(header[place])) + ")"
+    )
+    rows = "select " + columns + " from staged_json order by rowid"
+    staging.database.run("create or replace temp table " + name(staging.table) + " as " + rows)
+    staging.database.run(Sql("drop table temp.staged_json"))
+    return matching.staged(staging.form, header, lines)
+
+
+def _json_objects(text: _Text, *, by_line: bool) -> Sql:
+    if by_line:
+        reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
+        return Sql(reading, (pattern_of(text.staging.source), text.compression))
+    # An array is read as one value and taken apart here: DuckDB's own reading of arrays takes a cut-off one for whole.
+    return Sql(
+        "select unnest(case json_type(json) when 'ARRAY' then from_json(json, '[\"JSON\"]') else [json] end) as json "
+        "from read_json_objects(?, format='unstructured', compression=?, maximum_object_size=?)",
+        (pattern_of(text.staging.source), text.compression, LARGEST_JSON),
+    )
+
+
+def _parquet(source: Path, numbered: bool = False) -> Sql:
+    rows = ", file_row_number=true" if numbered else ""
+    return Sql(f" from read_parquet(?, hive_partitioning=false{rows})", (pattern_of(source),))
+
+
+def parquet_columns(source: Path, database: Store) -> dict[str, str]:
+    """The types of the columns of a Parquet file by their names. Raises UnreadableError where it is none."""
+    database.read("staged_header", "select *" + _parquet(source) + " limit 0")
+    found = database.rows(Sql("select column_name, column_type from (describe staged_header)"))
+    database.run(Sql("drop table temp.staged_header"))
+    return dict(found)
+
+
+def _stage_parquet(staging: Staging) -> Staged:
+    """The columns of a Parquet file are read where they are needed, again and again, and kept nowhere else: to write
+    their texts down would take several times as long as all that is done with them.
+    """
+    try:
+        types = parquet_columns(staging.source, staging.database)
+        header = tuple(types)
+        matching = match(staging, header, None)
+        counts = {field.name for field in staging.form.fields if field.kind == "count"}
+        whole = {
+            field: place
+            for field, place in matching.positions.items()
+            if field in counts and types[header[place]] in _WHOLE
+        }
+
+        def cell(place: int) -> Sql:
+            return name(header[place]) + ("::bigint" if place in whole.values() else "::varchar")
+
+        columns = "select " + staged_columns(staging, matching, cell, whole)
+        taken = {column.casefold() for column in header} & {"rowid", "file_row_number"}
+        numbered = columns + ", file_row_number as rowid" + _parquet(staging.source, numbered=True)
+        if taken or not staging.database.look(staging.table, numbered):
+            staging.database.read(staging.table, columns + _parquet(staging.source))
+    except UnreadableError as error:
+        raise staging.refusal(f"this is not a sound Parquet file: {brief(str(error))}") from None
+    return replace(matching.staged(staging.form, header, None), whole=frozenset(whole))
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text file as Python reads it: for its header, and to find the line of what is wrong."""
+
+    staging: Staging
+    compression: Compression
+
+    def lines(self) -> Iterator[str]:
+        """The physical lines with their ends. Raises DataError where one is not UTF-8 or the file is cut off."""
+        try:
+            with (
+                open_bytes(self.staging.source, self.compression) as binary,
+                io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text,
+            ):
+                yield from text
+        except UnicodeDecodeError:
+            raise self.staging.refusal("this line is not UTF-8", self._first_undecodable()) from None
+        except damages():
+            raise self.staging.refusal(f"the {self.compression} data is cut off or damaged") from None
+
+    def _first_undecodable(self) -> int | None:
+        # Latin-1 takes every byte, so that lines end where they end in UTF-8.
+        with (
+            open_bytes(self.staging.source, self.compression) as binary,
+            io.TextIOWrapper(binary, encoding="latin-1") as text,
+        ):
+            for number, line in enumerate(text, start=1):
+                try:
+                    line.encode("latin-1").decode("utf-8")
+                except UnicodeDecodeError:
+                    return number
+        return None
+
+    def header(self, separator: str) -> tuple[str, ...]:
+        """The names of the columns."""
+        try:
+            with _long_cells():
+                first = next(csv.reader(self.lines(), delimiter=separator), None)
+        except csv.Error:
+            first = None
+        if not first:
+            raise self.staging.refusal("the first line is blank; it must name the columns", 1)
+        return tuple(first)
+
+    def record_lines(self, separator: str, rows: Iterable[int]) -> dict[int, int]:
+        """The lines on which records begin; records count from 0 after the header."""
+        wanted = set(rows)
+        last = max(wanted, default=-1)
+        found = islice(self._records(separator), 1, last + 2)
+        return {row: line for row, (line, _) in enumerate(found) if row in wanted}
+
+    def _records(self, separator: str) -> Iterator[tuple[int, list[str]]]:
+        """Each record that is no blank line, the header first, and the line on which it begins."""
+        begins, width = 1, 0
+        with _long_cells():
+            reader = csv.reader(self.lines(), delimiter=separator, strict=True)
+            try:
+                for record in reader:
+                    width = width or len(record)
+                    if record and not (width == 1 and record == [""]):
+                        yield begins, record
+                    begins = reader.line_num + 1
+            except csv.Error as error:
+                raise self.staging.refusal(_csv_sentence(error), begins) from None
+
+    def diagnosis(self, separator: str, width: int, said: str) -> DataError:
+        """Why DuckDB could not read the table, found by reading it again; else what DuckDB said."""
+        faults: list[Fault] = []
+        try:
+            for line, record in self._records(separator):
+                if len(record) != width:
+                    cells = "1 cell" if len(record) == 1 else f"{len(record)} cells"
+                    faults.append(self.staging.fault(f"{cells} in this row, and {width} in the header", line))
+        except DataError as error:
+            faults += error.faults
+        if faults:
+            return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+        other_end = self._mixed_line_end()
+        if other_end is not None:
+            return self.staging.refusal("this line ends in another way than the first one (CRLF, LF or CR)", other_end)
+        return self.staging.refusal(f"the table cannot be read: {brief(said)}")
+
+    def _mixed_line_end(self) -> int | None:
+        first = ""
+        for number, line in enumerate(self.lines(), start=1):
+            end = line[len(line.rstrip("\r\n")) :]
+            first = first or end
+            if end and end != first:
+                return number
+        return None
+
+    def json_lines(self, rows: Iterable[int]) -> dict[int, int]:
+        """The lines of records, one a line; blank lines hold none."""
+        wanted = set(rows)
+        filled = (number for number, line in enumerate(self.lines(), start=1) if line.strip())
+        return {row: line for row, line in enumerate(filled) if row in wanted}
+
+    def json_diagnosis(self, by_line: bool, said: str) -> DataError:
+        """Which lines are no JSON; what DuckDB said where nothing is found."""
+        faults = []
+        try:
+            for number, line in enumerate(self.lines() if by_line else (), start=1):
+                try:
+                    json.loads(line if line.strip() else "null")
+                except json.JSONDecodeError as error:
+                    faults.append(
+                        self.staging.fault(f"this line is not JSON: {error.msg}, character {error.pos + 1}", number)
+                    )
+            if not by_line:
+                json.loads("".join(self.lines()))
+        except json.JSONDecodeError as error:
+            return self.staging.refusal(f"this is not JSON: {error.msg}", error.lineno)
+        except DataError as error:
+            return error
+        if not faults:
+            return self.staging.refusal(f"the file cannot be read: {brief(said)}")
+        return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+
+
+def _csv_sentence(error: csv.Error) -> str:
+    if "unexpected end of data" in str(error):
+        return "a quote is opened and never closed"
+    if "field larger than" in str(error):
+        return f"a cell is longer than {LONGEST_CELL} characters"
+    return "text follows the quote that closes a cell"
+
+
+@contextlib.contextmanager
+def _long_cells() -> Iterator[None]:
+    """Lets Python's csv module read cells of up to a million characters."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _json_path(key: str) -> str:
+    return '$."' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,86 @@
+"""The sample data that come with the program: where they are, and a warehouse that holds them all.
+
+Loading them takes longer than most questions, so the warehouse is kept in the user's cache folder, under a name that
+changes with the data, the schema and the versions. Where nothing can be kept it is made in memory each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.faults import WarehouseError
+from warehouse.store.database import LIBRARY, Database, in_memory, open_database
+from warehouse.store.replacement import create
+from warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from warehouse.loading.ingest import Loaded
+
+FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
+"""Beside the package, in a checkout as in an installation."""
+
+
+def contents() -> list[tuple[Path, str, bool]]:
+    """File, reader, and whether the rows are simulated, in the order of loading."""
+    with (FOLDER / "contents.csv").open(encoding="utf-8", newline="") as lines:
+        return [(FOLDER / row["file"], row["reader"], row["simulated"] == "yes") for row in csv.DictReader(lines)]
+
+
+def fill(database: Database) -> list[Loaded]:
+    """Loads all sample data into a warehouse."""
+    from warehouse.loading.ingest import load
+
+    return [
+        load(database, file, reader, simulated=simulated, called=file.relative_to(FOLDER.parent).as_posix())
+        for file, reader, simulated in contents()
+    ]
+
+
+def sample() -> Database:
+    """A warehouse with the sample data."""
+    kept = _kept()
+    if kept is not None:
+        with contextlib.suppress(WarehouseError):
+            return open_database(kept)
+    database = in_memory()
+    fill(database)
+    return database
+
+
+def _kept() -> Path | None:
+    """The warehouse in the cache folder, made if it is not there; None where it cannot be."""
+    from platformdirs import user_cache_path
+
+    folder = user_cache_path("evalhouse")
+    path = folder / f"sample-{_digest()}.duckdb"
+    if path.exists():
+        return path
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as making:
+            made = Path(making) / "sample.duckdb"
+            with create(made) as database:
+                fill(database)
+            os.replace(made, path)
+    except (OSError, WarehouseError):
+        return None
+    for old in folder.glob("sample-*.duckdb"):
+        if old != path:
+            with contextlib.suppress(OSError):
+                old.unlink()
+    return path
+
+
+def _digest() -> str:
+    """Changes with all that decides what the kept warehouse holds and who can read it."""
+    digest = hashlib.sha256(f"{__version__} {LIBRARY}".encode())
+    digest.update((FOLDER.parent / "warehouse" / "store" / "schema.sql").read_bytes())
+    for file, _, _ in contents():
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,130 @@
+"""What the tests of an arena decide, and how a tested result is called: shared by `compare` and `group`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, log
+
+from warehouse.query import plan as p
+from warehouse.query.comparison.pairs import Arena
+from warehouse.query.comparison.procedures import Outcomes, Pair, adjusted
+from warehouse.query.comparison.sums import Ratios
+from warehouse.query.labels import signature
+from warehouse.results import Cell
+from warehouse.significance.confidence import Verdict, confidence, verdict
+from warehouse.significance.outcome import Outcome
+from warehouse.significance.replicates import smallest
+from warehouse.significance.tests import TESTS
+from warehouse.store.catalog import Catalog
+
+MATCHED = {test.name for test in TESTS if test.kind == "matched"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An outcome and what follows from it. `adjusted` is None where no adjustment was asked for."""
+
+    outcome: Outcome
+    adjusted: float | None
+    confidence: float
+    verdict: Verdict
+
+
+def decide(arena: Arena, found: Outcomes) -> dict[Pair, Decided]:
+    """The verdict on each pair of an arena."""
+    levels = adjusted(arena, found)
+    level, wanted = float(arena.how.level), float(arena.how.confidence)
+    decided = {}
+    for pair in arena.pairs:
+        outcome = found[arena.statistic.label, pair]
+        p_adjusted = levels.get(pair)
+        p_decisive = outcome.p if p_adjusted is None else p_adjusted
+        # The level that the adjustment leaves to this one comparison.
+        own_level = level * outcome.p / p_decisive if p_decisive > outcome.p else level
+        sure = _confidence(outcome, own_level)
+        decided[pair] = Decided(outcome, p_adjusted, sure, verdict(p_decisive, sure, level, wanted))
+    return decided
+
+
+def _confidence(outcome: Outcome, level: float) -> float:
+    """How sure it is that the exact level of significance is at most `level`; an exact p leaves no doubt: 1."""
+    if outcome.shuffles is None or outcome.nge is None:
+        return 1.0
+    return confidence(outcome.nge, outcome.shuffles, level)
+
+
+# --- what tested results are called -----------------------------------------------------------------------------------
+
+
+def method(methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
+    """exact; 9,999 shuffles; or both, where the rows differ."""
+    counts = sorted({count for count in shuffles if isinstance(count, int)})
+    named = [name for name in ("exact", "analytic") if name in methods]
+    return " and ".join([*named, *(f"{count:,} shuffles" for count in counts)])
+
+
+def testing_title(how: p.Testing, methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
+    """randomization test, 9,999 shuffles, two-sided, level 0.05."""
+    exchange = "" if how.exchange.name == "document" else f", exchanged by {how.exchange.name}"
+    return f"{how.test} test, {method(methods, shuffles)}, {how.sides}{exchange}, level {how.level}"
+
+
+def testing_signature(
+    text: str, how: p.Testing, fields: Sequence[p.Field], shuffles: Sequence[Cell], catalog: Catalog
+) -> str:
+    """The signature of a tested result."""
+    counts = sorted({count for count in shuffles if isinstance(count, int)})
+    deciding = [
+        f"test {how.test}",
+        how.sides,
+        " and ".join(f"shuffles {count}" for count in counts) or "exact",
+        f"exchange by {how.exchange.name}",
+        f"seed {how.seed}",
+        f"adjust {how.adjust}",
+        f"missing {how.missing}",
+        *(["interval bca"] if how.interval == "bca" else []),
+    ]
+    return signature(text, fields, catalog, *deciding)
+
+
+def hopeless(how: p.Testing) -> Iterator[str]:
+    """Why so few shuffles could not find a difference, whatever the data."""
+    if how.shuffles is None:
+        return
+    level, wanted = float(how.level), float(how.confidence)
+    needed = ceil(1 / how.level) - 1
+    if how.shuffles < needed:
+        smallest = f"the smallest p is 1/{how.shuffles + 1:,}"
+        yield f"{how.shuffles:,} shuffles can never reach the level {how.level}: {smallest}; it takes {needed:,}"
+    elif confidence(0, how.shuffles, level) < wanted:
+        needed = ceil(log(1 - wanted) / log(1 - level)) - 1
+        yield (
+            f"{how.shuffles:,} shuffles can never be {how.confidence} sure of the level {how.level}, "
+            f"even if none is as extreme as what was observed; it takes {needed:,}"
+        )
+
+
+def arena_notes(arena: Arena) -> Iterator[str]:
+    """What the observations of an arena leave out."""
+    where = arena.field.test_set.name
+    if arena.field.replicates is not None:
+        yield f"{where}: each system is the average of its replicates by system.{arena.field.replicates.attribute}"
+    if arena.runs and arena.how.shuffles is None:
+        least = min(smallest(len(arena.runs[a]), len(arena.runs[b]), arena.how.sides) for a, b in arena.pairs)
+        if least > float(arena.how.level):
+            level = arena.how.level
+            yield f"{where}: of so few replicates p is {least:.2g} at least, and never reaches the level {level}"
+    if arena.statistic.averaged and isinstance(arena.sums, Ratios):
+        label = arena.statistic.label
+        without = int((arena.sums.denominators == 0).any(axis=0).sum())
+        if without:
+            has, are = ("1 document has", "is") if without == 1 else (f"{without} documents have", "are")
+            yield f"{label} on {where}: {has} no value for some system and {are} left out of its mean"
+        if without and arena.how.test in MATCHED:
+            yield (
+                f"{arena.how.test} looks only at the documents of {where} for which both systems of a pair have a "
+                "value, so what it tests is not quite the difference of the two means"
+            )
+    if arena.seen.dropped:
+        yield f"{arena.seen.dropped} observations of {where} were left out because not every system has them"

@@ -1,0 +1,1 @@
+"""Names looked up: from what was written to what is stored."""

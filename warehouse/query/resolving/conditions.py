@@ -1,0 +1,138 @@
+"""What `by`, `where` and `exchange by` mean: dimensions of the rows of a task, and conditions on them with their
+types checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from grammar import nodes as n
+from grammar.editing.hints import hints, listing, written
+from grammar.errors import QueryError
+from grammar.span import NOWHERE
+from warehouse.measures import Task
+from warehouse.query import plan as p
+from warehouse.query.resolving.names import Scope, matching, text_of
+
+_DIMENSIONS: Mapping[Task, tuple[str, ...]] = {
+    "extraction": ("document", "unit", "label", "system"),
+    "filtering": ("document", "label", "confidence", "system"),
+    "values": ("document", "label", "system"),
+    "published": ("system",),
+}
+"""What the rows of each task can be split and chosen by."""
+
+
+def dimension_of(scope: Scope, node: n.Attribute, task: Task) -> p.Dimension:
+    """What `by`, `where` and `exchange by` split or choose rows by."""
+    of = node.of.casefold()
+    allowed = _DIMENSIONS[task]
+    if of not in allowed:
+        everywhere = {each for some in _DIMENSIONS.values() for each in some}
+        if of in everywhere:
+            raise QueryError(f"{task} has no {of}", node.span, listing(allowed, "attributes"))
+        raise QueryError(f"unknown attribute '{node.of}'", node.span, hints(of, allowed, "attributes"))
+    if node.name:
+        if of not in ("document", "system"):
+            raise QueryError(f"{of} has no attributes", node.span)
+        known = scope.catalog.attributes[of]
+        found = matching(node.name, [(name, name) for name in known])
+        if not found:
+            shown = [f"{of}.{name}" for name in known]
+            raise QueryError(
+                f"unknown attribute '{of}.{node.name}'", node.span, hints(f"{of}.{node.name}", shown, "attributes")
+            )
+        return p.Dimension(cast(Any, of), found[0])
+    return p.Dimension(cast(Any, of))
+
+
+def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | None:
+    """A whole condition. What it says of confidence is a threshold, so it stands alone or is joined to the rest by
+    and.
+    """
+    found = condition_of(scope, node, task)
+    parts = node.conditions if isinstance(node, n.And) else () if node is None else (node,)
+    for part in parts:
+        mixed = set(_attributes(part))
+        if "confidence" in mixed and (len(mixed) > 1 or isinstance(part, n.Or | n.Not)):
+            raise QueryError(
+                "a condition on confidence stands alone or is joined by and",
+                part.span,
+                ("it is a threshold: a decision that does not meet it counts as no",),
+            )
+    return found
+
+
+def key_filter(scope: Scope, node: n.Condition | None) -> p.Filter | None:
+    """A condition on the key alone, which knows documents and labels, but no systems and no confidences."""
+    for of in [] if node is None else _attributes(node):
+        if of in ("confidence", "system"):
+            raise QueryError(f"the key has no {of}", node.span if node else NOWHERE, ("it has document and label",))
+    return filter_of(scope, node, "filtering")
+
+
+def _attributes(node: n.Condition) -> list[str]:
+    """What the comparisons of a condition speak of."""
+    match node:
+        case n.And(conditions) | n.Or(conditions):
+            return [of for each in conditions for of in _attributes(each)]
+        case n.Not(condition):
+            return _attributes(condition)
+        case n.Comparison(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute):
+            return [attribute.of.casefold()]
+
+
+def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | None:
+    """A condition with its attributes looked up and its values checked against them."""
+    match node:
+        case None:
+            return None
+        case n.And(conditions) | n.Or(conditions):
+            word: Literal["and", "or"] = "and" if isinstance(node, n.And) else "or"
+            return p.Joined(word, tuple(cast(p.Filter, condition_of(scope, each, task)) for each in conditions))
+        case n.Not(condition):
+            return p.Negated(cast(p.Filter, condition_of(scope, condition, task)))
+        case n.IsMissing(attribute):
+            return p.Missing(dimension_of(scope, attribute, task))
+        case n.Like(attribute, pattern):
+            dimension = dimension_of(scope, attribute, task)
+            if _numeric(scope, dimension):
+                raise QueryError(f"{dimension.name} is a number, and like compares texts", node.span)
+            return p.Matches(dimension, text_of(pattern, pattern, "a text"))
+        case n.In(attribute, nodes):
+            dimension = dimension_of(scope, attribute, task)
+            return p.OneOf(dimension, tuple(_value(scope, dimension, item, item) for item in nodes))
+        case n.Comparison(attribute, operator, value):
+            dimension = dimension_of(scope, attribute, task)
+            return p.Compared(dimension, operator, _value(scope, dimension, value, value))
+
+
+def _numeric(scope: Scope, dimension: p.Dimension) -> bool:
+    if dimension.attribute:
+        return (dimension.of, dimension.attribute) in scope.catalog.numeric_attributes
+    return dimension.of == "confidence"
+
+
+def _value(scope: Scope, dimension: p.Dimension, item: Any, place: n.Node) -> p.Scalar:
+    numeric = _numeric(scope, dimension)
+    if isinstance(item, n.Number):
+        if not numeric:
+            raise QueryError(
+                f"{dimension.name} is a text, not a number", place.span, (f'write "{written(item.value)}"',)
+            )
+        return item.value
+    if numeric:
+        raise QueryError(f"{dimension.name} is a number, not a text", place.span)
+    if dimension.of == "label":
+        label = cast(str, item.text).casefold()
+        if label not in ("relevant", "optional", "nonrelevant"):
+            raise QueryError(
+                f"unknown label '{item.text}'",
+                place.span,
+                hints(label, ("relevant", "optional", "nonrelevant"), "labels"),
+            )
+        return label
+    if isinstance(item, n.Name) and item is place:
+        raise QueryError("a text stands in quotes", place.span, (f'write "{item.text}"',))
+    return cast(str, item.text)

@@ -1,0 +1,58 @@
+"""Variables replaced by what they stand for, each at its own place, before names are looked up.
+
+What is answered then says in its statement and its signature all that was asked, and no variable is left in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from grammar import nodes as n
+from grammar.editing.hints import hints
+from grammar.errors import QueryError
+
+Item = n.Name | n.Pattern | n.Number | n.Text
+Variables = Mapping[str, tuple[Item, ...]]
+"""What each variable stands for, by its name without the dollar sign."""
+
+_Node = TypeVar("_Node", bound=n.Node)
+
+
+def substituted(node: _Node, variables: Variables) -> _Node:
+    """The node without variables. Raises QueryError for an unknown one, and for a list where one value is needed."""
+    changed: dict[str, Any] = {}
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, tuple):
+            items = tuple(item for each in value for item in expanded(each, variables))
+            if items != value:
+                changed[field.name] = items
+        elif is_dataclass(value) and isinstance(value, n.Node):
+            found = _single(value, variables) if isinstance(value, n.Variable) else substituted(value, variables)
+            if found is not value:
+                changed[field.name] = found
+    return replace(node, **changed) if changed else node
+
+
+def expanded(value: Any, variables: Variables) -> tuple[Any, ...]:
+    """What one item of a list becomes: several where it is a variable that stands for a list."""
+    if isinstance(value, n.Variable):
+        return tuple(replace(item, span=value.span) for item in _known(value, variables))
+    return (substituted(value, variables),) if isinstance(value, n.Node) else (value,)
+
+
+def _single(variable: n.Variable, variables: Variables) -> Item:
+    items = _known(variable, variables)
+    if len(items) != 1:
+        raise QueryError(f"${variable.name} is a list of {len(items)}, and one value is needed here", variable.span)
+    return replace(items[0], span=variable.span)
+
+
+def _known(variable: n.Variable, variables: Variables) -> tuple[Item, ...]:
+    if variable.name not in variables:
+        known = [f"${name}" for name in variables]
+        unknown = f"${variable.name}"
+        raise QueryError(f"unknown variable '{unknown}'", variable.span, hints(unknown, known, "variables"))
+    return variables[variable.name]

@@ -1,0 +1,157 @@
+"""Which systems a question means: those named, patterns, all, and the baselines that may stand among systems of
+filtering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+from unicodedata import normalize
+
+from grammar import nodes as n
+from grammar.editing.hints import brief, hints, listing, written
+from grammar.errors import QueryError
+from warehouse.measures import Task
+from warehouse.query import plan as p
+from warehouse.query.labels import some
+from warehouse.query.resolving.names import ROWS, Scope, like, matching, text_of
+from warehouse.store.catalog import KnownTestSet
+
+
+def present_on(
+    scope: Scope,
+    task: Task,
+    test_set: KnownTestSet,
+    replicates: p.Replicates | None = None,
+    items: Iterable[Any] = (n.All(),),
+) -> dict[str, int]:
+    """The systems that have rows for a task on a test set by name, or with replicates those that they are runs of.
+
+    Where all items are names of stored systems that have rows, no others need be known.
+    """
+    name_of = scope.catalog.system_names
+    items = list(items)
+    if replicates is None and all(isinstance(item, n.Name | n.Text) for item in items):
+        written = {normalize("NFC", item.text).casefold() for item in items}
+        meant = {number for name, number in scope.catalog.systems.items() if name.casefold() in written}
+        found = scope.catalog.with_rows(task, test_set.id, meant)
+        if written <= {name_of[number].casefold() for number in found}:
+            return {name_of[number]: number for number in found}
+    there = scope.catalog.systems_with(task, test_set.id)
+    if replicates is None:
+        return {name_of[number]: number for number in there}
+    return {name: runs[0] for name, runs in scope.catalog.runs(replicates.attribute, there).items()}
+
+
+def contenders(
+    scope: Scope,
+    node: n.Systems | None,
+    task: Task,
+    test_set: KnownTestSet,
+    elsewhere: bool = False,
+    replicates: p.Replicates | None = None,
+) -> tuple[p.Contender, ...]:
+    """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
+
+    With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
+    """
+    items: tuple[Any, ...] = node.items if node else (n.All(),)
+    present = present_on(scope, task, test_set, replicates, (*items, *(node.excepted if node else ())))
+    known: Iterable[str] = scope.catalog.systems
+    if replicates is not None:
+        known = scope.catalog.runs(replicates.attribute, frozenset(scope.catalog.system_names))
+    excepted: set[str] = set()
+    for item in node.excepted if node else ():
+        excepted.update(c.name for c in _contenders(scope, item, item, task, test_set, present))
+    found: dict[str, p.Contender] = {}
+    for item in items:
+        baseline_meant = task == "filtering" and isinstance(item, n.Name) and item.text.casefold() == "allrel"
+        if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
+            continue
+        for contender in _contenders(scope, item, item, task, test_set, present):
+            if contender.name not in excepted:
+                found.setdefault(contender.name, contender)
+    return tuple(found.values())
+
+
+def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int]) -> bool:
+    """Whether an item names systems of the warehouse none of which is among those present."""
+    if isinstance(item, n.Pattern):
+        return any(like(name, item.text) for name in known) and not any(like(name, item.text) for name in present)
+    named = [(name, name) for name in known]
+    return (
+        isinstance(item, n.Name | n.Text)
+        and not matching(item.text, [(name, name) for name in present])
+        and bool(matching(item.text, named))
+    )
+
+
+def _contenders(
+    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+) -> list[p.Contender]:
+    on = scope.catalog.short_name(test_set)
+    if isinstance(item, n.All):
+        return [p.System(present[name], name) for name in sorted(present)]
+    if isinstance(item, n.Pattern):
+        matching = [name for name in sorted(present) if like(name, item.text)]
+        if not matching:
+            raise QueryError(f"no system matches {item.text} on {on}", place.span, listing(list(present), "systems"))
+        return [p.System(present[name], name) for name in matching]
+    if isinstance(item, n.Baseline):
+        return [baseline(scope, item, task)]
+    return [contender_named(scope, item, place, task, test_set, present)]
+
+
+def contender_named(
+    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+) -> p.Contender:
+    """The one system of a name that has rows for a task on a test set."""
+    text = text_of(item, place, "the name of a system")
+    on = scope.catalog.short_name(test_set)
+    found = matching(text, [(name, p.System(number, name)) for name, number in present.items()])
+    if len(found) == 1:
+        return found[0]
+    if len(found) > 1:
+        names = " or ".join(sorted(system.name for system in found))
+        raise QueryError(f"'{text}' may be {names}", place.span, ("write it in the same case",))
+    if text.casefold() == "allrel":
+        return baseline(scope, n.Baseline("allrel", span=place.span), task)
+    if text.casefold() == "random":
+        raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
+    elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
+    if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task, test_set.id):
+        hint = f"replicates are called by what they share: {some(sorted(present))}"
+        raise QueryError(f"{elsewhere[0]} is a replicate here, and no system", place.span, (hint,))
+    if elsewhere:
+        where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task)
+        hint = f"it has {ROWS[task]} on {', '.join(where)}" if where else f"it has {ROWS[task]} on no test set"
+        raise QueryError(f"{elsewhere[0]} has no {ROWS[task]} on {on}", place.span, (hint,))
+    raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
+
+
+def baseline(scope: Scope, node: n.Baseline, task: Task) -> p.Baseline:
+    """allrel or random(s=…), which stand among systems of filtering."""
+    name = node.name.casefold()
+    if name not in ("allrel", "random"):
+        raise QueryError(
+            f"unknown baseline '{node.name}'", node.span, hints(name, ("allrel", "random(s=0.5)"), "baselines")
+        )
+    if task != "filtering":
+        raise QueryError(f"{name} judges relevance, so it is no system of {task}", node.span, ("say of filtering",))
+    if name == "allrel":
+        if node.parameters:
+            raise QueryError("allrel has no parameters", node.parameters[0].span)
+        return p.Baseline("allrel", Decimal(1))
+    share = None
+    for parameter in node.parameters:
+        if parameter.name.casefold() != "s":
+            raise QueryError(f"random has no parameter '{parameter.name}'", parameter.span, ("its parameter is s",))
+        value = parameter.value
+        if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
+            shown = written(value.value) if isinstance(value, n.Number) else text_of(value, value, "a number")
+            raise QueryError(f"s is a number from 0 to 1, not {shown}", parameter.value.span)
+        share = value.value
+    if share is None:
+        raise QueryError("random needs a share", node.span, ("write random(s=0.7)",))
+    return p.Baseline(f"random(s={written(share)})", share)

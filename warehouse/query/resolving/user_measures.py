@@ -1,0 +1,204 @@
+"""Measures that users define: from `define measure` to a measure like those of the tables, and what may be wrong
+with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+
+from grammar import nodes as n
+from grammar.editing.hints import hints
+from grammar.errors import QueryError
+from grammar.parser import parse
+from warehouse.measures import COUNTS, MEASURES, Measure, Parameter, Setting, Task, measure_named
+from warehouse.measures.expression import Constant, Count, Expression, Operation, columns, of_ratio
+
+Definitions = Mapping[str, str]
+"""The text of each definition by the name of its measure, as the warehouse keeps them."""
+
+DEEPEST = 20
+"""How many definitions may build on one another."""
+
+
+def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
+    """The measure of a task that was defined under a name, in any case; None where there is none for the task."""
+    node = _node(name, definitions)
+    if node is None or task not in COUNTS:
+        return None
+    try:
+        _expression(
+            node.expression, _Place(task, definitions, dict.fromkeys(_names(node), Fraction(1)), (node.name.text,))
+        )
+    except QueryError:
+        return None
+    parameters = tuple(
+        Parameter(each.name, None if each.value is None else each.value.value, "of the definition")
+        for each in node.parameters
+    )
+
+    def expression(**settings: Setting) -> Expression:
+        given = {key: Fraction(value) for key, value in settings.items() if isinstance(value, Decimal)}
+        return _expression(node.expression, _Place(task, definitions, given, (node.name.text,)))
+
+    return Measure(
+        name=node.name.text,
+        task=task,
+        meaning=definitions[node.name.text].partition(" = ")[2],
+        source="defined here",
+        formula=None,
+        parameters=parameters,
+        shown=tuple(parameter.name for parameter in parameters),
+        expression=expression,
+    )
+
+
+def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ...]:
+    """The tasks that a new definition is a measure of. Raises QueryError if it is of none, or takes a name that is
+    taken.
+    """
+    taken = [measure.name for measure in MEASURES if measure.name.casefold() == node.name.text.casefold()]
+    if taken:
+        raise QueryError(f"{taken[0]} is a measure of the language", node.name.span, ("give it another name",))
+    counts = {column for known in COUNTS.values() for column in known}
+    if node.name.text.casefold() in counts:
+        count = node.name.text.casefold()
+        task = next(task for task, known in COUNTS.items() if count in known)
+        raise QueryError(f"{count} is a count of {task}", node.name.span, ("give the measure another name",))
+    seen: set[str] = set()
+    for parameter in node.parameters:
+        if parameter.name in counts:
+            raise QueryError(f"{parameter.name} is a count, so it cannot be a parameter", parameter.span)
+        if parameter.name in seen:
+            raise QueryError(f"parameter {parameter.name} is given twice", parameter.span)
+        seen.add(parameter.name)
+    others = {name: kept for name, kept in definitions.items() if name.casefold() != node.name.text.casefold()}
+    known = {**others, node.name.text: text}
+    errors: list[QueryError] = []
+    tasks: list[Task] = []
+    for task in COUNTS:
+        try:
+            given = dict.fromkeys(_names(node), Fraction(1))
+            found = _expression(node.expression, _Place(task, known, given, (node.name.text,)))
+            if not columns(found):
+                raise QueryError("a definition needs a count or a measure", node.expression.span)
+            tasks.append(task)
+        except QueryError as error:
+            errors.append(error)
+    if not tasks:
+        # The error that lies farthest in is of the task that the definition was meant for.
+        raise max(errors, key=lambda error: error.span.start)
+    return tuple(tasks)
+
+
+def _names(node: n.Define) -> tuple[str, ...]:
+    return tuple(parameter.name for parameter in node.parameters)
+
+
+def _node(name: str, definitions: Definitions) -> n.Define | None:
+    exact = [known for known in definitions if known == name]
+    folded = [known for known in definitions if known.casefold() == name.casefold()]
+    for known in exact or folded:
+        (statement,) = parse(definitions[known])
+        if isinstance(statement, n.Define):
+            return statement
+    return None
+
+
+class _Place:
+    """Where an expression is read: for which task, with which parameters, and inside which definitions."""
+
+    def __init__(
+        self, task: Task, definitions: Definitions, given: Mapping[str, Fraction], within: tuple[str, ...]
+    ) -> None:
+        self.task = task
+        self.definitions = definitions
+        self.given = given
+        self.within = within
+
+
+def _expression(node: n.Expression, place: _Place) -> Expression:
+    match node:
+        case n.Number(value):
+            return Constant(Fraction(value))
+        case n.Negative(operand):
+            return Operation(Constant(Fraction(-1)), "*", _expression(operand, place))
+        case n.Arithmetic(left, operator, right):
+            return Operation(_expression(left, place), operator, _expression(right, place))
+        case n.Measure(name, parameters):
+            if not parameters and name in place.given:
+                return Constant(place.given[name])
+            if not parameters and name in COUNTS[place.task]:
+                return Count(name)
+            return _measure(node, place)
+    raise QueryError("a variable cannot stand in a definition", node.span)
+
+
+def _measure(node: n.Measure, place: _Place) -> Expression:
+    """Another measure inside a definition: one of the language, or one that was defined."""
+    measure = measure_named(node.name, place.task)
+    if measure is not None:
+        if measure.formula is None:
+            raise QueryError(f"{measure.name} is no ratio of sums, so no definition can use it", node.span)
+        return of_ratio(measure.formula(**_settings(node, measure.parameters, place)))
+    inner = _node(node.name, place.definitions)
+    if inner is None:
+        known = [
+            *COUNTS[place.task],
+            *place.given,
+            *(m.name for m in MEASURES if m.task == place.task),
+            *place.definitions,
+        ]
+        raise QueryError(f"unknown count or measure '{node.name}'", node.span, hints(node.name, known, "there are"))
+    if inner.name.text in place.within or len(place.within) > DEEPEST:
+        circle = " needs ".join((*place.within, inner.name.text))
+        raise QueryError(f"the definition goes in a circle: {circle}", node.span)
+    parameters = tuple(
+        Parameter(each.name, None if each.value is None else each.value.value, "") for each in inner.parameters
+    )
+    settings = _settings(node, parameters, place)
+    given = {key: Fraction(value) for key, value in settings.items() if isinstance(value, Decimal)}
+    try:
+        return _expression(
+            inner.expression, _Place(place.task, place.definitions, given, (*place.within, inner.name.text))
+        )
+    except QueryError as error:
+        raise QueryError(error.message, node.span, error.hints) from None
+
+
+def _settings(node: n.Measure, parameters: tuple[Parameter, ...], place: _Place) -> dict[str, Setting]:
+    """The parameters of a measure inside a definition; a value may be a parameter of the definition."""
+    known = {parameter.name: parameter for parameter in parameters}
+    settings: dict[str, Setting] = {}
+    for written_parameter in node.parameters:
+        parameter = known.get(written_parameter.name)
+        if parameter is None:
+            raise QueryError(
+                f"{node.name} has no parameter '{written_parameter.name}'",
+                written_parameter.span,
+                hints(written_parameter.name, known, "parameters"),
+            )
+        setting = _setting(written_parameter.value, place)
+        fault = parameter.fault(setting)
+        if fault:
+            raise QueryError(fault, written_parameter.span)
+        settings[parameter.name] = setting
+    for parameter in parameters:
+        if parameter.name not in settings:
+            if parameter.default is None:
+                raise QueryError(f"{node.name} needs {parameter.name}", node.span)
+            settings[parameter.name] = parameter.default
+    return settings
+
+
+def _setting(value: n.Number | n.Name | n.Variable, place: _Place) -> Setting:
+    match value:
+        case n.Number(number):
+            return number
+        case n.Name(text) if text in place.given:
+            given = place.given[text]
+            return Decimal(given.numerator) / Decimal(given.denominator)
+        case n.Name(text):
+            return text.casefold()
+    raise QueryError("a variable cannot stand in a definition", value.span)

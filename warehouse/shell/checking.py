@@ -1,0 +1,41 @@
+"""What is wrong with a text while it is typed: in its grammar, or in a name of a statement that is whole so far.
+
+Nothing runs, and nothing is said of the word that is being typed.
+"""
+
+from __future__ import annotations
+
+from grammar import nodes as n
+from grammar.drafts import UnfinishedError
+from grammar.errors import QueryError
+from grammar.limits import UnclosedTextError
+from grammar.parser import parse
+from grammar.span import NOWHERE
+from warehouse.faults import WarehouseError
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.substitution import substituted
+from warehouse.session import Session
+from warehouse.statements.resolve import resolve
+
+
+def mistake(text: str, session: Session) -> QueryError | None:
+    """The first thing that is wrong before the last word of a text."""
+    try:
+        statements = parse(text)
+        if not any(isinstance(statement, n.Let | n.Define) for statement in statements):
+            for statement in statements:
+                _look_up(statement, session)
+    except (UnfinishedError, UnclosedTextError, WarehouseError):
+        return None
+    except QueryError as error:
+        typing = error.span.end >= len(text)
+        return None if typing or error.span == NOWHERE else error
+    return None
+
+
+def _look_up(statement: n.Statement, session: Session) -> None:
+    """Raises QueryError for a name that is not there."""
+    if isinstance(statement, n.Question):
+        resolve(substituted(statement, session.variables), Scope(session.catalog))
+    elif isinstance(statement, n.Plot | n.Explain | n.Export):
+        _look_up(statement.question, session)

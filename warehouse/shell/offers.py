@@ -1,0 +1,194 @@
+"""What may be typed next, each with a line of help: the grammar's expectations filled with the names of the warehouse.
+
+It knows no terminal. A completion is an offer, never an error: where nothing fits there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from grammar.lexicon import is_bare_name, is_bare_word, quoted
+from grammar.parser import expected
+from grammar.printer import to_text
+from warehouse.loading.readers import READERS
+from warehouse.measures import MEASURES, TASKS, Measure, measure_named
+from warehouse.measures.measure import Parameter, plain
+from warehouse.query.resolving.user_measures import defined
+from warehouse.session import Session
+from warehouse.shell.meanings import KIND_MEANINGS, WORD_MEANINGS, keyword_meaning
+from warehouse.significance.tests import ADJUSTMENTS, TESTS
+
+MOST = 200
+"""No more than this is offered at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text to put in place of what stands from `start` to the cursor, and what it means."""
+
+    text: str
+    meaning: str
+    start: int
+
+
+Names = Iterator[tuple[str, str]]
+"""Names as they are typed, with what each means."""
+
+
+def candidates(text: str, session: Session) -> list[Candidate]:
+    """What may follow at the end of a text: those that begin as its last word does first, then those that hold it."""
+    variable = re.search(r"\$\w*$", text)
+    if variable:
+        known = expected(text[: variable.start()])
+        offers = list(_variables(session, text)) if "variable" in known.kinds else []
+        start = variable.start()
+    else:
+        known = expected(text)
+        start = known.start
+        names = (pair for kind in known.kinds for pair in _NAMES.get(kind, _none)(session, text[:start]))
+        offers = [*names, *((words, keyword_meaning(words)) for words in known.keywords)]
+    return [Candidate(name, meaning, start) for name, meaning in _fitting(text[start:], offers)]
+
+
+def _fitting(word: str, offers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    wanted = word.strip('"').casefold()
+    meanings: dict[str, str] = {}
+    for name, meaning in offers:
+        meanings.setdefault(name, meaning)
+    first = [name for name in meanings if name.strip('"').casefold().startswith(wanted)]
+    later = [name for name in meanings if wanted in name.casefold() and name not in first]
+    return [(name, meanings[name]) for name in [*first, *later][:MOST]]
+
+
+# --- names of each kind -----------------------------------------------------------------------------------------------
+
+
+def _none(session: Session, before: str) -> Names:
+    yield from ()
+
+
+def _systems(session: Session, before: str) -> Names:
+    catalog, task = session.catalog, _task(before)
+    if task == "filtering":
+        yield "allrel", WORD_MEANINGS["allrel"]
+        yield "random(s=", WORD_MEANINGS["random"]
+    tasks = (task,) if task else TASKS
+    for name, number in catalog.systems.items():
+        test_sets = dict.fromkeys(each for task in tasks for each in catalog.test_sets_of(number, task))
+        if test_sets:
+            yield _typed(name), f"system on {', '.join(test_sets)}"
+
+
+def _test_sets(session: Session, before: str) -> Names:
+    catalog = session.catalog
+    for test_set in catalog.test_sets:
+        of = f" of {test_set.evaluation}" if test_set.evaluation else ""
+        yield _typed(catalog.short_name(test_set)), f"test set{of}"
+    yield "all", "all test sets"
+
+
+def _measures(session: Session, before: str) -> Names:
+    catalog, task = session.catalog, _task(before)
+    of: dict[str, list[str]] = {}
+    for measure in MEASURES:
+        if task in (None, measure.task):
+            of.setdefault(measure.name, []).append(f"{measure.meaning} ({measure.task})")
+    yield from ((name, "; ".join(meanings)) for name, meanings in of.items())
+    for name, text in catalog.definitions.items():
+        yield _typed(name, is_bare_word), text
+    for kind, meaning in (("values", "imported values"), ("published", "as printed")):
+        for test_set in catalog.test_sets if task in (None, kind) else ():
+            for name in catalog.measures_of(kind, test_set.id):
+                # F(beta=1) is typed as F with a parameter, and F is offered already.
+                if measure_named(name.partition("(")[0], "extraction") is None:
+                    yield _typed(name), meaning
+
+
+def _parameters(session: Session, before: str) -> Names:
+    call = re.search(r'([\w@.:+/-]+|"[^"]*")\s*\([^()]*$', before)
+    name = call[1].strip('"').casefold() if call else ""
+    if name == "random":
+        yield "s=", "the share that is judged relevant"
+    seen: dict[str, Parameter] = {}
+    for measure in _measures_named(name, session):
+        for parameter in measure.parameters:
+            seen.setdefault(parameter.name, parameter)
+    for parameter in seen.values():
+        usual = "" if parameter.default is None else f"; {plain(parameter.default)} unless said"
+        yield f"{parameter.name}=", parameter.meaning + usual
+
+
+def _measures_named(name: str, session: Session) -> Iterator[Measure]:
+    yield from (measure for measure in MEASURES if measure.name.casefold() == name)
+    for task in TASKS:
+        measure = defined(name, task, session.catalog.definitions)
+        if measure is not None:
+            yield measure
+
+
+def _values(session: Session, before: str) -> Names:
+    """Behind `parameter=` its choices, behind a comparison of labels the labels."""
+    parameter = re.search(r"(\w+)\s*=\s*$", before)
+    for measure in MEASURES:
+        for each in measure.parameters:
+            if parameter and each.name == parameter[1]:
+                yield from ((choice, each.meaning) for choice in each.choices)
+    if re.search(r"label\s*(!?=|in\s*\([^()]*)\s*$", before, re.IGNORECASE):
+        yield from ((label, "key label") for label in ("relevant", "optional", "nonrelevant"))
+
+
+def _attributes(session: Session, before: str) -> Names:
+    yield from ((name, WORD_MEANINGS[name]) for name in ("document", "unit", "label"))
+    for of, names in session.catalog.attributes.items():
+        for name in names:
+            yield f"{of}.{name if re.fullmatch(r'[A-Za-z0-9_]+', name) else quoted(name)}", f"attribute of {of}s"
+
+
+def _variables(session: Session, before: str) -> Names:
+    for name, items in session.variables.items():
+        yield f"${name}", ", ".join(to_text(item) for item in items)
+
+
+def _tests(session: Session, before: str) -> Names:
+    yield from ((test.name, test.meaning) for test in TESTS)
+
+
+def _adjustments(session: Session, before: str) -> Names:
+    yield from ((adjustment.name, adjustment.meaning) for adjustment in ADJUSTMENTS)
+
+
+def _readers(session: Session, before: str) -> Names:
+    yield from ((reader.name, reader.reads) for reader in READERS.values())
+    yield "auto", "whatever the file is found to be"
+
+
+def _tasks(session: Session, before: str) -> Names:
+    yield from ((task, KIND_MEANINGS[task]) for task in TASKS)
+
+
+_NAMES: Mapping[str, Callable[[Session, str], Names]] = {
+    "system": _systems,
+    "test set": _test_sets,
+    "measure": _measures,
+    "parameter": _parameters,
+    "value": _values,
+    "attribute": _attributes,
+    "variable": _variables,
+    "test": _tests,
+    "adjustment": _adjustments,
+    "reader": _readers,
+    "task": _tasks,
+}
+"""By the kinds of grammar.editing.completion; numbers, texts and new names are the user's own."""
+
+
+def _task(before: str) -> str | None:
+    """The kind that the statement so far asks about, where it says so."""
+    said = re.findall(r"\bof\s+(\w+)", before.rpartition(";")[2], re.IGNORECASE)
+    return said[-1].casefold() if said and said[-1].casefold() in TASKS else None
+
+
+def _typed(name: str, bare: Callable[[str], bool] = is_bare_name) -> str:
+    return name if bare(name) else quoted(name)

@@ -1,0 +1,1 @@
+"""Exact randomization: every exchange counted."""

@@ -1,0 +1,78 @@
+"""The exact significance level by a table of all sums, built up unit by unit.
+
+The method is that of Pagano & Tritchler (1983), for ratios that of Zmigrod, Vieira & Cotterell (2022).
+
+Exchanges are counted. All steps add positive numbers, so that also the smallest levels are accurate to a few units in
+the last place. The table has a cell for each reachable (X, Y) of the lattice in the tail that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ldexp
+
+import numpy as np
+
+from warehouse.significance.exact.lattice import Lattice
+from warehouse.significance.extreme import Extreme
+from warehouse.significance.paired import Floats, Integers
+
+MOST_UNITS = 1000
+"""Above this many differing units the number of exchanges, 2^units, would leave the range of floating point."""
+
+
+def operations(lattice: Lattice) -> tuple[float, int]:
+    """About how many cells are computed in all, and the bytes held at once."""
+    x, y = _units(lattice)
+    # Half of the range of X is the tail, and cells beyond it are never filled.
+    columns = np.minimum(np.cumsum(x), lattice.top_x // 2) + 1
+    rows = np.cumsum(np.abs(y)) + 1
+    cells = columns.astype(np.float64) * rows
+    return float(cells.sum()), int(16 * cells[-1])
+
+
+def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int], None] | None = None) -> float:
+    """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`.
+
+    Meant for an observed difference of at least 0. `tick` is called after each unit with the number of cells so far.
+    """
+    x, y = _units(lattice)
+    lowest = int(y[y < 0].sum())
+    rows = int(np.abs(y).sum()) + 1
+    # A cell (row, column) holds Y = top_y − 2·(row + lowest) and X = top_x − 2·column.
+    last = np.full(rows, -1)
+    for row in range(rows):
+        least = lattice.least_x(lattice.top_y - 2 * (row + lowest), extreme, strict)
+        if least is not None:
+            last[row] = min(max((lattice.top_x - least) // 2, -1), lattice.top_x)
+    columns = int(last.max()) + 1
+    if not columns:
+        return 0.0
+    table: Floats = np.zeros((rows, columns))
+    spare = np.zeros_like(table)
+    table[-lowest, 0] = 1.0
+    width, top, bottom, done = 1, -lowest, -lowest, 0
+    for across, down in zip(x.tolist(), y.tolist(), strict=True):
+        new_width = min(width + across, columns)
+        new_top, new_bottom = min(top, top + down), max(bottom, bottom + down)
+        old = table[top : bottom + 1, :width]
+        spare[new_top:top, :new_width] = 0.0
+        spare[bottom + 1 : new_bottom + 1, :new_width] = 0.0
+        spare[top : bottom + 1, width:new_width] = 0.0
+        spare[top : bottom + 1, :width] = old
+        moved = min(width, new_width - across)
+        if moved > 0:
+            spare[top + down : bottom + down + 1, across : across + moved] += old[:, :moved]
+        table, spare = spare, table
+        width, top, bottom = new_width, new_top, new_bottom
+        if tick is not None:
+            done += (new_bottom - new_top + 1) * new_width
+            tick(done)
+    exchanges = sum(float(table[row, : last[row] + 1].sum()) for row in range(rows))
+    return ldexp(exchanges, -lattice.units)
+
+
+def _units(lattice: Lattice) -> tuple[Integers, Integers]:
+    """x and y of every differing unit, small ones first, so that the table stays small for long."""
+    order = np.argsort(np.hypot(lattice.x, lattice.y), kind="stable")
+    return np.repeat(lattice.x[order], lattice.count[order]), np.repeat(lattice.y[order], lattice.count[order])

@@ -1,0 +1,1 @@
+"""Approximate randomization: exchanges drawn by fair coins."""

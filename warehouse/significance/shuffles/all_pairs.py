@@ -1,0 +1,460 @@
+"""Shuffling all pairs of systems at once: one matrix product of the systems' counts with the coins.
+
+A pair's sums after an exchange are differences of two rows of that product, so the work with the units is done once for
+each system and not for each pair. The product is exact because its sums are integers below 2^24 (float32) or 2^53
+(float64). What a shuffle's difference is compared with is decided in floating point outside a band of rounding errors,
+and exactly within.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.extreme import Extreme
+from warehouse.significance.outcome import Sides, check_sides
+from warehouse.significance.paired import Floats, Integers, Many
+from warehouse.significance.parallel import in_order
+from warehouse.significance.shuffles import coins, lookup
+
+Reals = NDArray[np.floating[Any]]
+
+SLICE = 1 << 17
+"""Systems × shuffles worked on at once: enough that the calls cost less than the numbers, and few enough for the
+processor's cache. Threads bring nothing here, as the calls are too short for taking turns at the interpreter."""
+
+_TINY = 1e-30
+"""A band that is never empty, also where all numbers are 0."""
+
+_SMALL = 2**29
+"""Sums below this have products of pairs of them within int64."""
+
+SPREAD = 1 << 20
+"""Coins spread out to numbers at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """The counts of the systems, reduced: less the smallest of each unit, divided by what is common to all.
+
+    Both leave the pairs' differences as they are but for the factor `scale`. `rows` has the shape (systems, units);
+    `reach` bounds a system's sum over any units.
+    """
+
+    rows: Integers
+    scale: int
+    reach: Integers
+
+    @classmethod
+    def of(cls, rows: Integers) -> Counts:
+        """Reduces counts of shape (systems, units)."""
+        reduced = rows - rows.min(axis=0)
+        scale = int(np.gcd.reduce(reduced, axis=None)) or 1
+        reduced = reduced // scale
+        return cls(reduced, scale, reduced.sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The systems' signed sums in some shuffles: for each of `Shuffler.counts` an array of shape (systems,
+    shuffles)."""
+
+    sums: tuple[Reals, ...]
+    shuffles: int
+
+
+class Shuffler:
+    """The distinct numerators and denominators of some measures, and the product of them with the coins."""
+
+    __slots__ = ("counts", "dtype", "measures", "places")
+
+    def __init__(self, measures: Sequence[Many]) -> None:
+        """Raises ValueError where the measures are none or differ in the number of systems or units."""
+        if not measures:
+            raise ValueError("no measure to compare by")
+        shapes = {many.numerators.shape for many in measures}
+        if len(shapes) > 1:
+            raise ValueError(f"the measures have different systems or units: shapes {sorted(shapes)}")
+        self.measures = tuple(measures)
+        self.counts: list[Counts] = []
+        self.places: list[tuple[int, int]] = []
+        arrays: dict[bytes, int] = {}
+        for many in measures:
+            place = []
+            for rows in (many.numerators, many.denominators):
+                key = rows.tobytes()
+                if key not in arrays:
+                    arrays[key] = len(self.counts)
+                    self.counts.append(Counts.of(rows))
+                place.append(arrays[key])
+            self.places.append((place[0], place[1]))
+        # A pair's sum is the difference of two, so it needs one bit more.
+        reach = 2 * max(int(counts.reach.max()) for counts in self.counts)
+        self.dtype: np.dtype[np.floating[Any]] | None = None
+        if reach < 2**24:
+            self.dtype = np.dtype(np.float32)
+        elif reach < 2**53:
+            self.dtype = np.dtype(np.float64)
+
+    def slices(self, shuffles: int, seed: int, stream: coins.Stream) -> Iterator[Slice]:
+        """The signed sums of every shuffle, in order. Not for counts whose sums exceed 2^53, where `dtype` is None."""
+        dtype = self.dtype or np.dtype(np.float64)
+        systems, units = self.counts[0].rows.shape
+        table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
+        differing: NDArray[np.bool_] = np.any(table != 0, axis=0)
+        whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
+        width = max(64, min(coins.CHUNK, SLICE // systems) // 8 * 8)
+        height = max(1, SPREAD // (8 * width))
+        for chunk, used in coins.chunks(shuffles):
+            product = np.zeros((table.shape[0], used), dtype=dtype)
+            for first, block in coins.blocks(units, seed, stream, chunk, used):
+                for row in range(0, block.shape[0], height):
+                    some = block[row : row + height]
+                    start = 8 * (first + row)
+                    here = np.flatnonzero(differing[start : start + 8 * some.shape[0]])
+                    if not here.size:
+                        continue
+                    counts = table[:, start + here]
+                    for left in range(0, used, width):
+                        right = left + width
+                        spread = np.unpackbits(some[:, left:right], axis=0, bitorder="little")
+                        if here.size < spread.shape[0]:
+                            spread = spread[here]
+                        product[:, left:right] += counts @ spread.astype(dtype)
+            product *= -2
+            product += whole
+            for left, right in _spans(used, width):
+                part = product[:, left:right]
+                sums = tuple(part[index * systems : (index + 1) * systems] for index in range(len(self.counts)))
+                yield Slice(sums, int(part.shape[1]))
+
+
+def count(
+    measures: Sequence[Many],
+    shuffles: int,
+    seed: int,
+    stream: coins.Stream,
+    sides: Sides,
+    tick: Callable[[int], None] | None = None,
+    threads: int = 1,
+) -> Integers:
+    """nge of every pair of systems by every measure, of shape (measures, systems, systems); see
+    `randomization.all_pairs`."""
+    check_sides(sides)
+    shuffler = Shuffler(measures)
+    systems = measures[0].systems
+    nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
+    if shuffler.dtype is None:
+        _count_by_pairs(measures, shuffles, seed, stream, sides, nge, tick)
+    else:
+        questions = [_Question(shuffler, index, sides) for index in range(len(measures))]
+
+        def counted(part: Slice) -> tuple[Integers, int]:
+            desk, found = _Desk(part), np.zeros_like(nge)
+            for a in range(systems - 1):
+                desk.take(a)
+                for index, question in enumerate(questions):
+                    question.count(desk, found[index])
+            return found, part.shuffles
+
+        done = 0
+        for found, taken in in_order(counted, shuffler.slices(shuffles, seed, stream), threads):
+            nge += found
+            done += taken
+            if tick is not None:
+                tick(done)
+    if sides == "two-sided":
+        nge += nge.transpose(0, 2, 1)
+    nge[:, np.arange(systems), np.arange(systems)] = shuffles
+    return nge
+
+
+class _Desk:
+    """Where the pairs of one system after another are worked on in one slice, in memory that is asked for once.
+
+    New memory for every step would cost more than the steps do.
+    """
+
+    __slots__ = ("_answers", "_differences", "_part", "_reals", "_taken", "system")
+
+    def __init__(self, part: Slice) -> None:
+        systems, shuffles = part.sums[0].shape
+        size = max(systems - 1, 1) * shuffles
+        self._part = part
+        self._differences = np.empty((len(part.sums), size), dtype=part.sums[0].dtype)
+        self._reals = np.empty((2, size), dtype=part.sums[0].dtype)
+        self._answers = np.empty((2, size), dtype=np.bool_)
+        self._taken: dict[int, Reals] = {}
+        self.system = 0
+
+    def take(self, system: int) -> None:
+        """Go on with the pairs of this system and those after it."""
+        self.system = system
+        self._taken = {}
+
+    def difference(self, place: int) -> Reals:
+        """The system's sums less those of the systems after it, taken once for all measures that share them; of shape
+        (systems after it, shuffles).
+        """
+        if place not in self._taken:
+            sums = self._part.sums[place]
+            self._taken[place] = np.subtract(
+                sums[self.system], sums[self.system + 1 :], out=self._shaped(self._differences[place])
+            )
+        return self._taken[place]
+
+    def real(self, place: int) -> Reals:
+        """Memory for numbers, of the same shape."""
+        return self._shaped(self._reals[place])
+
+    def answers(self, place: int) -> NDArray[np.bool_]:
+        """Memory for yes and no, of the same shape."""
+        return self._shaped(self._answers[place])
+
+    def _shaped(self, memory: NDArray[Any]) -> NDArray[Any]:
+        systems, shuffles = self._part.sums[0].shape
+        after = systems - 1 - self.system
+        return memory[: after * shuffles].reshape(after, shuffles)
+
+
+class _Question:
+    """What the pairs must reach by one measure, as numbers for all pairs (a, b > a) of a system a at once.
+
+    Divided by S_D and by the scale of the numerators, the question of `Extreme` reads |u − ρ·v| + κ·v² ≥ κ·S_D², where
+    ρ = S_N / S_D and κ = |L| / (S_D·(S_D² − v₀²)); one-sided without the bars. `lows` and `highs` are the ends of the
+    band around κ·S_D² within which rounding could decide; all are lists of arrays of shape (systems − 1 − a, 1).
+    """
+
+    __slots__ = (
+        "curves",
+        "denominators",
+        "flat",
+        "highs",
+        "lows",
+        "many",
+        "numerators",
+        "scales",
+        "slopes",
+        "two_sided",
+        "whole",
+    )  # fmt: skip
+
+    def __init__(self, shuffler: Shuffler, index: int, sides: Sides) -> None:
+        self.many = shuffler.measures[index]
+        self.two_sided = sides == "two-sided"
+        self.numerators, self.denominators = shuffler.places[index]
+        top, bottom = shuffler.counts[self.numerators], shuffler.counts[self.denominators]
+        self.scales = (top.scale, bottom.scale)
+        self.flat = not bottom.rows.any()
+        self.whole = _Whole.of(self.many)
+        first, second = self.whole.pairs
+        if self.flat:
+            slopes, curves, lows, highs = self._flat(top.scale)
+        else:
+            dtype = shuffler.dtype or np.dtype(np.float64)
+            u_reach, v_reach = ((each.reach[first] + each.reach[second]).astype(np.float64) for each in (top, bottom))
+            slopes, curves, lows, highs = self._curved(u_reach, v_reach, float(np.finfo(dtype).eps))
+        ends = np.cumsum(np.arange(self.many.systems - 1, 0, -1))[:-1]
+        self.slopes, self.curves, self.lows, self.highs = (
+            [part.astype(shuffler.dtype or np.float64)[:, None] for part in np.split(column, ends)]
+            for column in (slopes, curves, lows, highs)
+        )
+
+    def count(self, desk: _Desk, nge: Integers) -> None:
+        """Adds the shuffles of one slice to nge, of shape (systems, systems): above the diagonal, and below if one-
+        sided, for the pairs of the desk's system and those after it.
+        """
+        if self.flat:
+            self._count_flat(desk, nge)
+        else:
+            self._count_curved(desk, nge)
+
+    def _flat(self, scale: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """No slope and no curve: u must reach the high bound, or one-sided fall to the low one to favour the other."""
+        u, slack = self.whole.u, self.many.slack
+        if self.two_sided:
+            lows = highs = -(-(np.abs(u) - slack) // scale)
+        else:
+            lows, highs = (u + slack) // scale, -(-(u - slack) // scale)
+        none = np.zeros(u.shape)
+        return none, none, lows.astype(np.float64), highs.astype(np.float64)
+
+    def _curved(self, u_reach: Floats, v_reach: Floats, eps: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """ρ, κ and the band."""
+        top_scale, bottom_scale = self.scales
+        whole, total = self.whole, self.whole.denominators
+        slope = _quotient(whole.numerators * bottom_scale, total * top_scale)
+        cross = whole.u * total - whole.v * whole.numerators
+        same = np.asarray(cross == 0)
+        if self.two_sided:
+            cross = np.abs(cross)
+        share = _quotient(cross, total * total - whole.v * whole.v)
+        curve = share * bottom_scale**2 / _quotient(total * top_scale, 1)
+        bound = share * _quotient(total, top_scale)
+        # No number that occurs is larger than this, and fewer than fourteen roundings of half an eps each happen to it.
+        band = 8 * eps * (u_reach + np.abs(slope) * v_reach + np.abs(curve) * v_reach**2 + np.abs(bound)) + _TINY
+        lows, highs = bound - band, bound + band
+        lows[whole.may_lack], highs[whole.may_lack] = -np.inf, np.inf
+        if self.two_sided:
+            # Every shuffle differs as much as systems that do not.
+            curve[same], lows[same], highs[same] = 0.0, -np.inf, -np.inf
+        return slope, curve, lows, highs
+
+    def _count_flat(self, desk: _Desk, nge: Integers) -> None:
+        a, u, answers = desk.system, desk.difference(self.numerators), desk.answers(0)
+        if self.two_sided:
+            size = np.abs(u, out=desk.real(0))
+            nge[a, a + 1 :] += _ones(np.greater_equal(size, self.highs[a], out=answers))
+        else:
+            nge[a, a + 1 :] += _ones(np.greater_equal(u, self.highs[a], out=answers))
+            nge[a + 1 :, a] += _ones(np.less_equal(u, self.lows[a], out=answers))
+
+    def _count_curved(self, desk: _Desk, nge: Integers) -> None:
+        a, u, v = desk.system, desk.difference(self.numerators), desk.difference(self.denominators)
+        distance = np.multiply(v, self.slopes[a], out=desk.real(0))
+        np.subtract(u, distance, out=distance)
+        if self.two_sided:
+            np.abs(distance, out=distance)
+        curved = np.multiply(v, v, out=desk.real(1))
+        curved *= self.curves[a]
+        distance += curved
+        sure = np.greater_equal(distance, self.highs[a], out=desk.answers(0))
+        not_below = np.greater_equal(distance, self.lows[a], out=desk.answers(1))
+        counted = _ones(sure)
+        nge[a, a + 1 :] += counted
+        # Rounding leaves hardly any shuffle in doubt, and one count of all tells whether it does.
+        if self.two_sided and int(counted.sum()) == int(np.count_nonzero(not_below)):
+            return
+        possible = _ones(not_below)
+        if not self.two_sided:
+            nge[a + 1 :, a] += u.shape[1] - possible
+        doubtful = np.flatnonzero(sure != not_below)
+        rows = doubtful // u.shape[1]
+        exact_u = self.scales[0] * u.reshape(-1)[doubtful].astype(np.int64)
+        exact_v = self.scales[1] * v.reshape(-1)[doubtful].astype(np.int64)
+        reached, other = self.whole.decide(a, rows, exact_u, exact_v, self.many, self.two_sided)
+        nge[a, a + 1 :] += np.bincount(rows[reached], minlength=u.shape[0])
+        if not self.two_sided:
+            nge[a + 1 :, a] += np.bincount(rows[other], minlength=u.shape[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """What was observed for all pairs (a, b > a), a pair of system 0 first, as whole numbers however large.
+
+    u, v, S_N and S_D are as in `Extreme`. Freed of common factors, a pair's question is (u·a − v·b)·K ≥ L·(S_D² − v²),
+    with a, b, K and L in `parts`; `fits` says for which pairs all of that stays within int64. `may_lack` are pairs of
+    which an exchange may leave one system without any denominator.
+    """
+
+    pairs: tuple[Integers, Integers]
+    u: Integers
+    v: Integers
+    numerators: Integers
+    denominators: Integers
+    parts: tuple[Integers, Integers, Integers, Integers]
+    fits: NDArray[np.bool_]
+    may_lack: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, many: Many) -> _Whole:
+        """The pairs of a measure."""
+        tops, bottoms = many.numerators.sum(axis=1), many.denominators.sum(axis=1)
+        reach = np.abs(many.numerators).sum(axis=1)
+        if int(reach.max(initial=0)) >= _SMALL or int(bottoms.max(initial=0)) >= _SMALL:
+            # Python's integers, slower and without end.
+            tops, bottoms, reach = (each.astype(object) for each in (tops, bottoms, reach))
+        first, second = np.triu_indices(many.systems, 1)
+        u, v = tops[first] - tops[second], bottoms[first] - bottoms[second]
+        numerators, denominators = tops[first] + tops[second], bottoms[first] + bottoms[second]
+        common = np.gcd(denominators, numerators)
+        a, b = denominators // common, numerators // common
+        cross, square = u * a - v * b, denominators * denominators - v * v
+        shared = np.gcd(cross, square)
+        cross, square = cross // shared, square // shared
+        largest = ((reach[first] + reach[second]) * a).astype(np.float64) + (denominators * np.abs(b)).astype(
+            np.float64
+        )
+        left = largest * square.astype(np.float64)
+        right = np.abs(cross).astype(np.float64) * denominators.astype(np.float64) ** 2
+        has = (many.denominators > 0).astype(np.float64)
+        # Where no unit has a denominator in both systems, one of the two may be left without any.
+        may_lack = (has @ has.T == 0)[first, second]
+        fits = (np.maximum(left, right) < 2.0**62) & ~may_lack & (u.dtype != object)
+        return cls((first, second), u, v, numerators, denominators, (a, b, square, cross), fits, may_lack)
+
+    def decide(
+        self, system: int, rows: Integers, u: Integers, v: Integers, many: Many, two_sided: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which exchanges are at least as extreme as observed, exactly, and one-sided also which are for the second
+        system of the pair.
+
+        `rows` says of each exchange to which pair it belongs, counted from (system, system + 1).
+        """
+        start = int(np.searchsorted(self.pairs[0], system))
+        places = start + rows
+        a, b, square, cross = (part[places] for part in self.parts)
+        total = self.denominators[places]
+        left, right = u * a - v * b, cross * (total * total - v * v)
+        if two_sided:
+            left, right = np.abs(left), np.abs(right)
+        left = left * square
+        reached, other = np.asarray(left >= right), np.asarray(left <= right)
+        for row in np.unique(rows[~self.fits[places]]).tolist():
+            here = rows == row
+            sides: Sides = "two-sided" if two_sided else "one-sided"
+            second = system + 1 + row
+            reached[here] = Extreme.of(many.pair(system, second), sides).contains(u[here], v[here])
+            if not two_sided:
+                other[here] = Extreme.of(many.pair(second, system), sides).contains(-u[here], -v[here])
+        return reached, other
+
+
+def _quotient(over: Integers, under: Integers | int) -> Floats:
+    """A quotient in floating point, also of numbers beyond int64."""
+    found: Floats = np.asarray(over / under, dtype=np.float64)
+    return found
+
+
+def _ones(answers: NDArray[np.bool_]) -> Integers:
+    """How many are true in each row. Eight at once where rows are whole words, since a true byte has one bit."""
+    bytes_ = np.bitwise_count(answers.view(np.uint64)) if answers.shape[1] % 8 == 0 else answers.view(np.uint8)
+    ones: Integers = np.add.reduce(bytes_, axis=1, dtype=np.int64)
+    return ones
+
+
+def _spans(used: int, width: int) -> Iterator[tuple[int, int]]:
+    """Where slices begin and end: whole words as far as there are some, then what is left."""
+    whole = used // 8 * 8
+    for left in range(0, whole, width):
+        yield left, min(left + width, whole)
+    if whole < used:
+        yield whole, used
+
+
+def _count_by_pairs(
+    measures: Sequence[Many],
+    shuffles: int,
+    seed: int,
+    stream: coins.Stream,
+    sides: Sides,
+    nge: Integers,
+    tick: Callable[[int], None] | None,
+) -> None:
+    """The same for counts too large for a product: pair by pair, with the same coins."""
+    systems = measures[0].systems
+    pairs = [(a, b) for a in range(systems) for b in range(systems) if a < b or (a != b and sides == "one-sided")]
+    for index, many in enumerate(measures):
+        for a, b in pairs:
+            paired = many.pair(a, b)
+            seen = Extreme.of(paired, sides)
+            sums = lookup.Sums.of(*paired.differences())
+            for numerator, denominator in lookup.shuffled(sums, shuffles, seed, stream):
+                u, v = seen.u - 2 * numerator, seen.v - 2 * denominator
+                nge[index, a, b] += int(np.count_nonzero(seen.contains(u, v)))
+        if tick is not None:
+            tick(shuffles * (index + 1) // len(measures))

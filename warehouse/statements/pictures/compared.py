@@ -1,0 +1,161 @@
+"""The pictures of `compare`: for a pair the distribution of its differences, for all pairs the matrix of their levels,
+and differences with their intervals for everything else.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from grammar.errors import QueryError
+from warehouse.charts import Panel, Unit, Verdict
+from warehouse.charts.differences import differences
+from warehouse.charts.distribution import distribution, edges_for
+from warehouse.charts.matrix import matrix
+from warehouse.query import plan as p
+from warehouse.query.comparison.pairs import Arena, arenas
+from warehouse.query.comparison.procedures import SHUFFLES
+from warehouse.query.comparison.sums import Ratios
+from warehouse.query.engine import DuckDBEngine
+from warehouse.query.labels import on
+from warehouse.results import Cell, Result
+from warehouse.significance.shuffles import randomization
+from warehouse.statements.compare import compare
+from warehouse.statements.pictures.drawn import (
+    Drawn,
+    labels,
+    number,
+    shown,
+    unit,
+)
+from warehouse.store.catalog import Catalog
+
+MOST_SHUFFLES = 100_000
+"""More shuffles than this would not change the shape of a distribution that can be seen."""
+
+
+MOST_SYSTEMS = 100
+"""A matrix of more systems than this cannot be read."""
+
+
+def compared(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
+    result = compare(plan, engine, catalog)
+    contests: dict[tuple[Cell, Cell], list[dict[str, Cell]]] = {}
+    for row in result.rows:
+        contests.setdefault((row["test_set"], row["measure"]), []).append(row)
+    documents = {str(row["test_set"]): int(row["documents"] or 0) for row in result.rows}
+    one = all(len(rows) == 1 for rows in contests.values())
+    if one and plan.how.test == "randomization":
+        return _null(plan, result, contests, documents, engine)
+    if result.triangle:
+        return _matrices(plan, result, contests, documents)
+    return _forest(plan, result, contests, documents)
+
+
+Contests = dict[tuple[Cell, Cell], list[dict[str, Cell]]]
+
+
+def _contest(contests: Contests, test_set: Cell, measure: Cell) -> str:
+    several_sets = len({each for each, _ in contests}) > 1
+    several = len({each for _, each in contests}) > 1
+    return " on ".join(([str(measure)] if several else []) + ([str(test_set)] if several_sets else []))
+
+
+def _lower_is_better(plan: p.ComparePlan, measure: Cell) -> bool:
+    statistics = (statistic for field in plan.fields for statistic in field.statistics)
+    return any(each.label == measure and each.measure.lower_is_better for each in statistics)
+
+
+def _matrices(plan: p.ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
+    """All pairs as a matrix of levels, the systems ranked."""
+    panels = []
+    said = []
+    for (test_set, measure), rows in contests.items():
+        values = {str(row[f"system_{side}"]): number(row[f"value_{side}"]) or 0.0 for row in rows for side in "ab"}
+        if len(values) > MOST_SYSTEMS:
+            wrong = f"a matrix of {len(values):,} systems cannot be read; {MOST_SYSTEMS} can"
+            raise QueryError(wrong, hints=("against one system gives a line each, plot group their groups",))
+        sign = 1 if _lower_is_better(plan, measure) else -1
+        ranked = sorted(values, key=lambda name: (sign * values[name], name))
+        cell = "p" if plan.how.adjust == "none" else "p_adjusted"
+        levels = {
+            frozenset((str(row["system_a"]), str(row["system_b"]))): (
+                number(row[cell]) or 0.0,
+                cast(Verdict, row["verdict"]),
+            )
+            for row in rows
+        }
+        panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
+        told = sum(row["verdict"] == "different" for row in rows)
+        said.append(f"{told} of {len(rows)} pairs differ by {measure} on {test_set}")
+    return Drawn(result, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
+
+
+def _forest(plan: p.ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
+    """Differences with their intervals: one-sided comparisons, those against one system, and tests without shuffles."""
+    panels = []
+    for (test_set, measure), rows in contests.items():
+        pairs = []
+        for row in rows:
+            numbers = [number(row[name]) for name in ("difference", "ci_low", "ci_high")]
+            value, low, high = (each if each is not None else float("nan") for each in numbers)
+            if value == value and low == low and high == high:
+                pairs.append(
+                    (f"{row['system_a']} − {row['system_b']}", value, low, high, cast(Verdict, row["verdict"]))
+                )
+        pairs.sort(key=lambda each: (-each[1], each[0]))
+        if pairs:
+            imported = any(row["task"] == "values" for row in rows)
+            title = _contest(contests, test_set, measure)
+            panels.append(differences(title, f"difference of {measure}", "number" if imported else "difference", pairs))
+    told = sum(row["verdict"] == "different" for row in result.rows)
+    alternative = f"Differences with 95% intervals: {told} of {len(result.rows)} are significant."
+    legend = ("lines are 95% bootstrap intervals of the difference; filled dots are different, hollow ones are not",)
+    return Drawn(result, tuple(panels), documents, alternative, legend)
+
+
+def _null(
+    plan: p.ComparePlan, result: Result, contests: Contests, documents: dict[str, int], engine: DuckDBEngine
+) -> Drawn:
+    """The distribution of the differences under randomization, a panel a measure and test set."""
+    panels: list[Panel] = []
+    notes: list[str] = []
+    said: list[str] = []
+    both = plan.how.sides == "two-sided"
+    for field in plan.fields:
+        for batch in arenas(plan.how, field, plan.against, engine):
+            for arena in batch:
+                where, label = field.test_set.name, arena.statistic.label
+                (row,) = contests[where, label]
+                if arena.runs or not isinstance(arena.sums, Ratios):
+                    return _forest(plan, result, contests, documents)
+                shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
+                panels.append(_distribution(arena, arena.sums, shuffles, both, _contest(contests, where, label)))
+                observed = shown(number(row["difference"]) or 0.0, unit(field))
+                said.append(f"{label} on {where}: difference {observed}, p = {number(row['p']):.4g} ({row['method']})")
+                if row["method"] == "exact":
+                    notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")
+                elif shuffles < (plan.how.shuffles or 0):
+                    notes.append(f"the distribution is drawn from the first {shuffles:,} shuffles")
+    pair = result.rows[0]
+    title = f"{', '.join(labels(plan.fields))} of {pair['system_a']} and {pair['system_b']} on {on(plan.fields)}"
+    alternative = f"Distribution of differences under randomization. {'; '.join(said)}."
+    return Drawn(result, tuple(panels), documents, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
+
+
+def _distribution(arena: Arena, sums: Ratios, shuffles: int, both: bool, title: str) -> Panel:
+    (pair,) = arena.pairs
+    a, b = arena.asked(pair)
+    null = float(sums.factor) * randomization.null_differences(
+        arena.paired(a, b), shuffles, arena.how.seed, arena.stream
+    )
+    observed = float(arena.exact_difference(a, b))
+    edges = edges_for(float(null.min()), float(null.max()), observed, both)
+    # A difference as large as the observed one is as extreme, whatever its last bit says.
+    nudged = null * (1 + 1e-9) if both else null + 1e-9 * (abs(edges[-1]) + abs(edges[0]))
+    counts, _ = np.histogram(nudged, edges)
+    names = [arena.field.contenders[place].name for place in (a, b)]
+    unit: Unit = "number" if arena.field.task == "values" else "difference"
+    axis = f"difference of {arena.statistic.label}, {names[0]} − {names[1]}"
+    return distribution(title, axis, unit, edges, counts.tolist(), observed, both)

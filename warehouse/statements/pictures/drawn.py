@@ -1,0 +1,72 @@
+"""What is drawn of an answer, and what the pictures of all questions share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warehouse.charts import Panel, Unit
+from warehouse.query import compile as sql
+from warehouse.query import plan as p
+from warehouse.query.engine import DuckDBEngine
+from warehouse.results import Cell, Result
+
+INTERVALS = "lines: 95% bootstrap intervals"
+"""What the lines of a ranking mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The answer to a question, and what is drawn of it. Without a `title` it is called by its measures and test
+    sets.
+    """
+
+    result: Result
+    panels: tuple[Panel, ...]
+    documents: dict[str, int]
+    """How many documents each test set has, where that is known."""
+    alternative: str
+    legend: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    title: str = ""
+
+
+def labels(fields: Sequence[p.Field]) -> list[str]:
+    """The measures of some fields, each once."""
+    return list(dict.fromkeys(statistic.label for field in fields for statistic in field.statistics))
+
+
+def unit(field: p.Field) -> Unit:
+    """What the values of a field are."""
+    return "number" if field.task == "values" else "proportion"
+
+
+def number(cell: Cell) -> float | None:
+    """A cell of numbers; None where it is empty."""
+    return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
+
+
+def shown(value: float, unit: Unit) -> str:
+    """A number in a sentence."""
+    return f"{100 * value:.2f}" if unit in ("proportion", "difference") else f"{value:.4g}"
+
+
+def documents_of(fields: Sequence[p.Field], engine: DuckDBEngine) -> dict[str, int]:
+    """How many documents the test sets have."""
+    return {field.test_set.name: int(engine.rows(sql.documents(field.test_set))[0][0]) for field in fields}
+
+
+def panel_title(fields: Sequence[p.Field], labels: Sequence[str], field: p.Field, label: str) -> str:
+    """What a panel shows, where there are several."""
+    parts = ([label] if len(labels) > 1 else []) + ([field.test_set.name] if len(fields) > 1 else [])
+    return " on ".join(parts)
+
+
+def computed(field: p.Field) -> list[str]:
+    """The contenders whose values are expected and not measured."""
+    return [contender.name for contender in field.contenders if isinstance(contender, p.Baseline)]
+
+
+def hollow(fields: Sequence[p.Field]) -> tuple[str, ...]:
+    """What hollow dots mean, where there are some."""
+    return ("hollow dots are expected values of guessing",) if any(computed(field) for field in fields) else ()

@@ -1,0 +1,63 @@
+"""The picture of `project`: curves over generality."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warehouse.charts.curves import Projected, projection
+from warehouse.query import plan as p
+from warehouse.query.engine import DuckDBEngine
+from warehouse.query.labels import some
+from warehouse.statements.pictures.drawn import (
+    Drawn,
+    documents_of,
+    labels,
+    number,
+)
+from warehouse.statements.project import curves, project
+from warehouse.store.catalog import Catalog
+
+
+def projected(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
+    result = project(plan, engine, catalog)
+    rows = result.rows
+    start = number(rows[0]["generality_from"]) or 0.0
+    ends = [start, *(float(each) for each in plan.generalities)]
+    low, high = min(ends), max(ends)
+    grid = [float(each) for each in np.geomspace(low, high, 60)] if low > 0 else np.linspace(low, high, 60).tolist()
+    found = curves(plan, engine, grid)
+    panels = []
+    for statistic in plan.field.statistics:
+        systems = []
+        for contender in plan.field.contenders:
+            mine = [row for row in rows if (row["measure"], row["system"]) == (statistic.label, contender.name)]
+            asked = [(number(row["generality_to"]), number(row["value"])) for row in mine]
+            measured = number(mine[0]["value_from"]) if mine else None
+            drawn = [
+                (at, value)
+                for at, value in zip(grid, found.get((statistic.label, contender.name), []), strict=False)
+                if value is not None
+            ]
+            if drawn:
+                systems.append(
+                    Projected(
+                        contender.name,
+                        tuple(drawn),
+                        tuple((at, value) for at, value in asked if at is not None and value is not None),
+                        None if measured is None else (start, measured),
+                    )
+                )
+        if systems:
+            title = statistic.label if len(plan.field.statistics) > 1 else ""
+            panels.append(projection(title, statistic.label, "proportion", systems))
+    names = [contender.name for contender in plan.field.contenders]
+    measures = ", ".join(labels([plan.field]))
+    where = plan.field.test_set.name
+    return Drawn(
+        result,
+        tuple(panels),
+        documents_of([plan.field], engine),
+        f"{measures} of {some(names)} against generality, from the measured point at {start:.4f}.",
+        (f"filled: measured on {where}, generality {start:.4f}", f"hollow: projected under {rows[0]['assumption']}"),
+        title=f"{measures} from {where} at other generalities",
+    )

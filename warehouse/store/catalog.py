@@ -1,0 +1,282 @@
+"""What a warehouse holds: evaluations, test sets, systems, attributes, imported measures. It answers questions about
+names, and asks the database no more often than it must; it does not decide what a query means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql, value, values
+
+_FACTS = {"extraction": "score", "filtering": "decision", "values": "value", "published": "published"}
+"""The table that holds the rows of each task."""
+
+_DATA = {
+    "extraction": ("score",),
+    "filtering": ("decision", "key_label"),
+    "values": ("value",),
+    "published": ("published",),
+}
+"""The tables that decide the numbers of each task."""
+
+
+_MANY_ROWS = 1_000_000
+"""From so many rows on, to go through all of them is worth a detour."""
+
+_FEW_SYSTEMS = 20
+"""Up to so many systems are looked up one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTestSet:
+    """A test set with its evaluation, whose name is empty where none was given."""
+
+    id: int
+    name: str
+    evaluation: str
+
+    @property
+    def full_name(self) -> str:
+        """MUC-4.TST3."""
+        return f"{self.evaluation}.{self.name}" if self.evaluation else self.name
+
+
+class Catalog:
+    """The names in one warehouse. What was read once is remembered, so make a new one after a load.
+
+    `facts` answers the one question that looks at every fact, where the database has only an outline of them.
+    """
+
+    def __init__(self, database: Database, facts: Callable[[Sql], list[tuple[Any, ...]]] | None = None) -> None:
+        self._database = database
+        self._facts = facts or database.rows
+        self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
+        self._printed: dict[int, dict[str, tuple[str, str]]] = {}
+        self._large: dict[str, bool] = {}
+        self._provenance: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
+        self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
+
+    @cached_property
+    def systems(self) -> dict[str, int]:
+        """Every system's id by its name, in order of name."""
+        rows = self._database.rows(Sql("select name, id from system order by name"))
+        return {str(name): int(number) for name, number in rows}
+
+    @cached_property
+    def system_names(self) -> dict[int, str]:
+        """Every system's name by its id."""
+        return {number: name for name, number in self.systems.items()}
+
+    @cached_property
+    def test_sets(self) -> tuple[KnownTestSet, ...]:
+        """Every test set, in order of evaluation and name."""
+        rows = self._database.rows(
+            Sql(
+                "select t.id, t.name, e.name from test_set t join evaluation e on e.id = t.evaluation_id "
+                "order by e.name, t.name"
+            )
+        )
+        return tuple(KnownTestSet(int(number), str(name), str(evaluation)) for number, name, evaluation in rows)
+
+    def short_name(self, test_set: KnownTestSet) -> str:
+        """The name of a test set, with its evaluation only where another one has the same name."""
+        same = [other for other in self.test_sets if other.name == test_set.name]
+        return test_set.name if len(same) == 1 else test_set.full_name
+
+    def systems_with(self, task: str, test_set: int) -> frozenset[int]:
+        """The ids of the systems that have rows for a task on a test set."""
+        key = (task, test_set)
+        if key not in self._systems_with:
+            self._systems_with[key] = self._found_with(_FACTS[task], test_set)
+        return self._systems_with[key]
+
+    def _found_with(self, table: str, test_set: int) -> frozenset[int]:
+        """The systems of a test set in a table. In a large one a sample of the rows shows most of them, and if it
+        leaves few of all systems these are looked up.
+        """
+        found: frozenset[int] = frozenset()
+        for part in ([" tablesample system(10%)"] if self._is_large(table) else []) + [""]:
+            rows = self._database.rows(
+                f"select distinct system_id from {table}{part} where test_set_id = " + value(test_set)
+            )
+            found = frozenset(int(number) for (number,) in rows)
+            unseen = self.system_names.keys() - found
+            if part and len(unseen) <= _FEW_SYSTEMS:
+                return found | self._looked_up(table, test_set, unseen)
+        return found
+
+    def _looked_up(self, table: str, test_set: int, systems: Collection[int]) -> frozenset[int]:
+        """Those of some systems that have rows. Rows are stored by system, so each takes no time, however many rows."""
+        there = f"select 1 from {table} where test_set_id = " + value(test_set) + " and system_id = "
+        return frozenset(system for system in systems if self._database.rows(there + value(system) + " limit 1"))
+
+    def with_rows(self, task: str, test_set: int, among: Collection[int]) -> frozenset[int]:
+        """Those of some systems that have rows for a task on a test set."""
+        table = _FACTS[task]
+        if (task, test_set) in self._systems_with or len(among) > _FEW_SYSTEMS or not self._is_large(table):
+            return self.systems_with(task, test_set) & frozenset(among)
+        return self._looked_up(table, test_set, among)
+
+    def has_rows(self, task: str, test_set: int) -> bool:
+        """Whether any system has rows for a task on a test set."""
+        there = f"select 1 from {_FACTS[task]} where test_set_id = " + value(test_set) + " limit 1"
+        return bool(self._database.rows(there))
+
+    def _is_large(self, table: str) -> bool:
+        if table not in self._large:
+            [(rows,)] = self._database.rows(Sql(f"select count(*) from {table}"))
+            self._large[table] = rows >= _MANY_ROWS
+        return self._large[table]
+
+    def test_sets_of(self, system: int, task: str) -> tuple[str, ...]:
+        """The test sets on which a system has rows for a task."""
+        return tuple(
+            self.short_name(test_set) for test_set in self.test_sets if system in self.systems_with(task, test_set.id)
+        )
+
+    def in_units(self, test_set: int) -> bool:
+        """Whether scores of a test set are scores of units of its documents."""
+        return bool(
+            self._database.rows(
+                "select 1 from score where unit_id <> 0 and test_set_id = " + value(test_set) + " limit 1"
+            )
+        )
+
+    def runs(self, attribute: str, systems: frozenset[int]) -> dict[str, tuple[int, ...]]:
+        """The systems that share a value of an attribute, by this value; one without it is alone under its name."""
+        rows = self._database.rows(
+            "select system_id, value from system_attribute where name = " + value(attribute) + " order by system_id"
+        )
+        known = {int(number): str(shared) for number, shared in rows}
+        found: dict[str, tuple[int, ...]] = {}
+        for number in sorted(systems):
+            shared = known.get(number, self.system_names[number])
+            found[shared] = (*found.get(shared, ()), number)
+        return found
+
+    def systems_having(self, attribute: str) -> frozenset[int]:
+        """The ids of the systems that have an attribute."""
+        rows = self._database.rows("select system_id from system_attribute where name = " + value(attribute))
+        return frozenset(int(number) for (number,) in rows)
+
+    def runs_of_documents(self, task: str, test_set: int, runs: Iterable[tuple[int, tuple[int, ...]]]) -> set[int]:
+        """How many runs of one system a document has, as many different numbers as there are."""
+        of = " union all ".join(f"select {run} as system_id, {system} as one" for system, many in runs for run in many)
+        counted = f"select count(distinct system_id) as runs from {_FACTS[task]} join ({of}) using (system_id) where "
+        rows = self._facts(
+            "select distinct runs from (" + counted + "test_set_id = " + value(test_set) + " group by one, document_id)"
+        )
+        return {int(number) for (number,) in rows}
+
+    def labelled(self, test_set: int) -> bool:
+        """Whether the key of a test set is known."""
+        return bool(
+            self._database.rows(
+                "select 1 from key_label where annotator_id = 0 and test_set_id = " + value(test_set) + " limit 1"
+            )
+        )
+
+    def printed(self, test_set: int) -> dict[str, tuple[str, str]]:
+        """The measures of the published figures of a test set: task and measure as stored, by what they are called.
+
+        A measure that was printed of two tasks is called by its name where more systems have it, and as `task.name` for
+        the other: recall, extraction.recall.
+        """
+        if test_set not in self._printed:
+            rows = self._database.rows(
+                "select task, measure, count(*) from published where test_set_id = "
+                + value(test_set)
+                + " group by all order by measure, count(*) desc, task"
+            )
+            found: dict[str, tuple[str, str]] = {}
+            for task, measure, _ in rows:
+                found[f"{task}.{measure}" if measure in found else str(measure)] = (str(task), str(measure))
+            self._printed[test_set] = found
+        return self._printed[test_set]
+
+    def measures_of(self, task: str, test_set: int) -> tuple[str, ...]:
+        """What the measures that were imported for a test set are called, as values or as published figures."""
+        if task == "published":
+            return tuple(self.printed(test_set))
+        key = (task, test_set)
+        if key not in self._measures_of:
+            rows = self._database.rows(
+                f"select distinct measure from {_FACTS[task]} where test_set_id = " + value(test_set) + " order by 1"
+            )
+            self._measures_of[key] = tuple(str(name) for (name,) in rows)
+        return self._measures_of[key]
+
+    @cached_property
+    def definitions(self) -> dict[str, str]:
+        """The text of each measure that was defined, by its name."""
+        rows = self._database.rows(Sql("select name, text from definition order by name"))
+        return {str(name): str(text) for name, text in rows}
+
+    @cached_property
+    def attributes(self) -> dict[str, tuple[str, ...]]:
+        """The names of the attributes of systems and of documents."""
+        rows = self._database.rows(
+            Sql(
+                "select distinct 'system', name from system_attribute union "
+                "select distinct 'document', name from document_attribute order by 1, 2"
+            )
+        )
+        return {of: tuple(str(name) for kind, name in rows if kind == of) for of in ("document", "system")}
+
+    @cached_property
+    def numeric_attributes(self) -> frozenset[tuple[str, str]]:
+        """The attributes, as ("document", "length"), every known value of which is a number."""
+        rows = self._database.rows(
+            Sql(
+                "select of, name from (select 'system' as of, name, value from system_attribute union all "
+                "select 'document', name, value from document_attribute) "
+                "group by of, name having count(try_cast(value as double)) = count(*)"
+            )
+        )
+        return frozenset((str(of), str(name)) for of, name in rows)
+
+    @cached_property
+    def _attribute_digests(self) -> list[str]:
+        """The digests of the imports that brought attributes, which any question may choose rows by."""
+        rows = self._database.rows(
+            Sql(
+                "select distinct i.sha256 from import i where i.id in "
+                "(select import_id from system_attribute union select import_id from document_attribute) order by 1"
+            )
+        )
+        return [str(digest) for (digest,) in rows]
+
+    def _brought(self, table: str, test_set: int) -> tuple[tuple[str, bool], ...]:
+        """The digests of the imports that brought the rows of a test set, and whether each is simulated."""
+        key = (table, test_set)
+        if key not in self._provenance:
+            of = f" from {table} where test_set_id = " + value(test_set)
+            # The smallest and the largest number are known without going through the rows, and often they are the same.
+            [(first, last)] = self._database.rows("select min(import_id), max(import_id)" + of)
+            imports = {first, last} - {None}
+            if first != last:
+                imports = {number for (number,) in self._database.rows("select distinct import_id" + of)}
+            rows = self._database.rows(
+                "select sha256 || reader || options, simulated from import where id in "
+                + values(sorted(imports))
+                + " order by 1"
+            )
+            self._provenance[key] = tuple((str(digest), bool(simulated)) for digest, simulated in rows)
+        return self._provenance[key]
+
+    def simulated(self, task: str, test_set: int) -> bool:
+        """Whether any row that decides the numbers of a task on a test set was simulated."""
+        return any(simulated for table in _DATA[task] for _, simulated in self._brought(table, test_set))
+
+    def fingerprint(self, task: str, test_set: int) -> str:
+        """Twelve hexadecimal digits that change when the files behind a task and test set do, whatever the order of
+        loading.
+        """
+        digests = sorted(digest for table in _DATA[task] for digest, _ in self._brought(table, test_set))
+        digests += self._attribute_digests
+        return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]

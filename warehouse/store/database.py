@@ -1,0 +1,460 @@
+"""The warehouse file: opening it, and running SQL on it. The only module that imports duckdb.
+
+A warehouse that is asked is opened read-only and never changed; `warehouse.store.replacement` makes and changes them.
+This module knows the schema as a text to run and no more: what the tables mean is the business of loading and of the
+query compiler.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from warehouse.faults import DataError, Fault, WarehouseError
+from warehouse.store.file_header import check_file, check_free, written_by
+from warehouse.store.sql import Sql, join, name
+from warehouse.tasks.records import UnreadableError
+from warehouse.threads import allowed
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy
+else:
+    try:
+        # The compiled part of the same package. What is around it (relations, expressions, query graphs) is not used
+        # here, and importing it takes longer than most questions.
+        import _duckdb as duckdb
+    except ImportError:  # releases that keep it elsewhere
+        import duckdb
+
+LIBRARY = duckdb.__version__
+"""The version of DuckDB that reads and writes here."""
+
+SCHEMA_VERSION = 2
+PATIENCE = 0.5
+"""How long a file that another program writes is waited for, in seconds."""
+
+_EXPLAIN = re.compile(
+    r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain\s+(analyze\s+)?(\([^)]*\)\s*)?", flags=re.IGNORECASE | re.DOTALL
+)
+
+_OF_THE_QUERY = (
+    duckdb.ProgrammingError,
+    duckdb.DataError,
+    duckdb.NotSupportedError,
+    duckdb.PermissionException,
+    duckdb.TransactionException,
+)
+"""What is wrong with a query; anything else that is raised happens to queries that are as they should be."""
+
+_PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
+"""A question mark that stands for a value, or what is in quotes, where it stands for itself."""
+
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "memory_limit": "50%",
+}
+
+_RESTORE = "restore it from a backup"
+
+MOST_ROWS = 1_000_000
+"""How many rows a query that someone typed may yield."""
+
+LOADING_MEMORY = "300MB"
+"""What DuckDB may hold while a file is loaded; the rest is spilled to disk."""
+
+MUCH_MEMORY = "1GB"
+"""What it may hold of a file of many rows: with 300 MB it could not sort a hundred million."""
+
+
+class Database:
+    """One open warehouse. Not to be used from two threads at once, but for `interrupt`."""
+
+    path: Path | None
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None, spill: str) -> None:
+        self.path = path
+        self._connection = connection
+        self._locked = False
+        self._views: dict[str, str] = {}
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+
+    def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
+        """The rows of a query as Python values. Raises WarehouseError."""
+        with _sentences(self.path):
+            return self._connection.execute(sql.text, sql.params).fetchall()
+
+    def columns(self, sql: Sql) -> dict[str, numpy.ndarray]:
+        """The columns of a query as arrays, masked where the query yields nulls. Raises WarehouseError."""
+        with _sentences(self.path):
+            return self._connection.execute(sql.text, sql.params).fetchnumpy()
+
+    def run(self, sql: Sql) -> None:
+        """Runs a statement that yields nothing. Raises WarehouseError."""
+        with _sentences(self.path):
+            self._connection.execute(sql.text, sql.params)
+
+    def hold_more(self) -> None:
+        """Allows DuckDB what sorting many rows of a file takes. Raises WarehouseError."""
+        if self.path is not None:
+            self.run(Sql(f"set memory_limit = '{MUCH_MEMORY}'"))
+
+    def read(self, table: str, select: Sql) -> None:
+        """Makes the temporary table `table` of a query that reads a file; row ids are the places of rows, from 0.
+
+        Raises UnreadableError if the file is not what the query takes it for.
+        """
+        create = Sql("create or replace temp table ") + name(table) + " as "
+        try:
+            if self._locked:
+                self._read_from_outside(create, select)
+            else:
+                statement = create + select
+                self._connection.execute(statement.text, statement.params)
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+            raise _as_warehouse_error(error, self.path) from None
+        except duckdb.Error as error:
+            raise UnreadableError(str(error)) from None
+
+    def look(self, table: str, select: Sql) -> bool:
+        """Makes the temporary view `table` of a query that reads a file, and reads all of it once; see `forget`.
+
+        Returns False, and makes nothing, where the warehouse may not open files. Raises UnreadableError as `read` does.
+        """
+        if self._locked:
+            return False
+        # A view takes no parameters, so its values stand in variables.
+        numbers = count()
+        view = _PLACEHOLDER.sub(
+            lambda found: found[0] if found[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
+        )
+        try:
+            for number, each in enumerate(select.params):
+                self._connection.execute(f"set variable {table}_{number} = ?", [each])
+            self._connection.execute(f"create or replace temp view {table} as {view}")
+            self._views[table] = view
+            self._connection.execute(f"select max(hash(*columns(*))) from temp.{table}")
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+            raise _as_warehouse_error(error, self.path) from None
+        except duckdb.Error as error:
+            raise UnreadableError(str(error)) from None
+        return True
+
+    def narrow(self, table: str, condition: Sql) -> None:
+        """Leaves only the rows of a temporary table or view that meet a condition, which has no values in it."""
+        if table not in self._views:
+            self.run(Sql(f"delete from temp.{table} where not (") + condition + ")")
+            return
+        self._views[table] = f"select * from ({self._views[table]}) where {condition.text}"
+        self.run(Sql(f"create or replace temp view {table} as {self._views[table]}"))
+
+    def forget(self, table: str) -> None:
+        """Removes a temporary table or view, if it is there."""
+        kind = "view" if self._views.pop(table, None) else "table"
+        self.run(Sql(f"drop {kind} if exists temp.{table}"))
+
+    def _read_from_outside(self, create: Sql, select: Sql) -> None:
+        # A locked connection opens no files, so another one reads and the columns are carried across.
+        with contextlib.closing(duckdb.connect(config=_CONFIGURATION)) as outside:
+            arrays = outside.execute(select.text, select.params).fetchnumpy()
+        self._connection.register("carried_across", arrays)
+        try:
+            self._connection.execute(create.text + "select * from carried_across")
+        finally:
+            self._connection.unregister("carried_across")
+
+    def write(self, select: Sql, to: Path) -> None:
+        """Writes the rows of a query to a new file in the format of its ending: CSV, TSV (also .gz) or Parquet.
+
+        Raises OSError if the file cannot be written, and WarehouseError. Not for a warehouse that is open for questions
+        alone, which opens no files (see `open_to_export`).
+        """
+        self.run("create or replace temp table written as " + select)
+        named = to.name.casefold()
+        options = "format parquet" if named.endswith(".parquet") else "format csv, header"
+        if ".tsv" in named:
+            options += ", delimiter '\t'"
+        if named.endswith(".gz"):
+            options += ", compression gzip"
+        try:
+            self._connection.execute(f"copy temp.written to {_quoted(to)} ({options})")
+        except duckdb.IOException as error:
+            raise OSError(_first_sentence(str(error))[1]) from None
+        except duckdb.Error as error:
+            raise _as_warehouse_error(error, self.path) from None
+        finally:
+            self.run(Sql("drop table temp.written"))
+
+    def write_parted(self, select: Sql, to: Path, by: str) -> None:
+        """Writes the rows of a query into a folder as Parquet, in a folder `by=…` for each value of a column.
+
+        Raises OSError and WarehouseError as `write` does.
+        """
+        options = f"format parquet, compression zstd, overwrite_or_ignore, partition_by ({name(by).text})"
+        try:
+            self._connection.execute(f"copy ({select.text}) to {_quoted(to)} ({options})", select.params)
+        except duckdb.IOException as error:
+            raise OSError(_first_sentence(str(error))[1]) from None
+        except duckdb.Error as error:
+            raise _as_warehouse_error(error, self.path) from None
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is run within becomes part of the warehouse together, or nothing does if an exception leaves it."""
+        self.run(Sql("begin transaction"))
+        try:
+            yield
+            self.run(Sql("commit"))
+        except BaseException:
+            with contextlib.suppress(duckdb.Error):
+                self._connection.execute("rollback")
+            raise
+
+    def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """The column names and rows of one SELECT or EXPLAIN that someone typed.
+
+        It can change nothing, open no file and reach no network. Raises DataError if it is no such statement, fails, or
+        yields more than MOST_ROWS rows.
+        """
+        self._lock()
+        try:
+            self._refuse_all_but_select(text)
+            self._connection.execute("begin transaction read only")
+            try:
+                cursor = self._connection.execute(text)
+                columns = tuple(column[0] for column in cursor.description or ())
+                rows = cursor.fetchmany(MOST_ROWS + 1)
+            finally:
+                self._connection.execute("rollback")
+        except _OF_THE_QUERY as error:
+            raise DataError((Fault("sql", *_first_sentence(str(error))),)) from None
+        except duckdb.Error as error:
+            raise _as_warehouse_error(error, self.path) from None
+        if len(rows) > MOST_ROWS:
+            raise DataError((Fault("sql", None, f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer"),))
+        return columns, rows
+
+    def _refuse_all_but_select(self, text: str) -> None:
+        statements = self._connection.extract_statements(text)
+        if len(statements) != 1:
+            raise DataError(
+                (Fault("sql", None, f"one SELECT or EXPLAIN is wanted, and there are {len(statements)} statements"),)
+            )
+        kind = statements[0].type
+        if kind == duckdb.StatementType.EXPLAIN:
+            kind = self._connection.extract_statements(_EXPLAIN.sub("", text))[0].type
+        if kind != duckdb.StatementType.SELECT:
+            raise DataError((Fault("sql", None, f"one SELECT or EXPLAIN is wanted, not {kind.name}"),))
+
+    def _lock(self) -> None:
+        """No files, no network, no settings from here on. In this order: the last one would forbid the first."""
+        if not self._locked:
+            self.run(Sql("set enable_external_access=false"))
+            self.run(Sql("set lock_configuration=true"))
+            self._locked = True
+
+    def bounds(self) -> dict[str, str | int]:
+        """What a query may use, by what it is called: memory, threads, and a folder for what memory does not hold."""
+        names = ("memory_limit", "threads", "temp_directory")
+        settings = join(", ", (f"current_setting('{each}')" for each in names))
+        [(memory, threads, folder)] = self.rows("select " + settings)
+        return {"memory": str(memory), "threads": int(threads), "spill folder": str(folder)}
+
+    def interrupt(self) -> None:
+        """Stops the query that runs in another thread; it then raises WarehouseError('interrupted')."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        """Closes the warehouse and removes what was spilled to disk. Closing twice is harmless."""
+        self._connection.close()
+        self._remove_spill()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def in_memory() -> Database:
+    """A new, empty warehouse that lives as long as it is open."""
+    database = _connect(None)
+    make_schema(database, comments=False)
+    return database
+
+
+def open_database(path: Path) -> Database:
+    """The warehouse at `path`, read-only. Raises WarehouseError if there is none, or none that can be read."""
+    extent = check_file(path)
+    database = attached(path, writable=False)
+    try:
+        sizes = database.rows(Sql("select free_blocks from pragma_database_size() where database_name = 'warehouse'"))
+        check_free(path, extent, int(sizes[0][0]))
+        check_schema(database, path)
+        database._lock()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def open_to_export(path: Path) -> Database:
+    """The warehouse at `path`, read-only, from which files can be written; only for SQL of our own.
+
+    Raises WarehouseError as `open_database` does.
+    """
+    open_database(path).close()
+    return attached(path, writable=False)
+
+
+def _connect(path: Path | None, memory: str | None = None) -> Database:
+    spill = tempfile.mkdtemp(prefix="evalhouse-")
+    try:
+        limit: dict[str, str | int] = {"memory_limit": memory} if memory else {}
+        own = {**limit, "temp_directory": spill, "threads": allowed()}
+        connection = duckdb.connect(config={**_CONFIGURATION, **own})
+        return Database(connection, path, spill)
+    except BaseException as error:
+        shutil.rmtree(spill, ignore_errors=True)
+        if isinstance(error, duckdb.Error):
+            raise _as_warehouse_error(error, path) from None
+        raise
+
+
+def attached(path: Path, *, writable: bool) -> Database:
+    # Attached and not connected to: connections to one path share a database, even after the file was replaced.
+    database = _connect(path, LOADING_MEMORY if writable else None)
+    options = "type duckdb" if writable else "type duckdb, read_only"
+    until = time.monotonic() + PATIENCE
+    try:
+        while True:
+            try:
+                database._connection.execute(f"attach {_quoted(path)} as warehouse ({options}); use warehouse")
+                return database
+            except duckdb.Error as error:
+                if "lock" not in str(error).lower() or time.monotonic() > until:
+                    raise _why_not_opened(error, path, writable) from None
+                time.sleep(0.02)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path.absolute()).replace("'", "''") + "'"
+
+
+def make_schema(database: Database, *, comments: bool) -> None:
+    statements = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
+    if not comments:
+        # Comments are for other tools that open the file; in memory they would be a fifth of the cost.
+        statements = re.sub(r"^comment on .*\n", "", statements, flags=re.MULTILINE)
+    database.run(Sql(f"begin transaction;\n{statements}\ncommit;"))
+
+
+def schema_version(database: Database, path: Path) -> str:
+    """The version of the schema, as it is written in the warehouse. Raises WarehouseError if there is none."""
+    try:
+        stored = database._connection.execute("select value from meta where key = 'schema_version'").fetchall()
+    except (duckdb.CatalogException, duckdb.BinderException):
+        raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse") from None
+    except duckdb.Error as error:
+        raise _as_warehouse_error(error, path) from None
+    return str(stored[0][0]) if stored else "unknown"
+
+
+def check_schema(database: Database, path: Path) -> None:
+    version = schema_version(database, path)
+    if version == str(SCHEMA_VERSION):
+        return
+    older = version.isdigit() and int(version) < SCHEMA_VERSION
+    what = f"evalhouse upgrade --db {path} brings it up to date" if older else "a newer evalhouse reads it"
+    raise WarehouseError(
+        f"{path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}",
+        (what,) if version.isdigit() else (),
+    )
+
+
+def _why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> WarehouseError:
+    text = str(error)
+    if "Could not set lock" in text or "onflicting lock" in text:
+        holder = re.search(r"PID (\d+)", text)
+        who = f"process {holder[1]}" if holder else "another program"
+        does = "open in" if writable else "being written by"
+        return WarehouseError(f"{path} is {does} {who}", ("wait until it is done, or end it",))
+    writer = written_by(path)
+    if _release(writer) > _release(LIBRARY):
+        return WarehouseError(
+            f"{path} was written by DuckDB {writer}, and this is DuckDB {LIBRARY}",
+            ("install that version of duckdb, or a newer one",),
+        )
+    if "version number" in text:
+        return WarehouseError(
+            f"{path} was written by DuckDB {writer or 'of an unknown version'}, which DuckDB {LIBRARY} cannot read",
+            ("a version between the two reads it, and writes what this one reads",),
+        )
+    return _as_warehouse_error(error, path)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+@contextlib.contextmanager
+def _sentences(path: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _as_warehouse_error(error, path) from None
+
+
+def disk_full(path: Path | None) -> WarehouseError:
+    return WarehouseError(f"the disk is full; {path or 'the warehouse'} is as it was before")
+
+
+def _as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError:
+    text = str(error)
+    if isinstance(error, duckdb.InterruptException):
+        return WarehouseError("interrupted")
+    if "No space left" in text or "Disk quota" in text:
+        return disk_full(path)
+    if re.search("checksum|orrupt", text):
+        place = re.search(r"location (\d+)", text)
+        where = f" in the block at byte {int(place[1]):,}" if place else ""
+        return _damaged(path, f"a checksum is wrong{where}")
+    if "enough bytes" in text:
+        return WarehouseError(f"{path} is cut off", (_RESTORE,))
+    if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
+        return _damaged(path, _first_sentence(text)[1])
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return WarehouseError("the query needs more memory or temporary disk space than there is")
+    return WarehouseError(f"{path or 'the warehouse'}: {_first_sentence(text)[1]}")
+
+
+def _damaged(path: Path | None, how: str) -> WarehouseError:
+    hints = (_RESTORE, f"evalhouse check --db {path} says whether it is the file") if path else ()
+    return WarehouseError(f"{path or 'the warehouse'} is damaged: {how}", hints)
+
+
+def _first_sentence(text: str) -> tuple[int | None, str]:
+    """DuckDB's message as (line in the statement, one sentence): without its kind, the quoted SQL and the caret."""
+    line = re.search(r"^LINE (\d+):", text, flags=re.MULTILINE)
+    first, *more = text.strip().split("\n")
+    sentence = re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" .!")
+    if more and re.match("Did you mean|Candidate bindings", more[0].strip()):
+        sentence += "; " + more[0].strip()[0].lower() + more[0].strip()[1:]
+    return (int(line[1]) if line else None), sentence

@@ -1,0 +1,163 @@
+"""Fingerprints of what is stored: for rows of a table a number that changes when any of them does.
+
+They are kept beside the rows and compared with them by `evalhouse check`. They find damage and mistakes; who wants to
+deceive can compute them anew. What the rows mean is not known here.
+
+A fingerprint is a sum over rows, mod 2^64, so it does not depend on their order. Of tables that grow with what is
+loaded, x·y is added up, where x and y are each a sum of the row's cells times fixed factors, mod 2^31 - 1: integers, so
+that every version of the database finds the same. Of smaller ones it is a hash of the row, which takes less time than
+the database takes to plan such a sum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql, join, name, values
+from warehouse.tasks.records import FACT_TABLES
+
+_PRIME = 2**31 - 1
+_FACTORS = (48_271, 69_621), (16_807, 39_373)
+"""For x and for y: the factor of a row's first cell, and what that of each next cell is multiplied by."""
+
+_LARGEST_FACTOR = 2**26
+"""So that the sum of 31 cells does not leave 64 bits."""
+
+_RANGE = 2**16
+"""Documents have a fingerprint for so many numbers each, so that a load need not look at all that were there before."""
+
+_REPEATED = {"value": "measure"}
+"""Columns of text in large tables that hold the same few texts: rows are added up by text first."""
+
+_PARTS = {**dict.fromkeys(FACT_TABLES, "import_id"), "document": f"id // {_RANGE}"}
+"""By table that is added up in the database, the number of the part that a row belongs to; each part has a
+fingerprint.
+"""
+
+_SMALL = ("meta", "import", "evaluation", "test_set", "system", "unit", "annotator", "definition")
+"""Tables that are one part each, number 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fingerprint:
+    rows: int
+    digest: str
+
+
+_Fingerprints = dict[tuple[str, int], _Fingerprint]
+"""By table and part; a part without rows has none."""
+
+
+def keep(database: Database, imports: tuple[int, ...] = (), documents_from: int = 0) -> None:
+    """Stores the fingerprints of some imports, of the documents from a number on, and of every smaller table, in place
+    of those that were stored of them. To be called at the end of a transaction that changes anything.
+    """
+    first = documents_from // _RANGE
+    of_imports = " where import_id in " + values(imports)
+    has_rows = join(", ", ("exists(from " + name(table) + of_imports + ")" for table in FACT_TABLES))
+    [brought] = database.rows("select " + has_rows)
+    changed = {table: of_imports for table, some in zip(FACT_TABLES, brought, strict=True) if some}
+    changed["document"] = Sql(f" where {_PARTS['document']} >= ?", (first,))
+    database.run(
+        "delete from fingerprint where part in "
+        + values(imports)
+        + " and table_name in "
+        + values(FACT_TABLES)
+        + Sql(" or part >= ? and table_name = 'document' or table_name in ", (first,))
+        + values(_SMALL)
+    )
+    found = _fingerprints(database, changed)
+    rows = join(", ", (values((*key, each.rows, each.digest)) for key, each in found.items()))
+    database.run("insert into fingerprint values " + rows)
+
+
+def wrong(database: Database) -> tuple[str, ...]:
+    """The tables that are not what they were when they were written, a sentence each."""
+    stored = database.rows(Sql("select table_name, part, rows, digest from fingerprint"))
+    then = {(str(table), int(part)): _Fingerprint(int(rows), str(digest)) for table, part, rows, digest in stored}
+    if not then:
+        # Nothing was ever stored in it.
+        return ()
+    now = _fingerprints(database, dict.fromkeys(_PARTS, Sql("")))
+    differing = sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
+    sentences = []
+    for table in dict.fromkeys(table for table, _ in differing):
+        parts = ", ".join(str(part) for each, part in differing if each == table)
+        imports = f" of import {parts}" if table in FACT_TABLES else ""
+        sentences.append(f"{table}: the rows{imports} are not those that were stored")
+    return tuple(sentences)
+
+
+def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprints:
+    """The fingerprints of the rows of large tables that meet conditions, and of all small tables."""
+    described = database.rows(
+        Sql(
+            "select table_name, column_name, data_type from duckdb_columns() "
+            "where not internal and database_name = current_database() order by table_name, column_index"
+        )
+    )
+    queries = (
+        _by_text(
+            table,
+            _fingerprint(table, [(str(column), str(kind)) for each, column, kind in described if each == table])
+            + where
+            + " group by all",
+        )
+        for table, where in tables.items()
+    )
+    added_up = database.rows(join(" union all ", queries))
+    found = [(str(table), int(part), int(rows), int(digest)) for table, part, rows, digest in added_up]
+    for table in _SMALL:
+        rows = database.rows("from " + name(table))
+        found.append((table, 0, len(rows), sum(map(_hash, rows))))
+    return {(table, part): _Fingerprint(rows, f"{digest % 2**64:016x}") for table, part, rows, digest in found if rows}
+
+
+def _hash(row: tuple[object, ...]) -> int:
+    cells = json.dumps(row, default=str)
+    return int.from_bytes(hashlib.blake2b(cells.encode(), digest_size=8).digest())
+
+
+def _fingerprint(table: str, columns: list[tuple[str, str]]) -> Sql:
+    """The query for the fingerprints of a table, as far as its condition; of a repeated text, for each text."""
+    text = _REPEATED.get(table)
+    cells = [_whole(column, kind) for column, kind in columns if column not in ("import_id", text)]
+    x, y = (_mixed(cells, *factors) for factors in _FACTORS)
+    keys = f"'{table}' as table_name, {_PARTS[table]}::bigint as part" + (f", {name(text).text} as of" if text else "")
+    return f"select {keys}, count(*) as rows, sum((({x}) * ({y}))::hugeint) as digest from " + name(table)
+
+
+def _by_text(table: str, query: Sql) -> Sql:
+    if table not in _REPEATED:
+        return "(" + query + ")"
+    digest = f"sum((digest % {_PRIME}) * {_whole('of', 'VARCHAR')})"
+    return f"(select table_name, part, sum(rows), {digest} from (" + query + ") group by all)"
+
+
+def _whole(column: str, kind: str) -> str:
+    """A cell as a whole number below 2^31 - 1."""
+    quoted = name(column).text
+    if kind in ("INTEGER", "BOOLEAN"):
+        whole = f"{quoted}::bigint"
+    elif kind.startswith("ENUM"):
+        whole = f"enum_code({quoted})::bigint"
+    elif kind == "BIGINT":
+        whole = f"{quoted} % {_PRIME}"
+    elif kind == "DOUBLE":
+        # Its bits, so that all of it counts.
+        whole = f"{quoted}::bit::bigint % {_PRIME}"
+    else:
+        whole = f"(md5_number_lower({quoted}::varchar) % {_PRIME})::bigint"
+    return f"coalesce({whole}, -1)"
+
+
+def _mixed(cells: Iterable[str], first: int, ratio: int) -> str:
+    terms = []
+    for cell in cells:
+        terms.append(f"{cell} * {first}")
+        first = first * ratio % _LARGEST_FACTOR
+    return f"({' + '.join(terms)}) % {_PRIME}"

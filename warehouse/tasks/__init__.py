@@ -1,0 +1,1 @@
+"""What is stored and asked about: the kinds of rows."""

@@ -35,11 +35,11 @@ def main(arguments: list[str] | None = None) -> int:
     _make_streams_safe()
     parser = _parser(words)
     try:
-        asked = parser.parse_args(words)
-        asked.format = _format(parser, getattr(asked, "format", None))
-        if hasattr(asked, "threads"):
-            allow(asked.threads)
-        return _guarded(asked)
+        args = parser.parse_args(words)
+        args.format = _format(parser, getattr(args, "format", None))
+        if hasattr(args, "threads"):
+            allow(args.threads)
+        return _guarded(args)
     except BrokenPipeError:
         # The reader has gone, as `head` does; what Python would still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -95,18 +95,18 @@ def _make_streams_safe() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _guarded(asked: argparse.Namespace) -> int:
+def _guarded(args: argparse.Namespace) -> int:
     """Runs a command; every error becomes a text on standard error and an exit status."""
     from warehouse.faults import DataError, WarehouseError
 
     try:
-        status: int = asked.run(asked)
+        status: int = args.run(args)
         sys.stdout.flush()
         return status
     except DataError as error:
         from warehouse.render.diagnostics import data_error
 
-        say(data_error(error, loading=asked.command == "load"))
+        say(data_error(error, loading=args.command == "load"))
         return WRONG
     except WarehouseError as error:
         from warehouse.render.diagnostics import warehouse_error
@@ -128,7 +128,7 @@ def _guarded(asked: argparse.Namespace) -> int:
 
 
 def _format(parser: argparse.ArgumentParser, named: str | None) -> str | None:
-    """The format that was asked for; a name that is none is a mistake on the command line."""
+    """The format that was args for; a name that is none is a mistake on the command line."""
     if named is None:
         return None
     from warehouse.render import FORMATS
@@ -321,94 +321,94 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
 # --- what runs each command, imported when it is run ------------------------------------------------------------------
 
 
-def _run_query(asked: argparse.Namespace) -> int:
+def _run_query(args: argparse.Namespace) -> int:
     from warehouse.commands.answering import query
 
-    return query(asked)
+    return query(args)
 
 
-def _run_study(asked: argparse.Namespace) -> int:
+def _run_study(args: argparse.Namespace) -> int:
     from warehouse.commands.running import run
 
-    return run(asked)
+    return run(args)
 
 
-def _run_load_files(asked: argparse.Namespace) -> int:
+def _run_load_files(args: argparse.Namespace) -> int:
     from warehouse.commands.loading import load_files
 
-    return load_files(asked)
+    return load_files(args)
 
 
-def _run_lay_out(asked: argparse.Namespace) -> int:
+def _run_lay_out(args: argparse.Namespace) -> int:
     from warehouse.commands.formatting import lay_out
 
-    return lay_out(asked)
+    return lay_out(args)
 
 
-def _run_init(asked: argparse.Namespace) -> int:
+def _run_init(args: argparse.Namespace) -> int:
     from warehouse.commands.keeping import init
 
-    return init(asked)
+    return init(args)
 
 
-def _run_info(asked: argparse.Namespace) -> int:
+def _run_info(args: argparse.Namespace) -> int:
     from warehouse.commands.keeping import info
 
-    return info(asked)
+    return info(args)
 
 
-def _run_check(asked: argparse.Namespace) -> int:
+def _run_check(args: argparse.Namespace) -> int:
     from warehouse.commands.keeping import check
 
-    return check(asked)
+    return check(args)
 
 
-def _run_back_up(asked: argparse.Namespace) -> int:
+def _run_back_up(args: argparse.Namespace) -> int:
     from warehouse.commands.keeping import back_up
 
-    return back_up(asked)
+    return back_up(args)
 
 
-def _run_bring_up_to_date(asked: argparse.Namespace) -> int:
+def _run_bring_up_to_date(args: argparse.Namespace) -> int:
     from warehouse.commands.keeping import bring_up_to_date
 
-    return bring_up_to_date(asked)
+    return bring_up_to_date(args)
 
 
-def _run_verify(asked: argparse.Namespace) -> int:
+def _run_verify(args: argparse.Namespace) -> int:
     from warehouse.commands.verifying import verify
 
-    return verify(asked)
+    return verify(args)
 
 
-def _run_export(asked: argparse.Namespace) -> int:
+def _run_export(args: argparse.Namespace) -> int:
     from warehouse.commands.writing import export
 
-    return export(asked)
+    return export(args)
 
 
-def _run_export_as_lake(asked: argparse.Namespace) -> int:
+def _run_export_as_lake(args: argparse.Namespace) -> int:
     from warehouse.commands.writing import export_as_lake
 
-    return export_as_lake(asked)
+    return export_as_lake(args)
 
 
-def _run_completion(asked: argparse.Namespace) -> int:
+def _run_completion(args: argparse.Namespace) -> int:
     from warehouse.commands.completing import completion
 
-    return completion(asked)
+    return completion(args)
 
 
-def _run_demo(asked: argparse.Namespace) -> int:
+def _run_demo(args: argparse.Namespace) -> int:
     from warehouse.commands.demonstration import demo
 
-    return demo(asked)
+    return demo(args)
 
 
-def _run_shell(asked: argparse.Namespace) -> int:
+def _run_shell(args: argparse.Namespace) -> int:
     from warehouse.commands.conversation import shell
 
-    return shell(asked)
+    return shell(args)
 
 
 # --- the table of commands --------------------------------------------------------------------------------------------

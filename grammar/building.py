@@ -32,7 +32,7 @@ class Draft:
     """A question as written: its clauses are not yet sorted into the fields of its node."""
 
     word: str
-    measures: tuple[nodes.Measure | nodes.Mean, ...] | None
+    measures: tuple[nodes.MeasureCall | nodes.Mean, ...] | None
     clauses: tuple[WrittenClause, ...]
     span: Span
     keyword: Span
@@ -52,7 +52,7 @@ class Preceded:
 class Measures:
     """The list of measures at the head of a question."""
 
-    items: tuple[nodes.Measure | nodes.Mean, ...]
+    items: tuple[nodes.MeasureCall | nodes.Mean, ...]
     span: Span
 
 
@@ -230,19 +230,19 @@ class Builder(Transformer[Token, Any]):
     def measures(self, pieces: list[Piece]) -> Measures:
         return Measures(_without_tokens(pieces), _whole(pieces))
 
-    def plain(self, pieces: list[Piece]) -> nodes.Measure:
+    def plain(self, pieces: list[Piece]) -> nodes.MeasureCall:
         name, *parameters = _without_tokens(pieces)
-        return nodes.Measure(name.text, tuple(parameters), span=_whole(pieces))
+        return nodes.MeasureCall(name.text, tuple(parameters), span=_whole(pieces))
 
     def mean(self, pieces: list[Piece]) -> nodes.Mean:
         return nodes.Mean(pieces[2], span=_whole(pieces))
 
-    def baseline(self, pieces: list[Piece]) -> nodes.Baseline:
+    def baseline(self, pieces: list[Piece]) -> nodes.BaselineCall:
         name, *parameters = _without_tokens(pieces)
-        return nodes.Baseline(name.text, tuple(parameters), span=_whole(pieces))
+        return nodes.BaselineCall(name.text, tuple(parameters), span=_whole(pieces))
 
-    def parameter(self, pieces: list[Piece]) -> nodes.Parameter:
-        return nodes.Parameter(_name(pieces[0]), pieces[2], span=_whole(pieces))
+    def parameter(self, pieces: list[Piece]) -> nodes.Argument:
+        return nodes.Argument(_name(pieces[0]), pieces[2], span=_whole(pieces))
 
     def default(self, pieces: list[Piece]) -> nodes.Default:
         return nodes.Default(_name(pieces[0]), pieces[2] if len(pieces) > 1 else None, span=_whole(pieces))
@@ -263,10 +263,10 @@ class Builder(Transformer[Token, Any]):
 
     grouped_expression = grouped
 
-    def comparison(self, pieces: list[Piece]) -> nodes.Comparison:
+    def comparison(self, pieces: list[Piece]) -> nodes.Relation:
         attribute, operator, value = pieces
         written: Any = str(operator)
-        return nodes.Comparison(attribute, written, value, span=_whole(pieces))
+        return nodes.Relation(attribute, written, value, span=_whole(pieces))
 
     def in_(self, pieces: list[Piece]) -> nodes.Condition:
         attribute, *values = _without_tokens(pieces)
@@ -284,18 +284,18 @@ class Builder(Transformer[Token, Any]):
 
     # --- arithmetic ---
 
-    def arithmetic_sum(self, pieces: list[Piece]) -> nodes.Arithmetic:
+    def arithmetic_sum(self, pieces: list[Piece]) -> nodes.BinaryOperation:
         left, operator, right = pieces
         written: Any = str(operator)
-        return nodes.Arithmetic(left, written, right, span=_whole(pieces))
+        return nodes.BinaryOperation(left, written, right, span=_whole(pieces))
 
     arithmetic_product = arithmetic_sum
 
     def negative(self, pieces: list[Piece]) -> nodes.Negative:
         return nodes.Negative(pieces[1], span=_whole(pieces))
 
-    def call(self, pieces: list[Piece]) -> nodes.Measure:
-        return nodes.Measure(_name(pieces[0]), _without_tokens(pieces), span=_whole(pieces))
+    def call(self, pieces: list[Piece]) -> nodes.MeasureCall:
+        return nodes.MeasureCall(_name(pieces[0]), _without_tokens(pieces), span=_whole(pieces))
 
 
 def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Piece]) -> nodes.Condition:

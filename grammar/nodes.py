@@ -70,18 +70,18 @@ class All(Node):
 
 
 @value
-class Baseline(Node):
+class BaselineCall(Node):
     """A system that is computed, written with its parameters: random(s=0.7). `allrel` alone is a Name."""
 
     name: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Argument, ...] = ()
 
 
 @value
 class Systems(Node):
     """`for A, B`, `for all, allrel`, `for all except C`: those named, without those excepted."""
 
-    items: tuple[Name | Pattern | Variable | All | Baseline, ...]
+    items: tuple[Name | Pattern | Variable | All | BaselineCall, ...]
     excepted: tuple[Name | Pattern | Variable, ...] = ()
 
 
@@ -98,7 +98,7 @@ class TestSets(Node):
 
 
 @value
-class Parameter(Node):
+class Argument(Node):
     """`beta=1`, `optional=excluded`, `beta=$b`."""
 
     name: str
@@ -106,18 +106,18 @@ class Parameter(Node):
 
 
 @value
-class Measure(Node):
+class MeasureCall(Node):
     """`recall`, `F(beta=2)`, `P@10`."""
 
     name: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Argument, ...] = ()
 
 
 @value
 class Mean(Node):
     """`mean(M)`: M document by document, then averaged."""
 
-    measure: Measure
+    measure: MeasureCall
 
 
 # --- attributes and conditions ----------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Attribute(Node):
 
 
 @value
-class Comparison(Node):
+class Relation(Node):
     attribute: Attribute
     operator: Literal["=", "!=", "<", "<=", ">", ">="]
     value: Text | Number | Name | Variable
@@ -175,7 +175,7 @@ class Or(Node):
     conditions: tuple[Condition, ...]
 
 
-Condition = Comparison | In | Like | IsMissing | Not | And | Or
+Condition = Relation | In | Like | IsMissing | Not | And | Or
 
 
 # --- arithmetic of user measures --------------------------------------------------------------------------------------
@@ -187,14 +187,14 @@ class Negative(Node):
 
 
 @value
-class Arithmetic(Node):
+class BinaryOperation(Node):
     left: Expression
     operator: Literal["+", "-", "*", "/"]
     right: Expression
 
 
-Expression = Number | Variable | Measure | Negative | Arithmetic
-"""In a definition a bare word (a count, a parameter or another measure) is a Measure without parameters."""
+Expression = Number | Variable | MeasureCall | Negative | BinaryOperation
+"""In a definition a bare word (a count, a parameter or another measure) is a MeasureCall without parameters."""
 
 
 # --- statements -------------------------------------------------------------------------------------------------------
@@ -204,13 +204,13 @@ Expression = Number | Variable | Measure | Negative | Arithmetic
 class Order(Node):
     """`order by M desc`, `order by system`; direction None where none was written."""
 
-    by: Measure | Mean
+    by: MeasureCall | Mean
     direction: Literal["asc", "desc"] | None = None
 
 
 @value
 class Score(Node):
-    measures: tuple[Measure | Mean, ...]
+    measures: tuple[MeasureCall | Mean, ...]
     task: Name | None = None
     systems: Systems | None = None
     test_sets: TestSets | None = None
@@ -226,7 +226,7 @@ class Score(Node):
 class _Tested(Node):
     """The clauses that compare and group share: which test decides, and how."""
 
-    measures: tuple[Measure | Mean, ...]
+    measures: tuple[MeasureCall | Mean, ...]
     task: Name | None = None
     systems: Systems | None = None
     where: Condition | None = None
@@ -246,7 +246,7 @@ class _Tested(Node):
 class Compare(_Tested):
     test_sets: TestSets | None = None
     replicates: Attribute | None = None
-    against: Name | Baseline | Variable | None = None
+    against: Name | BaselineCall | Variable | None = None
     interval: Literal["percentile", "bca"] | None = None
 
 
@@ -265,7 +265,7 @@ class Generality(Node):
 
 @value
 class Change(Node):
-    measures: tuple[Measure | Mean, ...]
+    measures: tuple[MeasureCall | Mean, ...]
     source: Name | Variable
     target: Name | Variable
     task: Name | None = None
@@ -284,7 +284,7 @@ class Replicate(_Tested):
 
 @value
 class Project(Node):
-    measures: tuple[Measure | Mean, ...]
+    measures: tuple[MeasureCall | Mean, ...]
     source: Name | Variable
     generalities: tuple[Number | Variable, ...]
     task: Name | None = None

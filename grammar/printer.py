@@ -39,7 +39,7 @@ def to_text(node: nodes.Node | Sequence[nodes.Statement]) -> str:
 
 def _text(node: nodes.Node) -> str:
     match node:
-        case nodes.Name(text=name) | nodes.Measure(name=name, parameters=()):
+        case nodes.Name(text=name) | nodes.MeasureCall(name=name, parameters=()):
             return _name(name)
         case nodes.Pattern(text=pattern):
             return _matching(PATTERN.fullmatch(pattern) is not None, pattern, "a pattern")
@@ -55,9 +55,9 @@ def _text(node: nodes.Node) -> str:
             return _list(items) + (f" except {_list(excepted)}" if excepted else "")
         case nodes.TestSets(items=items):
             return _list(items)
-        case nodes.Measure(name=name, parameters=parameters) | nodes.Baseline(name=name, parameters=parameters):
+        case nodes.MeasureCall(name=name, parameters=parameters) | nodes.BaselineCall(name=name, parameters=parameters):
             return f"{_name(name)}({_list(parameters) if parameters else ''})"
-        case nodes.Parameter(name=name, value=value):
+        case nodes.Argument(name=name, value=value):
             return f"{_word(name)}={_text(value)}"
         case nodes.Mean(measure=measure):
             return f"mean({_text(measure)})"
@@ -69,7 +69,7 @@ def _text(node: nodes.Node) -> str:
             return _text(by) + (f" {direction}" if direction else "")
         case (
             nodes.Attribute()
-            | nodes.Comparison()
+            | nodes.Relation()
             | nodes.In()
             | nodes.Like()
             | nodes.IsMissing()
@@ -78,7 +78,7 @@ def _text(node: nodes.Node) -> str:
             | nodes.Or()
         ):
             return _condition(node)
-        case nodes.Arithmetic() | nodes.Negative():
+        case nodes.BinaryOperation() | nodes.Negative():
             return _expression(node)
         case _:
             return _statement(node)
@@ -150,7 +150,7 @@ def _condition(node: nodes.Node) -> str:
             return _word(of)
         case nodes.Attribute(of=of, name=name):
             return f"{_word(of)}.{name if WORD.fullmatch(name) else quoted(normalized(name))}"
-        case nodes.Comparison(attribute=attribute, operator=operator, value=value):
+        case nodes.Relation(attribute=attribute, operator=operator, value=value):
             return f"{_condition(attribute)} {operator} {_compared(value)}"
         case nodes.In() | nodes.Like() | nodes.IsMissing():
             return _predicate(node, "")
@@ -192,16 +192,16 @@ def _compared(value: nodes.Node) -> str:
 def _expression(node: nodes.Node, least: int = 0) -> str:
     """The expression, in parentheses where its operator binds less than `least`."""
     match node:
-        case nodes.Measure(name=name, parameters=()):
+        case nodes.MeasureCall(name=name, parameters=()):
             return _word(name)
-        case nodes.Measure(name=name, parameters=parameters):
+        case nodes.MeasureCall(name=name, parameters=parameters):
             return f"{_word(name)}({_list(parameters)})"
         case nodes.Number(value=value):
             return _matching(not value.is_signed(), _number(value), "a number without a sign")
         case nodes.Negative(operand=operand):
             inner = _expression(operand, 3)
             return f"-({inner})" if isinstance(operand, nodes.Negative) else f"-{inner}"  # -- begins a comment
-        case nodes.Arithmetic(left=left, operator=operator, right=right):
+        case nodes.BinaryOperation(left=left, operator=operator, right=right):
             binds = _BINDING[operator]
             written = f"{_expression(left, binds)} {operator} {_expression(right, binds + 1)}"
             return f"({written})" if binds < least else written

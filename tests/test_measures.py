@@ -17,7 +17,7 @@ from warehouse.measures import MEASURES, Measure, measure_named, settle
 from warehouse.measures.extraction import COLUMNS as COUNTS
 from warehouse.measures.filtering import auc
 from warehouse.query import compile as sql
-from warehouse.query.plan import Field, System, TestSet
+from warehouse.query.plan import Entry, StoredSystem, TestSet
 from warehouse.store.database import in_memory
 
 GE_TST3 = {
@@ -145,7 +145,7 @@ def test_the_sql_reading_equals_the_numpy_reading(
     )
     with in_memory() as database:
         load(database, path, "scores")
-        field = Field(TestSet(1, "T", "T"), "extraction", statistics, (System(1, "S"),))
+        field = Entry(TestSet(1, "T", "T"), "extraction", statistics, (StoredSystem(1, "S"),))
         ((_, documents, *sums),) = database.rows(sql.score_sums(field, (), None))
     assert documents == len(rows)
     arrays = {name: np.array(column, dtype=np.int64) for name, column in counts.items()}

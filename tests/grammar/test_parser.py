@@ -10,7 +10,6 @@ from grammar import nodes
 from grammar.nodes import (
     All,
     And,
-    Arithmetic,
     Attribute,
     Baseline,
     Compare,
@@ -20,6 +19,7 @@ from grammar.nodes import (
     Explain,
     Export,
     Forget,
+    FunctionSums,
     In,
     IsMissing,
     Let,
@@ -188,11 +188,11 @@ GOLDENS: list[tuple[str, Statement]] = [
         "define measure G(w=0.5, v) = w*recall-(1-v)/-F(beta=2)",
         Define(
             Name("G"),
-            Arithmetic(
-                Arithmetic(Measure("w"), "*", Measure("recall")),
+            FunctionSums(
+                FunctionSums(Measure("w"), "*", Measure("recall")),
                 "-",
-                Arithmetic(
-                    Arithmetic(number("1"), "-", Measure("v")),
+                FunctionSums(
+                    FunctionSums(number("1"), "-", Measure("v")),
                     "/",
                     Negative(Measure("F", (Parameter("beta", number("2")),))),
                 ),
@@ -305,7 +305,7 @@ def test_a_comment_runs_to_the_end_of_its_line() -> None:
 
 
 def test_a_subtraction_needs_no_blanks_in_a_definition_and_a_name_keeps_its_hyphen_elsewhere() -> None:
-    assert parse("define measure a-b = a-b") == (Define(Name("a-b"), Arithmetic(Measure("a"), "-", Measure("b"))),)
+    assert parse("define measure a-b = a-b") == (Define(Name("a-b"), FunctionSums(Measure("a"), "-", Measure("b"))),)
 
 
 def test_the_span_of_a_node_is_its_text() -> None:

@@ -69,12 +69,12 @@ unsigned = st.builds(nodes.Number, decimals.map(abs))
 texts = st.builds(nodes.Text, st.text(max_size=20) | st.sampled_from(['"', '""', "a\nb", "-- no", ";"]))
 amounts = numbers | variables
 
-parameters = st.builds(nodes.Parameter, name_texts, numbers | names | variables)
+parameters = st.builds(nodes.Argument, name_texts, numbers | names | variables)
 some_parameters = some(parameters, at_least=0)
-plain_measures = st.builds(nodes.Measure, name_texts, some_parameters)
+plain_measures = st.builds(nodes.MeasureCall, name_texts, some_parameters)
 means = st.builds(nodes.Mean, plain_measures)
 measures = some(plain_measures | means)
-baselines = st.builds(nodes.Baseline, name_texts, some_parameters)
+baselines = st.builds(nodes.BaselineCall, name_texts, some_parameters)
 everything = st.builds(nodes.All)
 systems = st.builds(
     nodes.Systems,
@@ -85,7 +85,7 @@ test_sets = st.builds(nodes.TestSets, some(names | patterns | variables | everyt
 
 attributes = st.builds(nodes.Attribute, name_texts, name_texts)
 compared = texts | numbers | bare_words | variables
-comparisons = st.builds(nodes.Comparison, attributes, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), compared)
+comparisons = st.builds(nodes.Relation, attributes, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), compared)
 ins = st.builds(nodes.In, attributes, some(compared))
 likes = st.builds(nodes.Like, attributes, texts | variables)
 missings = st.builds(nodes.IsMissing, attributes)
@@ -102,7 +102,7 @@ expressions = st.recursive(
     unsigned | variables | plain_measures,
     lambda inner: (
         st.builds(nodes.Negative, inner)
-        | st.builds(nodes.Arithmetic, inner, st.sampled_from(["+", "-", "*", "/"]), inner)
+        | st.builds(nodes.BinaryOperation, inner, st.sampled_from(["+", "-", "*", "/"]), inner)
     ),
     max_leaves=8,
 )
@@ -198,14 +198,14 @@ def test_laying_out_what_was_printed_says_the_same_and_is_settled(built: tuple[n
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(plain_measures | means)
-def test_a_measure_printed_alone_reads_as_in_a_statement(measure: nodes.Measure | nodes.Mean) -> None:
+def test_a_measure_printed_alone_reads_as_in_a_statement(measure: nodes.MeasureCall | nodes.Mean) -> None:
     assert parse(f"score {to_text(measure)}") == (nodes.Score((measure,)),)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(conditions)
 def test_a_condition_printed_alone_reads_as_in_a_statement(condition: nodes.Condition) -> None:
-    measures = (nodes.Measure("F"),)
+    measures = (nodes.MeasureCall("F"),)
     assert parse(f"score F where {to_text(condition)}") == (nodes.Score(measures, where=condition),)
 
 
@@ -252,15 +252,15 @@ def parts(node: nodes.Node) -> Iterator[nodes.Node]:
         (nodes.Name("a--b"), '"a--b"'),
         (nodes.Number(Decimal("1E+3")), "1000"),
         (nodes.Number(Decimal("0.10")), "0.10"),
-        (nodes.Measure("F", (nodes.Parameter("beta", nodes.Number(Decimal(1))),)), "F(beta=1)"),
-        (nodes.Mean(nodes.Measure("mean")), 'mean("mean")'),
-        (nodes.Baseline("random"), "random()"),
+        (nodes.MeasureCall("F", (nodes.Argument("beta", nodes.Number(Decimal(1))),)), "F(beta=1)"),
+        (nodes.Mean(nodes.MeasureCall("mean")), 'mean("mean")'),
+        (nodes.BaselineCall("random"), "random()"),
         (nodes.Attribute("document", "order"), "document.order"),
         (nodes.Attribute("for", "a b"), '"for"."a b"'),
-        (nodes.Negative(nodes.Negative(nodes.Measure("a-b"))), '-(-"a-b")'),
+        (nodes.Negative(nodes.Negative(nodes.MeasureCall("a-b"))), '-(-"a-b")'),
         (nodes.Not(nodes.IsMissing(nodes.Attribute("unit"))), "unit is not missing"),
         (nodes.TestSets((nodes.All(), nodes.Pattern("TST*"))), "all, TST*"),
-        (nodes.Order(nodes.Measure("F"), "desc"), "F desc"),
+        (nodes.Order(nodes.MeasureCall("F"), "desc"), "F desc"),
         (nodes.Default("w", nodes.Number(Decimal("0.5"))), "w=0.5"),
     ],
     ids=repr,
@@ -279,7 +279,7 @@ def test_clauses_are_printed_in_one_order() -> None:
     )
 
 
-F = nodes.Measure("F")
+F = nodes.MeasureCall("F")
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ F = nodes.Measure("F")
         nodes.Variable("a-b"),
         nodes.Number(Decimal("NaN")),
         nodes.Number(Decimal("1e40")),
-        nodes.Comparison(nodes.Attribute("unit"), "=", nodes.Name("a-b")),
+        nodes.Relation(nodes.Attribute("unit"), "=", nodes.Name("a-b")),
         nodes.Let(nodes.Variable("x"), (nodes.Name("a b"),)),
         nodes.Define(nodes.Name("X"), nodes.Number(Decimal(-1))),
     ],

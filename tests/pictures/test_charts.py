@@ -15,7 +15,7 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.pictures.asked import chart_of
-from warehouse.charts import Bins, Chart, Groups, Points, Spans, Squares
+from warehouse.charts import Bins, Brackets, Chart, Points, Spans, Squares
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance import bootstrap
@@ -97,7 +97,7 @@ def test_identical_systems_are_one_bar_in_the_middle(tmp_path: Path) -> None:
 def test_letters_of_a_picture_are_those_of_the_table(session: Session) -> None:
     result = session.run("plot group F for all on TST3")
     assert result.chart is not None
-    (groups,) = marks_of(result.chart, Groups)
+    (groups,) = marks_of(result.chart, Brackets)
     drawn = {
         (result.chart.panels[0].y.names[place], group.letter) for group in groups.groups for place in group.members
     }

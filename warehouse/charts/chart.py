@@ -139,7 +139,7 @@ class Squares:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Bracket:
     """The places of systems that are not told apart, and the letter that stands for them."""
 
     letter: str
@@ -147,11 +147,11 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
-    groups: tuple[Group, ...]
+class Brackets:
+    groups: tuple[Bracket, ...]
 
 
-Mark = Points | Spans | Path | Bins | Rule | Squares | Groups
+Mark = Points | Spans | Path | Bins | Rule | Squares | Brackets
 
 # --- what they stand on -----------------------------------------------------------------------------------------------
 

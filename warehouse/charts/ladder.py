@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from warehouse.charts.axes import limits
-from warehouse.charts.chart import Axis, Group, Groups, Mark, Panel, Point, Points, Spans, Unit
+from warehouse.charts.chart import Axis, Bracket, Brackets, Mark, Panel, Point, Points, Spans, Unit
 
 Interval = tuple[float, float]
 
@@ -35,6 +35,6 @@ def ranking(
         marks.append(Points(tuple(dot for dot in dots if dot.name in computed), hollow=True))
     if groups:
         marks.append(
-            Groups(tuple(Group(letter, tuple(places[name] for name in members)) for letter, members in groups))
+            Brackets(tuple(Bracket(letter, tuple(places[name] for name in members)) for letter, members in groups))
         )
     return Panel(title, Axis(measure, unit, low, high), Axis("system", "name", names=tuple(places)), tuple(marks))

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def query(asked: argparse.Namespace) -> int:
+def query(args: argparse.Namespace) -> int:
     """Runs statements from the line or from standard input."""
-    piped = asked.statements == "-"
-    text = sys.stdin.read() if piped else asked.statements
-    with open_asked(asked) as session:
+    piped = args.statements == "-"
+    text = sys.stdin.read() if piped else args.statements
+    with open_asked(args) as session:
         # Who types statements knows what they do; what comes from elsewhere is a script.
-        session.confined = piped and not asked.allow_files
-        return answer(asked, session, text) if given(asked, session) else MISUSED
+        session.confined = piped and not args.allow_files
+        return answer(args, session, text) if given(args, session) else MISUSED
 
 
-def given(asked: argparse.Namespace, session: Session) -> bool:
+def given(args: argparse.Namespace, session: Session) -> bool:
     """Sets the variables that are given from outside; false where one is wrong, which has then been said."""
     from grammar.errors import QueryError
 
-    session.force = asked.force
-    for name, value in pairs(asked.param, "--param NAME=VALUE").items():
+    session.force = args.force
+    for name, value in pairs(args.param, "--param NAME=VALUE").items():
         try:
             session.set(name.removeprefix("$"), value)
         except QueryError:
@@ -45,23 +45,23 @@ def given(asked: argparse.Namespace, session: Session) -> bool:
     return True
 
 
-def answer(asked: argparse.Namespace, session: Session, text: str) -> int:
+def answer(args: argparse.Namespace, session: Session, text: str) -> int:
     """Runs statements and prints each result as it comes; what was printed before an error stays. What makes one
     document, such as a file, is written when all results are there.
     """
     from grammar.errors import QueryError
 
-    named: str | None = getattr(asked, "output", None)
+    named: str | None = getattr(args, "output", None)
     file = Path(named) if named else None
-    format, document = target(asked, file)
+    format, document = target(args, file)
     gathered: list[Result] = []
     results = session.results(text)
     try:
-        while (result := next_of(asked, session, results)) is not None:
+        while (result := next_of(args, session, results)) is not None:
             if document:
                 gathered.append(result)
             else:
-                show(asked, result)
+                show(args, result)
     except QueryError as error:
         from warehouse.render.diagnostics import query_error
 
@@ -69,56 +69,56 @@ def answer(asked: argparse.Namespace, session: Session, text: str) -> int:
         say(query_error(error, text))
         return WRONG
     if document:
-        write(asked, gathered, file, format)
+        write(args, gathered, file, format)
     return DONE
 
 
-def next_of(asked: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
+def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
     """What comes next, None behind the last; a sign of life meanwhile. Ctrl-C stops it."""
     from warehouse.interrupting import interruptibly
     from warehouse.query.engine import silent
 
-    with patience(asked) as waiting, session.watched(waiting.told if waiting else silent):
+    with patience(args) as waiting, session.watched(waiting.told if waiting else silent):
         tick = waiting.tick if waiting else silent
         return interruptibly(lambda: next(coming, None), session.interrupt, tick)
 
 
-def target(asked: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
+def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
     """The format of what is printed or written, and whether all results make one document. Raises DataError."""
     from warehouse.render import FORMATS
 
     if file is not None:
         from warehouse.render.files import check
 
-        return check(file, asked.format, asked.force), True
-    format = asked.format or ("table" if sys.stdout.isatty() else "tsv")
+        return check(file, args.format, args.force), True
+    format = args.format or ("table" if sys.stdout.isatty() else "tsv")
     return format, any(each.whole for each in FORMATS if each.name == format)
 
 
-def write(asked: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
+def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
     """Writes results as one document, to a file or to standard output."""
     from warehouse.render import Style, files, render_all
 
-    style = Style(digits=getattr(asked, "digits", None))
+    style = Style(digits=getattr(args, "digits", None))
     if file is None:
         drawn = render_all(results, format, style)
         sys.stdout.write(drawn if isinstance(drawn, str) else "")
     else:
         files.write(results, file, format, style)
-        note(asked, f"{file}: {len(results)} result{'' if len(results) == 1 else 's'}")
+        note(args, f"{file}: {len(results)} result{'' if len(results) == 1 else 's'}")
 
 
-def show(asked: argparse.Namespace, result: Result) -> None:
+def show(args: argparse.Namespace, result: Result) -> None:
     """Prints a result, and its notes where the format has no place for them."""
     from warehouse.render import FORMATS, Style, render
 
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
-    style = Style(digits=getattr(asked, "digits", None), width=width or 80, colour=coloured(asked))
-    format = asked.format or ("table" if terminal else "tsv")
+    style = Style(digits=getattr(args, "digits", None), width=width or 80, colour=coloured(args))
+    format = args.format or ("table" if terminal else "tsv")
     sys.stdout.write(render(result, format, style))
     # Into a pipe too each result goes when it is there, and not when the last one is.
     sys.stdout.flush()
     if not any(each.has_notes for each in FORMATS if each.name == format):
         for each in result.notes:
-            note(asked, each)
+            note(args, each)

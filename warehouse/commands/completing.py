@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-def completion(asked: argparse.Namespace) -> int:
+def completion(args: argparse.Namespace) -> int:
     """Prints the script."""
-    sys.stdout.write(SCRIPTS[asked.shell](asked.everything()))
+    sys.stdout.write(SCRIPTS[args.shell](args.everything()))
     return DONE

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     import argparse
 
 
-def shell(asked: argparse.Namespace) -> int:
+def shell(args: argparse.Namespace) -> int:
     """Talks until the input ends."""
     from warehouse.session import Session
     from warehouse.shell.repl import Shell
 
     # On a terminal the banner says what the note would.
-    opened = Session.open(path_of(asked)) if sys.stdin.isatty() else open_session(asked)
-    format = asked.format or ("table" if sys.stdout.isatty() else "tsv")
-    digits, quiet = getattr(asked, "digits", None), getattr(asked, "quiet", False)
-    there = Shell(opened, format=format, digits=digits, colour=coloured(asked), quiet=quiet)
+    opened = Session.open(path_of(args)) if sys.stdin.isatty() else open_session(args)
+    format = args.format or ("table" if sys.stdout.isatty() else "tsv")
+    digits, quiet = getattr(args, "digits", None), getattr(args, "quiet", False)
+    there = Shell(opened, format=format, digits=digits, colour=coloured(args), quiet=quiet)
     try:
         return DONE if there.converse() else WRONG
     finally:

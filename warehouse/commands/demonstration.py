@@ -33,20 +33,20 @@ QUESTIONS = (
 """What the demonstration asks, and why."""
 
 
-def demo(asked: argparse.Namespace) -> int:
+def demo(args: argparse.Namespace) -> int:
     """Loads the sample data and asks the questions, each with why."""
-    asked.format = asked.format or "table"
+    args.format = args.format or "table"
     from warehouse.loading.sample import fill
     from warehouse.session import Session
     from warehouse.store.database import in_memory
 
     with in_memory() as database:
         for loaded in fill(database):
-            report(asked, loaded)
+            report(args, loaded)
         session = Session(database)
         for why, text in QUESTIONS:
             print(f"\n-- {why}\nevalhouse> {text}\n", flush=True)
-            status = answer(asked, session, text)
+            status = answer(args, session, text)
             if status != DONE:
                 return status
     return DONE

@@ -25,13 +25,13 @@ def script(file: Path) -> str:
         raise DataError((Fault(str(file), None, "is not UTF-8"),)) from None
 
 
-def lay_out(asked: argparse.Namespace) -> int:
+def lay_out(args: argparse.Namespace) -> int:
     """Lays scripts out; a script that cannot be parsed is left as it is."""
     from grammar.editing.layout import layout
     from grammar.errors import QueryError
 
     status = DONE
-    for file in map(Path, asked.files):
+    for file in map(Path, args.files):
         text = script(file)
         try:
             laid_out = layout(text)
@@ -43,12 +43,12 @@ def lay_out(asked: argparse.Namespace) -> int:
             continue
         if laid_out == text:
             continue
-        if asked.check:
+        if args.check:
             say(f"{file} would change")
             status = WRONG
         else:
             _rewrite(file, laid_out)
-            note(asked, f"{file} is laid out anew")
+            note(args, f"{file} is laid out anew")
     return status
 
 

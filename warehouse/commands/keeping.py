@@ -16,69 +16,69 @@ if TYPE_CHECKING:
     import argparse
 
 
-def init(asked: argparse.Namespace) -> int:
+def init(args: argparse.Namespace) -> int:
     """Makes a warehouse, empty or with the sample data."""
     from warehouse.store.replacement import making
 
-    with making(Path(asked.file)) as database:
-        if asked.sample:
+    with making(Path(args.file)) as database:
+        if args.sample:
             from warehouse.loading.sample import fill
 
             fill(database)
-    note(asked, f"{asked.file} is a new warehouse{' with the sample data' if asked.sample else ''}")
+    note(args, f"{args.file} is a new warehouse{' with the sample data' if args.sample else ''}")
     return DONE
 
 
-def info(asked: argparse.Namespace) -> int:
+def info(args: argparse.Namespace) -> int:
     """Prints what a warehouse holds; and says by which version of what, and what a query may use."""
     from warehouse.store.database import LIBRARY, SCHEMA_VERSION
 
-    with open_session(asked) as opened:
-        status = answer(asked, opened, "show test sets; show imports")
-        note(asked, f"schema version {SCHEMA_VERSION}, read by DuckDB {LIBRARY}")
+    with open_session(args) as opened:
+        status = answer(args, opened, "show test sets; show imports")
+        note(args, f"schema version {SCHEMA_VERSION}, read by DuckDB {LIBRARY}")
         bounds = opened.database.bounds()
         note(
-            asked,
+            args,
             f"a query uses at most {bounds['memory']} of memory and {bounds['threads']} threads; what needs more is "
             f"spilled to {bounds['spill folder']}",
         )
     return status
 
 
-def check(asked: argparse.Namespace) -> int:
+def check(args: argparse.Namespace) -> int:
     """Prints what is unsound in a warehouse, a sentence a line."""
     from warehouse.interrupting import interruptibly
     from warehouse.store.soundness import check
 
-    with open_session(asked) as opened:
+    with open_session(args) as opened:
         wrong = interruptibly(partial(check, opened.database), opened.database.interrupt)
         for sentence in wrong:
             print(sentence)
-        note(asked, f"{opened.path or 'the sample data'}: {'unsound' if wrong else 'nothing is wrong'}")
+        note(args, f"{opened.path or 'the sample data'}: {'unsound' if wrong else 'nothing is wrong'}")
     return WRONG if wrong else DONE
 
 
-def bring_up_to_date(asked: argparse.Namespace) -> int:
+def bring_up_to_date(args: argparse.Namespace) -> int:
     """Brings a warehouse that an older version made to the present schema."""
     from warehouse.store.upgrading import upgrade
 
-    path = _named(asked, "bring up to date")
+    path = _named(args, "bring up to date")
     had, has = upgrade(path)
-    note(asked, f"{path}: schema version {had} is now {has}" if had != has else f"{path} is up to date")
+    note(args, f"{path}: schema version {had} is now {has}" if had != has else f"{path} is up to date")
     return DONE
 
 
-def _named(asked: argparse.Namespace, to: str) -> Path:
+def _named(args: argparse.Namespace, to: str) -> Path:
     """The warehouse that is meant. Raises WarehouseError where there is none but the sample data."""
     from warehouse.faults import WarehouseError
 
-    path = path_of(asked)
+    path = path_of(args)
     if path is None:
         raise WarehouseError(f"there is no warehouse here to {to}", ("--db FILE names one",))
     return path
 
 
-def back_up(asked: argparse.Namespace) -> int:
+def back_up(args: argparse.Namespace) -> int:
     """Copies a warehouse."""
     from warehouse.faults import WarehouseError
     from warehouse.interrupting import interruptibly
@@ -90,7 +90,7 @@ def back_up(asked: argparse.Namespace) -> int:
         for sentence in interruptibly(partial(check, copy), copy.interrupt):
             raise WarehouseError(f"{path} is unsound, so it was not copied: {sentence}", ("evalhouse check says more",))
 
-    path = _named(asked, "copy")
-    backup(path, Path(asked.file), sound)
-    note(asked, f"{asked.file} is a copy of {path}")
+    path = _named(args, "copy")
+    backup(path, Path(args.file), sound)
+    note(args, f"{args.file} is a copy of {path}")
     return DONE

@@ -24,7 +24,7 @@ class _DryRunOverError(Exception):
     """Leaves the copy of a warehouse that a dry run loaded into, so that it does not take the warehouse's place."""
 
 
-def load_files(asked: argparse.Namespace) -> int:
+def load_files(args: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
     from warehouse.interrupting import interruptibly
     from warehouse.loading.ingest import load
@@ -32,35 +32,35 @@ def load_files(asked: argparse.Namespace) -> int:
     from warehouse.store.database import in_memory
     from warehouse.store.replacement import in_place, replacing
 
-    path = path_of(asked) or DEFAULT_FILE
-    chosen = {key.removeprefix("reader_"): text for key, text in vars(asked).items() if key.startswith("reader_")}
+    path = path_of(args) or DEFAULT_FILE
+    chosen = {key.removeprefix("reader_"): text for key, text in vars(args).items() if key.startswith("reader_")}
     options: dict[str, Any] = {
-        "fields": pairs(asked.set, "--set FIELD=VALUE"),
-        "columns": pairs(asked.map, "--map FIELD=COLUMN"),
+        "fields": pairs(args.set, "--set FIELD=VALUE"),
+        "columns": pairs(args.map, "--map FIELD=COLUMN"),
         "options": {name: text for name, text in chosen.items() if text is not None},
-        "simulated": asked.simulated,
+        "simulated": args.simulated,
     }
-    files = named_files(asked.files)
-    readers = _recognized(asked, files) if asked.reader == "auto" else [asked.reader] * len(files)
+    files = named_files(args.files)
+    readers = _recognized(args, files) if args.reader == "auto" else [args.reader] * len(files)
     done: list[Loaded] = []
-    changed = in_place if asked.in_place else replacing
+    changed = in_place if args.in_place else replacing
     with (
         suppress(_DryRunOverError),
-        progress(asked, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as told,
-        changed(path) if path.exists() or not asked.dry_run else in_memory() as database,
+        progress(args, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as told,
+        changed(path) if path.exists() or not args.dry_run else in_memory() as database,
     ):
         for place, (file, reader) in enumerate(zip(files, readers, strict=True)):
             overall = told and partial(_overall, told, place, len(files))
             loading = partial(load, database, file, reader, progress=overall, **options)
             done.append(interruptibly(loading, database.interrupt))
-            if asked.in_place:
+            if args.in_place:
                 # Stored already, whatever becomes of the files behind it.
-                report(asked, done.pop())
-        if asked.dry_run:
+                report(args, done.pop())
+        if args.dry_run:
             # Files may build on each other, as runs do on qrels, so they are loaded in earnest, into a copy.
             raise _DryRunOverError
     for loaded in done:
-        report(asked, loaded, dry_run=asked.dry_run)
+        report(args, loaded, dry_run=args.dry_run)
     return DONE
 
 
@@ -69,7 +69,7 @@ def _overall(progress: Callable[[float], None], place: int, files: int, share: f
     progress((place + share) / files)
 
 
-def _recognized(asked: argparse.Namespace, files: list[Path]) -> list[str]:
+def _recognized(args: argparse.Namespace, files: list[Path]) -> list[str]:
     """The reader for each file, by what is in it; says which and why."""
     from warehouse.loading.readers.recognition import recognize
     from warehouse.store.database import in_memory
@@ -78,28 +78,28 @@ def _recognized(asked: argparse.Namespace, files: list[Path]) -> list[str]:
     with in_memory() as scratch:
         for file in files:
             found = recognize(file, scratch)
-            note(asked, f"{file}: read as {found.reader}, for {found.why}")
+            note(args, f"{file}: read as {found.reader}, for {found.why}")
             readers.append(found.reader)
     return readers
 
 
-def report(asked: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
+def report(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
     """Says what was stored of a file."""
     known = loaded.rows_read - loaded.rows_new
     if loaded.rows_new == 0:
-        note(asked, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; nothing changed")
+        note(args, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; nothing changed")
     elif dry_run:
-        note(asked, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
+        note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
     else:
         kept = f" ({known:,} were there already)" if known else ""
-        note(asked, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
+        note(args, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
     if len(loaded.kinds) > 1:
-        note(asked, "; ".join(f"{kind.form.name}: {kind.rows_new:,} of {kind.rows_read:,}" for kind in loaded.kinds))
+        note(args, "; ".join(f"{kind.form.name}: {kind.rows_new:,} of {kind.rows_read:,}" for kind in loaded.kinds))
     for each in loaded.notes:
-        note(asked, each)
+        note(args, each)
     if dry_run:
         for kind in loaded.kinds:
-            show(asked, _first_rows(loaded, kind))
+            show(args, _first_rows(loaded, kind))
 
 
 def _first_rows(loaded: Loaded, kind: LoadedKind) -> Result:

@@ -18,41 +18,41 @@ if TYPE_CHECKING:
 DEFAULT_FILE = Path("evalhouse.duckdb")
 
 
-def path_of(asked: argparse.Namespace) -> Path | None:
+def path_of(args: argparse.Namespace) -> Path | None:
     """The warehouse that is meant, None where there is none and the sample data serve."""
-    named = getattr(asked, "db", None) or os.environ.get("EVALHOUSE_DB")
+    named = getattr(args, "db", None) or os.environ.get("EVALHOUSE_DB")
     if named:
         return Path(named)
     return DEFAULT_FILE if DEFAULT_FILE.exists() else None
 
 
-def open_session(asked: argparse.Namespace) -> Session:
+def open_session(args: argparse.Namespace) -> Session:
     """A session on the warehouse that is meant; says so where it is the sample data. Raises WarehouseError."""
     from warehouse.session import Session
 
-    path = path_of(asked)
+    path = path_of(args)
     if path is None:
         note(
-            asked,
+            args,
             "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
         )
     return Session.open(path)
 
 
-def open_asked(asked: argparse.Namespace) -> Session:
-    """A session on the engine that is asked for. Raises WarehouseError."""
+def open_asked(args: argparse.Namespace) -> Session:
+    """A session on the engine that is args for. Raises WarehouseError."""
     from warehouse.session import Session
 
-    if asked.engine != "spark":
-        if asked.master is not None:
+    if args.engine != "spark":
+        if args.master is not None:
             say("error: --master is for --engine spark")
             raise SystemExit(MISUSED)
-        return open_session(asked)
-    named = getattr(asked, "db", None) or os.environ.get("EVALHOUSE_DB")
+        return open_session(args)
+    named = getattr(args, "db", None) or os.environ.get("EVALHOUSE_DB")
     if not named:
         say("error: --engine spark asks a lake, and none is named\n  --db FOLDER names one (see evalhouse export-lake)")
         raise SystemExit(MISUSED)
-    return Session.on_lake(named, asked.master)
+    return Session.on_lake(named, args.master)
 
 
 def pairs(words: Iterable[str], form: str) -> dict[str, str]:

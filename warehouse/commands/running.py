@@ -24,56 +24,56 @@ if TYPE_CHECKING:
     from warehouse.studies import Answer, Study
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Runs a study."""
     from warehouse.studies import Study, answers, draws, loads_first
 
-    piped = asked.study == "-"
-    text = sys.stdin.read() if piped else script(Path(asked.study))
-    study = Study("standard input" if piped else Path(asked.study).name, text)
-    output, to = (Path(named) if named else None for named in (asked.output, asked.report))
+    piped = args.study == "-"
+    text = sys.stdin.read() if piped else script(Path(args.study))
+    study = Study("standard input" if piped else Path(args.study).name, text)
+    output, to = (Path(named) if named else None for named in (args.output, args.report))
     if to is not None:
         from warehouse.render.report import check
 
-        check(to, asked.force)
+        check(to, args.force)
         if draws(study.parts):
             from warehouse.render.vega import available
 
             available()
-    format, document = target(asked, output)
+    format, document = target(args, output)
     made = _now()
-    own = loads_first(study.parts) and getattr(asked, "db", None) is None and asked.engine != "spark"
-    with _session(asked, own) as session:
-        session.folder = Path() if piped else Path(asked.study).parent
-        session.confined = not asked.allow_files
-        if not given(asked, session):
+    own = loads_first(study.parts) and getattr(args, "db", None) is None and args.engine != "spark"
+    with _session(args, own) as session:
+        session.folder = Path() if piped else Path(args.study).parent
+        session.confined = not args.allow_files
+        if not given(args, session):
             return MISUSED
         done: list[Answer] = []
         status = DONE
-        coming = answers(session, study.parts, asked.keep_going)
-        while (answer := next_of(asked, session, coming)) is not None:
+        coming = answers(session, study.parts, args.keep_going)
+        while (answer := next_of(args, session, coming)) is not None:
             done.append(answer)
             if answer.error is not None:
                 from warehouse.render.diagnostics import query_error
 
-                say(query_error(answer.error, text, None if piped else asked.study))
-                status = CLOSED if answer.closed and not asked.keep_going else WRONG
+                say(query_error(answer.error, text, None if piped else args.study))
+                status = CLOSED if answer.closed and not args.keep_going else WRONG
             elif answer.result is not None and not document and to is None:
-                show(asked, answer.result)
-        if status != DONE and not asked.keep_going:
+                show(args, answer.result)
+        if status != DONE and not args.keep_going:
             return status
         if output is not None or (document and to is None):
-            write(asked, [answer.result for answer in done if answer.result is not None], output, format)
+            write(args, [answer.result for answer in done if answer.result is not None], output, format)
         if to is not None:
-            _report(asked, study, done, session, to, own, made)
+            _report(args, study, done, session, to, own, made)
     return status
 
 
 @contextmanager
-def _session(asked: argparse.Namespace, own: bool) -> Iterator[Session]:
+def _session(args: argparse.Namespace, own: bool) -> Iterator[Session]:
     """A session on the warehouse that is meant, or on an empty one that lasts as long as the study runs."""
     if not own:
-        with open_asked(asked) as session:
+        with open_asked(args) as session:
             yield session
         return
     from warehouse.session import Session
@@ -87,7 +87,7 @@ def _session(asked: argparse.Namespace, own: bool) -> Iterator[Session]:
 
 
 def _report(
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     study: Study,
     done: Sequence[Answer],
     session: Session,
@@ -106,14 +106,14 @@ def _report(
         done,
         session,
         asked_of,
-        pairs(asked.param, "--param NAME=VALUE"),
+        pairs(args.param, "--param NAME=VALUE"),
         f"{made:%Y-%m-%d %H:%M} UTC",
     )
-    written = write(described, to, Style(digits=getattr(asked, "digits", None)), asked.force)
+    written = write(described, to, Style(digits=getattr(args, "digits", None)), args.force)
     results = sum(answer.result is not None for answer in done)
     pictures = len(written) - 1
     beside = f" and {pictures} picture{'' if pictures == 1 else 's'} beside it" if pictures else ""
-    note(asked, f"{to}: {results} result{'' if results == 1 else 's'}{beside}")
+    note(args, f"{to}: {results} result{'' if results == 1 else 's'}{beside}")
 
 
 def _now() -> datetime:

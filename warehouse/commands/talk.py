@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from warehouse.render.progress import Waiting
 
 
-def note(asked: argparse.Namespace, text: str) -> None:
+def note(args: argparse.Namespace, text: str) -> None:
     """Says something that is no error, unless nothing is to be said."""
     from warehouse.render.style import clean
 
-    if not getattr(asked, "quiet", False):
+    if not getattr(args, "quiet", False):
         say(f"note: {clean(text)}")
 
 
@@ -30,9 +30,9 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def progress(asked: argparse.Namespace, what: str) -> Iterator[Callable[[float], None] | None]:
+def progress(args: argparse.Namespace, what: str) -> Iterator[Callable[[float], None] | None]:
     """A bar on standard error for what takes longer than a second, on a terminal only."""
-    if getattr(asked, "quiet", False) or not sys.stderr.isatty():
+    if getattr(args, "quiet", False) or not sys.stderr.isatty():
         yield None
         return
     from warehouse.render.progress import bar
@@ -42,9 +42,9 @@ def progress(asked: argparse.Namespace, what: str) -> Iterator[Callable[[float],
 
 
 @contextmanager
-def patience(asked: argparse.Namespace) -> Iterator[Waiting | None]:
+def patience(args: argparse.Namespace) -> Iterator[Waiting | None]:
     """Shows after a second, on a terminal only, that something still runs and how far it is; wiped away at the end."""
-    if getattr(asked, "quiet", False) or not sys.stderr.isatty():
+    if getattr(args, "quiet", False) or not sys.stderr.isatty():
         yield None
         return
     from warehouse.render.progress import clock
@@ -53,7 +53,7 @@ def patience(asked: argparse.Namespace) -> Iterator[Waiting | None]:
         yield waiting
 
 
-def coloured(asked: argparse.Namespace) -> bool:
+def coloured(args: argparse.Namespace) -> bool:
     """Whether standard output takes colours."""
-    wanted = not getattr(asked, "no_color", False) and not os.environ.get("NO_COLOR")
+    wanted = not getattr(args, "no_color", False) and not os.environ.get("NO_COLOR")
     return wanted and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,4 +1,4 @@
-"""The command `verify`: results of the past asked once more."""
+"""The command `verify`: results of the past args once more."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from warehouse.verification import Finding
 
 
-def verify(asked: argparse.Namespace) -> int:
+def verify(args: argparse.Namespace) -> int:
     """Says of each result whether it comes out again; status 1 unless all do."""
     from warehouse.verification import claims
     from warehouse.verification import verify as verified
 
-    claimed = [claim for named in asked.results for claim in claims(*_read(named))]
-    with open_session(asked) as session:
+    claimed = [claim for named in args.results for claim in claims(*_read(named))]
+    with open_session(args) as session:
         coming = (verified(claim, session) for claim in claimed)
         found: list[Finding] = []
-        while (finding := next_of(asked, session, coming)) is not None:
+        while (finding := next_of(args, session, coming)) is not None:
             found.append(finding)
-    show(asked, _result(found))
+    show(args, _result(found))
     return DONE if all(finding.verdict == "same" for finding in found) else WRONG
 
 

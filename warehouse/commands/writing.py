@@ -16,46 +16,46 @@ if TYPE_CHECKING:
     from warehouse.store.database import Database
 
 
-def export(asked: argparse.Namespace) -> int:
+def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all into a folder."""
     from warehouse.interrupting import interruptibly
     from warehouse.loading.exporting import export_all, export_form
     from warehouse.query.engine import silent
     from warehouse.tasks.records import FORMS
 
-    target = Path(asked.target)
-    form = next(form for form in FORMS if form.name == asked.kind)
+    target = Path(args.target)
+    form = next(form for form in FORMS if form.name == args.kind)
 
     def work() -> tuple[Exported, ...]:
         if target.is_dir():
-            return export_all(database, target, force=asked.force)
-        return export_form(database, form, target, force=asked.force)
+            return export_all(database, target, force=args.force)
+        return export_form(database, form, target, force=args.force)
 
-    with _opened(path_of(asked)) as database, patience(asked) as waiting:
+    with _opened(path_of(args)) as database, patience(args) as waiting:
         written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
     for each in written:
         how = f"--as {each.form.name}{' --simulated' if each.simulated else ''}"
-        note(asked, f"{each.file}: {each.rows:,}{' simulated' if each.simulated else ''} rows, for load {how}")
+        note(args, f"{each.file}: {each.rows:,}{' simulated' if each.simulated else ''} rows, for load {how}")
     if not written:
-        note(asked, "there are no rows to export")
+        note(args, "there are no rows to export")
     return DONE
 
 
-def export_as_lake(asked: argparse.Namespace) -> int:
+def export_as_lake(args: argparse.Namespace) -> int:
     """Writes a warehouse as a folder of Parquet files."""
     from warehouse.interrupting import interruptibly
     from warehouse.lake.folder import FACTS, Manifest, export_lake
     from warehouse.query.engine import silent
 
-    folder = Path(asked.folder)
+    folder = Path(args.folder)
 
     def work() -> Manifest:
-        return export_lake(database, folder, force=asked.force)
+        return export_lake(database, folder, force=args.force)
 
-    with _opened(path_of(asked)) as database, patience(asked) as waiting:
+    with _opened(path_of(args)) as database, patience(args) as waiting:
         written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
     rows = sum(written.rows[table] for table in FACTS)
-    note(asked, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
+    note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
     return DONE
 
 

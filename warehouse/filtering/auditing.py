@@ -32,7 +32,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audited:
     """The contingency tables from which all figures follow, under at least one convention.
 
     `cells` has the bounds of a, b, c, d, x and y, and is empty where there is no solution. `by_convention` has the
@@ -67,7 +67,7 @@ class FAudit:
         return bool(self.conventions)
 
 
-def audit(key: KeyCounts, figures: Figures) -> Audit:
+def audit(key: KeyCounts, figures: Figures) -> Audited:
     """All contingency tables that have recall (1), precision (2), fallout (3) and F (of the counts) as printed.
 
     A ratio whose denominator is 0 is undefined and matches no figure. Fast where optional documents are few, or recall
@@ -83,7 +83,7 @@ def audit(key: KeyCounts, figures: Figures) -> Audit:
     for size in range(2, len(admitting) + 1):
         for chosen in combinations(admitting, size):
             solutions -= (-1) ** size * tables(key, _limits(figures, chosen)).count
-    return Audit(
+    return Audited(
         solutions=solutions,
         cells=reduce(Tables.merged, alone.values()).cells(key),
         by_convention={convention.name: found.count for convention, found in alone.items()},

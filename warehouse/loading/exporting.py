@@ -15,7 +15,7 @@ from pathlib import Path
 from warehouse.faults import DataError, Fault
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, value
-from warehouse.tasks.records import DOCUMENTS, EVALUATION, FORMS, PUBLISHED, SYSTEMS, TEST_SET, Form
+from warehouse.tasks.records import DOCUMENTS, EVALUATION, FORMS, PUBLISHED, SYSTEMS, TEST_SET, FactForm
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
 """Of the files that can be written; they decide the format."""
@@ -49,12 +49,12 @@ class Exported:
     """A file that was written: the form of its rows, how many there are, and whether they are simulated."""
 
     file: Path
-    form: Form
+    form: FactForm
     rows: int
     simulated: bool
 
 
-def export_form(database: Database, form: Form, file: Path, *, force: bool = False) -> tuple[Exported, ...]:
+def export_form(database: Database, form: FactForm, file: Path, *, force: bool = False) -> tuple[Exported, ...]:
     """Writes all rows of one form to a file in the format of its ending. Returns one entry for rows that are real and
     one for simulated ones, as far as there are any.
 
@@ -110,13 +110,13 @@ def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:
             beside.unlink(missing_ok=True)
 
 
-def _count(database: Database, form: Form, simulated: bool) -> int:
+def _count(database: Database, form: FactForm, simulated: bool) -> int:
     row = {SYSTEMS: "distinct f.system_id", DOCUMENTS: "distinct f.document_id"}.get(form, "*")
     of_form = f"from {form.table} f join import i on i.id = f.import_id where i.simulated = "
     return int(database.rows(f"select count({row}) {of_form}" + value(simulated))[0][0])
 
 
-def _rows(database: Database, form: Form, simulated: bool | None) -> Sql:
+def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:
     """The rows of a form as its reader wants them; of one kind only where `simulated` is not None."""
     keys = [field.name for field in form.key if not (field is EVALUATION and form is SYSTEMS)]
     document_tables = form.attributes and TEST_SET in form.key

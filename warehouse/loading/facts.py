@@ -9,7 +9,7 @@ from __future__ import annotations
 from warehouse.loading.readers.kinds import KINDS, WHOLE
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field, Form
+from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, FactForm, Field
 
 DIMENSIONS = {field.name: f"{field.name}_id" for field in (TEST_SET, SYSTEM, DOCUMENT, UNIT, ANNOTATOR)}
 """The fields whose names have a table of their own, and the columns that point to it."""
@@ -25,14 +25,14 @@ def attribute_columns(staged: Staged) -> tuple[str, ...]:
     return tuple(f"attribute_{number}" for number in range(len(staged.attributes)))
 
 
-def key_columns(form: Form) -> tuple[str, ...]:
+def key_columns(form: FactForm) -> tuple[str, ...]:
     """The columns of the table of a form that tell one fact from another."""
     if form.attributes:
         return (DIMENSIONS[form.key[-1].name], "name")
     return tuple(DIMENSIONS.get(field.name, field.name) for field in form.key if field is not EVALUATION)
 
 
-def content_columns(form: Form) -> tuple[str, ...]:
+def content_columns(form: FactForm) -> tuple[str, ...]:
     """The columns of the table of a form that say what is stored under a key."""
     return ("value",) if form.attributes else tuple(field.name for field in form.content)
 

@@ -32,7 +32,7 @@ from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, values
-from warehouse.tasks.records import FACT_TABLES, Form
+from warehouse.tasks.records import FACT_TABLES, FactForm
 from warehouse.version import __version__
 
 _POINTERS = {
@@ -67,7 +67,7 @@ class Loaded:
 class LoadedKind:
     """What a load did with facts of one kind: how many it read, how many were new, and the first rows as texts."""
 
-    form: Form
+    form: FactForm
     rows_read: int
     rows_new: int
     columns: tuple[str, ...]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from warehouse.measures.formula import Form, Ratio, ratio
+from warehouse.measures.formula import LinearForm, Ratio, ratio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,11 +126,11 @@ def as_ratio(expression: Expression) -> Ratio | None:
     return ratio(over, under) if all(coefficient > 0 for _, coefficient in under.terms) else None
 
 
-def _linear(polynomial: _Polynomial) -> Form | None:
+def _linear(polynomial: _Polynomial) -> LinearForm | None:
     """The linear form that a polynomial is, without a constant, or None."""
     if any(len(monomial) != 1 for monomial in polynomial):
         return None
-    return Form(tuple((monomial[0], coefficient) for monomial, coefficient in polynomial.items()))
+    return LinearForm(tuple((monomial[0], coefficient) for monomial, coefficient in polynomial.items()))
 
 
 def _fraction(expression: Expression) -> tuple[_Polynomial, _Polynomial] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from warehouse.measures.formula import Form, Ratio, ratio
+from warehouse.measures.formula import LinearForm, Ratio, ratio
 from warehouse.measures.measure import Measure, Parameter
 
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
@@ -20,45 +20,45 @@ CREDIT = Parameter(
 )
 
 
-def credited(partial: Decimal) -> Form:
+def credited(partial: Decimal) -> LinearForm:
     """correct + w·partial."""
-    return Form.of("correct") + Fraction(partial) * Form.of("partial")
+    return LinearForm.of("correct") + Fraction(partial) * LinearForm.of("partial")
 
 
 def _recall(partial: Decimal) -> Ratio:
-    return ratio(credited(partial), Form.of("possible"))
+    return ratio(credited(partial), LinearForm.of("possible"))
 
 
 def _precision(partial: Decimal) -> Ratio:
-    return ratio(credited(partial), Form.of("actual"))
+    return ratio(credited(partial), LinearForm.of("actual"))
 
 
 def _f(beta: Decimal, partial: Decimal) -> Ratio:
     weight = Fraction(beta) ** 2
-    return ratio((weight + 1) * credited(partial), weight * Form.of("possible") + Form.of("actual"))
+    return ratio((weight + 1) * credited(partial), weight * LinearForm.of("possible") + LinearForm.of("actual"))
 
 
 def _overgeneration() -> Ratio:
-    return ratio(Form.of("spurious"), Form.of("actual"))
+    return ratio(LinearForm.of("spurious"), LinearForm.of("actual"))
 
 
 def _undergeneration() -> Ratio:
-    return ratio(Form.of("missing"), Form.of("possible"))
+    return ratio(LinearForm.of("missing"), LinearForm.of("possible"))
 
 
-def _wrong(partial: Decimal) -> Form:
+def _wrong(partial: Decimal) -> LinearForm:
     """incorrect + (1−w)·partial: what of the matched items is lost."""
-    return Form.of("incorrect") + (1 - Fraction(partial)) * Form.of("partial")
+    return LinearForm.of("incorrect") + (1 - Fraction(partial)) * LinearForm.of("partial")
 
 
 def _substitution(partial: Decimal) -> Ratio:
-    return ratio(_wrong(partial), Form.of("correct", "partial", "incorrect"))
+    return ratio(_wrong(partial), LinearForm.of("correct", "partial", "incorrect"))
 
 
 def _error(partial: Decimal) -> Ratio:
     return ratio(
-        _wrong(partial) + Form.of("missing", "spurious"),
-        Form.of("correct", "partial", "incorrect", "missing", "spurious"),
+        _wrong(partial) + LinearForm.of("missing", "spurious"),
+        LinearForm.of("correct", "partial", "incorrect", "missing", "spurious"),
     )
 
 

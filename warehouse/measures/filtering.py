@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from warehouse.measures.extraction import BETA
-from warehouse.measures.formula import Form, Ratio, ratio
+from warehouse.measures.formula import LinearForm, Ratio, ratio
 from warehouse.measures.measure import Measure, Parameter
 
 if TYPE_CHECKING:
@@ -26,20 +26,22 @@ COLUMNS = ("a", "b", "c", "d", "x", "y")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Contingency:
     """A contingency table without optional documents, each cell a form over the six."""
 
-    hits: Form
-    false_alarms: Form
-    misses: Form
-    rejections: Form
+    hits: LinearForm
+    false_alarms: LinearForm
+    misses: LinearForm
+    rejections: LinearForm
 
 
-OPTIONAL: Mapping[str, Table] = {
-    "credit": Table(Form.of("a", "x"), Form.of("b"), Form.of("c"), Form.of("d", "y")),
-    "excluded": Table(Form.of("a"), Form.of("b"), Form.of("c"), Form.of("d")),
-    "relevant": Table(Form.of("a", "x"), Form.of("b"), Form.of("c", "y"), Form.of("d")),
-    "nonrelevant": Table(Form.of("a"), Form.of("b", "x"), Form.of("c"), Form.of("d", "y")),
+OPTIONAL: Mapping[str, Contingency] = {
+    "credit": Contingency(LinearForm.of("a", "x"), LinearForm.of("b"), LinearForm.of("c"), LinearForm.of("d", "y")),
+    "excluded": Contingency(LinearForm.of("a"), LinearForm.of("b"), LinearForm.of("c"), LinearForm.of("d")),
+    "relevant": Contingency(LinearForm.of("a", "x"), LinearForm.of("b"), LinearForm.of("c", "y"), LinearForm.of("d")),
+    "nonrelevant": Contingency(
+        LinearForm.of("a"), LinearForm.of("b", "x"), LinearForm.of("c"), LinearForm.of("d", "y")
+    ),
 }
 """How optional documents count. `credit`: either decision is right (MUC-4)."""
 

@@ -22,24 +22,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """A linear form over columns: Form({"correct": 1, "partial": ½}) is correct + ½·partial."""
+class LinearForm:
+    """A linear form over columns: LinearForm({"correct": 1, "partial": ½}) is correct + ½·partial."""
 
     terms: tuple[tuple[str, Fraction], ...]
 
     @classmethod
-    def of(cls, *columns: str) -> Form:
+    def of(cls, *columns: str) -> LinearForm:
         """The plain sum of some columns."""
         return cls(tuple((column, Fraction(1)) for column in columns))
 
-    def __add__(self, other: Form) -> Form:
+    def __add__(self, other: LinearForm) -> LinearForm:
         sums = dict(self.terms)
         for column, coefficient in other.terms:
             sums[column] = sums.get(column, Fraction(0)) + coefficient
-        return Form(tuple((column, coefficient) for column, coefficient in sums.items() if coefficient))
+        return LinearForm(tuple((column, coefficient) for column, coefficient in sums.items() if coefficient))
 
-    def __rmul__(self, factor: Fraction | int) -> Form:
-        return Form(tuple((column, factor * coefficient) for column, coefficient in self.terms if factor * coefficient))
+    def __rmul__(self, factor: Fraction | int) -> LinearForm:
+        return LinearForm(
+            tuple((column, factor * coefficient) for column, coefficient in self.terms if factor * coefficient)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,14 @@ class Ratio:
         return _combine(self.numerator, counts), _combine(self.denominator, counts)
 
 
-def ratio(numerator: Form, denominator: Form) -> Ratio:
+def ratio(numerator: LinearForm, denominator: LinearForm) -> Ratio:
     """The ratio of two forms, its coefficients made the smallest integers."""
     over, above = _integers(numerator)
     under, below = _integers(denominator)
     return Ratio(over, under, above / below)
 
 
-def _integers(form: Form) -> tuple[tuple[tuple[str, int], ...], Fraction]:
+def _integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
     """The form with coprime integer coefficients, and the factor that leads back to it."""
     common = lcm(*(coefficient.denominator for _, coefficient in form.terms))
     whole = [(column, int(coefficient * common)) for column, coefficient in form.terms]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warehouse.measures.formula import Form, Ratio, ratio
+from warehouse.measures.formula import LinearForm, Ratio, ratio
 from warehouse.measures.measure import Measure
 
 COLUMNS = ("value", "documents")
@@ -10,7 +10,7 @@ COLUMNS = ("value", "documents")
 
 
 def _mean() -> Ratio:
-    return ratio(Form.of("value"), Form.of("documents"))
+    return ratio(LinearForm.of("value"), LinearForm.of("documents"))
 
 
 def imported(name: str) -> Measure:

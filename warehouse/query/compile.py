@@ -39,20 +39,20 @@ _EXPRESSION: Mapping[str, str] = {
 }
 
 
-def score_sums(field: p.Field, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """A row a system and `by` value: system id, the `by` values, documents, then the sums of each statistic.
 
     These are numerator and denominator, the counts of an expression, or nothing for a ranking measure.
     """
-    facts = _Facts(field, where, (*by, *dimensions(where)))
+    facts = _Facts(entry, where, (*by, *dimensions(where)))
     split = [facts.expression(dimension) for dimension in by]
     keys = [Sql("f.system_id"), *split]
-    if field.task == "values":
-        return _value_sums(field, facts, keys)
-    if any(statistic.averaged for statistic in field.statistics):
-        return _averages(field, facts, keys)
-    sums = [part for statistic in field.statistics for part in _sums(statistic)]
-    once = not field.in_units or any(dimension.of == "unit" and not dimension.attribute for dimension in by)
+    if entry.task == "values":
+        return _value_sums(entry, facts, keys)
+    if any(statistic.averaged for statistic in entry.statistics):
+        return _averages(entry, facts, keys)
+    sums = [part for statistic in entry.statistics for part in _sums(statistic)]
+    once = not entry.in_units or any(dimension.of == "unit" and not dimension.attribute for dimension in by)
     documents = "count(*)" if once else "count(distinct f.document_id)"
     return "select " + join(", ", [*keys, documents, *sums]) + facts.tail() + " group by all"
 
@@ -75,25 +75,25 @@ def _sum(form: tuple[tuple[str, int], ...], each: bool) -> Sql:
     return "case when " + known + " then " + terms + " end"
 
 
-def _value_sums(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
+def _value_sums(entry: p.Entry, facts: _Facts, keys: list[Sql]) -> Sql:
     """The sum of the imported values of each measure, in fixed point, and how many there are."""
-    documents = "count(*)" if len(field.statistics) == 1 else "count(distinct f.document_id)"
+    documents = "count(*)" if len(entry.statistics) == 1 else "count(distinct f.document_id)"
     sums: list[Sql | str] = [*keys, documents]
-    for statistic in field.statistics:
+    for statistic in entry.statistics:
         stored = " filter (f.measure = " + value(statistic.measure.name) + ")"
         sums += [f"sum((f.value * {FIXED_POINT})::hugeint)" + stored, "count(*)" + stored]
     return "select " + join(", ", sums) + facts.tail() + " group by all"
 
 
-def _averages(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
+def _averages(entry: p.Entry, facts: _Facts, keys: list[Sql]) -> Sql:
     """First the sums document by document, then over documents: sums again, or the mean of the documents' own
     values.
     """
     names = [name(f"key{place}") for place in range(len(keys))]
     inner: list[Sql | str] = [key + " as " + named for key, named in zip(keys, names, strict=True)]
     outer: list[Sql | str] = []
-    for place, statistic in enumerate(field.statistics):
-        parts = _sums(statistic, each=not field.in_units)
+    for place, statistic in enumerate(entry.statistics):
+        parts = _sums(statistic, each=not entry.in_units)
         sums = [f"s{place}_{number}" for number in range(len(parts))]
         inner += [part + f" as {named}" for part, named in zip(parts, sums, strict=True)]
         whole = " and ".join(f"count({named}) = count(*)" for named in sums)
@@ -104,7 +104,7 @@ def _averages(field: p.Field, facts: _Facts, keys: list[Sql]) -> Sql:
             fixed = "sum((" + each + f" * {FIXED_POINT})::hugeint)"
             outer += [f"case when {whole} then " + fixed + " end", f"case when {whole} then count(" + each + ") end"]
     documents = "select " + join(", ", inner) + facts.tail()
-    if field.in_units:
+    if entry.in_units:
         documents += " group by " + join(", ", [*keys, "f.document_id"])
     return "select " + join(", ", [*names, "count(*)", *outer]) + " from (" + documents + ") group by all"
 
@@ -132,21 +132,21 @@ def _arithmetic(expression: Expression, sums: Mapping[str, str]) -> Sql:
 
 def key_counts(test_set: p.TestSet, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """The key of a test set: the `by` values, the label, and the number of documents."""
-    field = p.Field(test_set, "filtering", (), ())
-    facts = _Facts(field, where, (*by, *dimensions(where)), source="key_label")
+    entry = p.Entry(test_set, "filtering", (), ())
+    facts = _Facts(entry, where, (*by, *dimensions(where)), source="key_label")
     split = [facts.expression(dimension) for dimension in by]
     return "select " + join(", ", [*split, "f.label::varchar", "count(*)"]) + facts.tail() + " group by all"
 
 
-def confidences(field: p.Field, system: int, where: p.Filter | None) -> Sql:
+def confidences(entry: p.Entry, system: int, where: p.Filter | None) -> Sql:
     """Confidence and label of each of a system's decisions."""
-    facts = _Facts(field, where, dimensions(where))
+    facts = _Facts(entry, where, dimensions(where))
     return "select f.confidence, f.label::varchar as label" + facts.tail() + " and f.system_id = " + value(system)
 
 
-def published(field: p.Field, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:
+def published(entry: p.Entry, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:
     """System id, the `by` values, task, measure and value of the published figures of a test set."""
-    facts = _Facts(field, where, (*by, *dimensions(where)))
+    facts = _Facts(entry, where, (*by, *dimensions(where)))
     keys = [Sql("f.system_id"), *(facts.expression(dimension) for dimension in by), Sql("f.task"), Sql("f.measure")]
     return "select " + join(", ", [*keys, "any_value(f.value)::double"]) + facts.tail() + " group by all"
 
@@ -159,30 +159,30 @@ def key_totals(test_set: p.TestSet) -> Sql:
 
 def key_labels(test_set: p.TestSet, where: p.Filter | None) -> Sql:
     """Annotator (null for the key itself), document id and label of all labels of a test set."""
-    field = p.Field(test_set, "filtering", (), ())
-    facts = _Facts(field, where, dimensions(where), source="key_label", annotators=True)
+    entry = p.Entry(test_set, "filtering", (), ())
+    facts = _Facts(entry, where, dimensions(where), source="key_label", annotators=True)
     return "select nullif(n.name, ''), f.document_id, f.label::varchar" + facts.tail()
 
 
-def printed_filtering(field: p.Field) -> Sql:
+def printed_filtering(entry: p.Entry) -> Sql:
     """System id, measure, value and resolution of the printed figures of filtering on a test set."""
     return (
         "select system_id, measure, any_value(value), any_value(resolution) from published "
-        "where task = 'filtering' and test_set_id = " + value(field.test_set.id) + " group by all"
+        "where task = 'filtering' and test_set_id = " + value(entry.test_set.id) + " group by all"
     )
 
 
-def observations(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
+def observations(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     """The sums of some columns, a row a system and document (and unit, where units are exchanged), and `cluster`, the
-    exchange unit, where that is an attribute. For a field of values, `counts` is `value`, that of its one statistic.
+    exchange unit, where that is an attribute. For a entry of values, `counts` is `value`, that of its one statistic.
 
     A sum is null where one of the summed rows does not have the count.
     """
-    return _observed(field, where, exchange, counts) + " order by all"
+    return _observed(entry, where, exchange, counts) + " order by all"
 
 
-def grouped_observations(field: p.Field, where: p.Filter | None, counts: Sequence[str]) -> Sql:
-    """The observations of the two systems of a field, documents alike in all that is read as one row with how many
+def grouped_observations(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
+    """The observations of the two systems of a entry, documents alike in all that is read as one row with how many
     there are.
 
     A column is there twice, as `correct_0` and `correct_1`; where a system lacks a document its `system_0` or
@@ -192,24 +192,24 @@ def grouped_observations(field: p.Field, where: p.Filter | None, counts: Sequenc
     sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
     first, second = (
         "(select * from observed where system = " + value(contender.id) + ")"
-        for contender in field.contenders
-        if isinstance(contender, p.System)
+        for contender in entry.contenders
+        if isinstance(contender, p.StoredSystem)
     )
-    observed = _observed(field, where, p.Dimension("document"), counts)
+    observed = _observed(entry, where, p.Dimension("document"), counts)
     joined = " from " + first + " a full join " + second + " b using (document)"
     counted = join(", ", [*sides, "count(*) as times"])
     return "with observed as (" + observed + ") select " + counted + joined + " group by all order by all"
 
 
-def _observed(field: p.Field, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
+def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     wanted = (*dimensions(where), *((exchange,) if exchange.attribute else ()))
-    facts = _Facts(field, where, wanted)
+    facts = _Facts(entry, where, wanted)
     keys = [Sql("f.system_id as system"), Sql("f.document_id as document")]
     if exchange.of == "unit":
-        keys.append(Sql("0 as unit" if field.task == "values" else "f.unit_id as unit"))
+        keys.append(Sql("0 as unit" if entry.task == "values" else "f.unit_id as unit"))
     if exchange.attribute:
         keys.append(facts.expression(exchange) + " as cluster")
-    if not field.in_units:
+    if not entry.in_units:
         # A document has one row, and to group rows by what tells them apart would take most of the time. That no fact
         # is stored twice is checked when rows are loaded, and by `check`.
         return "select " + join(", ", [*keys, *(f"f.{column} as {column}" for column in counts)]) + facts.tail()
@@ -241,26 +241,26 @@ def document_names(documents: Sequence[int]) -> Sql:
 
 
 class _Facts:
-    """The rows of a field: where they come from, the joins their dimensions need, and the conditions on them."""
+    """The rows of a entry: where they come from, the joins their dimensions need, and the conditions on them."""
 
     def __init__(
         self,
-        field: p.Field,
+        entry: p.Entry,
         where: p.Filter | None,
         dimensions: Sequence[p.Dimension],
         source: str | None = None,
         annotators: bool = False,
     ) -> None:
         self._annotators = annotators
-        thresholds, where = _thresholds(where) if field.task == "filtering" and source is None else (None, where)
+        thresholds, where = _thresholds(where) if entry.task == "filtering" and source is None else (None, where)
         dimensions = [each for each in dimensions if each.of != "confidence"] if thresholds else dimensions
-        self._field = field
+        self._field = entry
         self._where = where
-        self._source = Sql(source or _SOURCE[field.task])
+        self._source = Sql(source or _SOURCE[entry.task])
         if thresholds is not None:
             self._source = _thresholded(self._condition(thresholds))
-        if field.replicates is not None and source is None:
-            self._source = _averaged_runs(self._source, field, field.replicates)
+        if entry.replicates is not None and source is None:
+            self._source = _averaged_runs(self._source, entry, entry.replicates)
         self._key = source == "key_label"
         self._attributes = list(dict.fromkeys(dimension for dimension in dimensions if dimension.attribute))
         self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
@@ -299,7 +299,7 @@ class _Facts:
                 conditions.append(Sql("f.annotator_id = 0"))
         elif not self._field.everyone:
             conditions.append(
-                "f.system_id in " + values(c.id for c in self._field.contenders if isinstance(c, p.System))
+                "f.system_id in " + values(c.id for c in self._field.contenders if isinstance(c, p.StoredSystem))
             )
         if self._field.task == "values":
             measures = [statistic.measure.name for statistic in self._field.statistics]
@@ -359,25 +359,25 @@ _APART: Mapping[Task, str] = {"extraction": "f.unit_id", "filtering": "f.label",
 """What else tells the rows of a system and document apart, or is the same in all of them."""
 
 
-def _averaged_runs(source: Sql, field: p.Field, replicates: p.Replicates) -> Sql:
+def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
     """The rows of a source with the runs of a system averaged, document by document: its own number is that of the
     system. Counts are multiplied by what makes the averages whole.
     """
-    wanted = {contender.id for contender in field.contenders if isinstance(contender, p.System)}
+    wanted = {contender.id for contender in entry.contenders if isinstance(contender, p.StoredSystem)}
     listed = [(run, one) for one, many in replicates.runs if one in wanted for run in many]
     runs = " union all ".join(f"select {run} as run, {one} as one" for run, one in listed)
     rows = " from " + source + f" f join ({runs}) r on r.run = f.system_id"
-    here = " where f.test_set_id = " + value(field.test_set.id) + " group by all)"
-    apart = _APART[field.task]
+    here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all)"
+    apart = _APART[entry.task]
     keys = f"f.test_set_id, r.one as system_id, f.document_id, {apart}"
-    if field.task == "values":
+    if entry.task == "values":
         mean = f"sum((f.value * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as value"
         return "(select " + keys + ", " + mean + rows + here
     counted = "(select r.one, f.document_id, count(distinct f.system_id) as runs" + rows + here
     sums = ", ".join(
         f"case when count(f.{column}) = count(*) "
         f"then sum(f.{column} * ({replicates.common} // n.runs))::bigint end as {column}"
-        for column in COUNTS[field.task]
+        for column in COUNTS[entry.task]
     )
     with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
     return f"(select {keys}, {sums}" + rows + with_runs + here

@@ -9,9 +9,9 @@ from warehouse.store.catalog import Catalog
 from warehouse.version import __version__
 
 
-def on(fields: Sequence[p.Field]) -> str:
+def on(entries: Sequence[p.Entry]) -> str:
     """The test sets of a question."""
-    return ", ".join(field.test_set.name for field in fields)
+    return ", ".join(entry.test_set.name for entry in entries)
 
 
 def some(names: Sequence[str]) -> str:
@@ -20,25 +20,25 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def simulated(fields: Iterable[p.Field], catalog: Catalog) -> bool:
+def simulated(entries: Iterable[p.Entry], catalog: Catalog) -> bool:
     """Whether anything that decides the numbers was simulated."""
-    return any(catalog.simulated(field.task, field.test_set.id) for field in fields)
+    return any(catalog.simulated(entry.task, entry.test_set.id) for entry in entries)
 
 
-def title(what: str, fields: Sequence[p.Field], catalog: Catalog) -> str:
+def title(what: str, entries: Sequence[p.Entry], catalog: Catalog) -> str:
     """A caption: what, and in brackets the tasks, and whether the data are simulated."""
-    tasks = list(dict.fromkeys(field.task for field in fields))
-    return f"{what} ({', '.join([*tasks, *(['simulated data'] if simulated(fields, catalog) else [])])})"
+    tasks = list(dict.fromkeys(entry.task for entry in entries))
+    return f"{what} ({', '.join([*tasks, *(['simulated data'] if simulated(entries, catalog) else [])])})"
 
 
-def signature(text: str, fields: Sequence[p.Field], catalog: Catalog, *deciding: str) -> str:
+def signature(text: str, entries: Sequence[p.Entry], catalog: Catalog, *deciding: str) -> str:
     """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
-    tasks = ", ".join(dict.fromkeys(field.task for field in fields))
-    data = "+".join(catalog.fingerprint(field.task, field.test_set.id) for field in fields)
+    tasks = ", ".join(dict.fromkeys(entry.task for entry in entries))
+    data = "+".join(catalog.fingerprint(entry.task, entry.test_set.id) for entry in entries)
     defined = {
         f"{statistic.measure.name} = {statistic.measure.meaning}"
-        for field in fields
-        for statistic in field.statistics
+        for entry in entries
+        for statistic in entry.statistics
         if statistic.measure.expression is not None
     }
     parts = [text, f"task {tasks}", *sorted(defined), *deciding, f"data {data}", f"evalhouse {__version__}"]

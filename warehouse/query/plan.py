@@ -33,7 +33,7 @@ class TestSet:
 
 
 @value
-class System:
+class StoredSystem:
     """A stored system."""
 
     id: int
@@ -50,7 +50,7 @@ class Baseline:
     share: Decimal
 
 
-Contender = System | Baseline
+System = StoredSystem | Baseline
 
 # --- which rows -------------------------------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class Replicates:
 
 
 @value
-class Field:
+class Entry:
     """The contenders of one test set and the statistics to compute for them, all of one task.
 
     `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `in_units`: a
@@ -139,7 +139,7 @@ class Field:
     test_set: TestSet
     task: Task
     statistics: tuple[Statistic, ...]
-    contenders: tuple[Contender, ...]
+    contenders: tuple[System, ...]
     stored: int = 0
     in_units: bool = True
     replicates: Replicates | None = None
@@ -147,13 +147,13 @@ class Field:
     @property
     def everyone(self) -> bool:
         """Whether all systems that have rows are among the contenders, so that none need be sought out."""
-        return self.stored > 0 and sum(isinstance(each, System) for each in self.contenders) == self.stored
+        return self.stored > 0 and sum(isinstance(each, StoredSystem) for each in self.contenders) == self.stored
 
 
 @value
 class ScorePlan:
     text: str
-    fields: tuple[Field, ...]
+    entries: tuple[Entry, ...]
     by: tuple[Dimension, ...]
     where: Filter | None
     order: str
@@ -203,15 +203,15 @@ class Testing:
 @value
 class ComparePlan:
     text: str
-    fields: tuple[Field, ...]
-    against: Contender | None
+    entries: tuple[Entry, ...]
+    against: System | None
     how: Testing
 
 
 @value
 class GroupPlan:
     text: str
-    fields: tuple[Field, ...]
+    entries: tuple[Entry, ...]
     how: Testing
 
 
@@ -228,8 +228,8 @@ class ChangePlan:
     """`source` and `target` have the same contenders, in the same order: those of both test sets."""
 
     text: str
-    source: Field
-    target: Field
+    source: Entry
+    target: Entry
     where: Filter | None
     trim: int
 
@@ -239,15 +239,15 @@ class ReplicatePlan:
     """`source` and `target` have the same contenders, in the same order: those of both test sets."""
 
     text: str
-    source: Field
-    target: Field
+    source: Entry
+    target: Entry
     how: Testing
 
 
 @value
 class ProjectPlan:
     text: str
-    field: Field
+    entry: Entry
     generalities: tuple[Decimal, ...]
     exponent: Decimal
     where: Filter | None
@@ -256,7 +256,7 @@ class ProjectPlan:
 @value
 class AuditPlan:
     text: str
-    fields: tuple[Field, ...]
+    entries: tuple[Entry, ...]
 
 
 @value

@@ -17,21 +17,21 @@ from warehouse.store.catalog import Catalog
 
 
 def everyone(
-    plan: p.ScorePlan, field: p.Field, lines: Sequence[Line], engine: DuckDBEngine, catalog: Catalog
+    plan: p.ScorePlan, entry: p.Entry, lines: Sequence[Line], engine: DuckDBEngine, catalog: Catalog
 ) -> Sequence[Line]:
     """The lines of all systems that have rows, whichever were asked for."""
-    if field.everyone:
+    if entry.everyone:
         return lines
-    if field.replicates is not None:
-        numbers = [number for number, _ in field.replicates.runs]
+    if entry.replicates is not None:
+        numbers = [number for number, _ in entry.replicates.runs]
     else:
-        numbers = sorted(catalog.systems_with(field.task, field.test_set.id))
-    systems = tuple(p.System(number, catalog.system_names[number]) for number in numbers)
-    return stored(plan, replace(field, contenders=systems), engine)
+        numbers = sorted(catalog.systems_with(entry.task, entry.test_set.id))
+    systems = tuple(p.StoredSystem(number, catalog.system_names[number]) for number in numbers)
+    return stored(plan, replace(entry, contenders=systems), engine)
 
 
 def standardized(
-    lines: Sequence[Line], everyone: Sequence[Line], plan: p.ScorePlan, field: p.Field
+    lines: Sequence[Line], everyone: Sequence[Line], plan: p.ScorePlan, entry: p.Entry
 ) -> tuple[list[Line], list[str]]:
     """The lines with their values less the mean of all systems, divided by their standard deviation (n − 1), and a note
     for each statistic (Webber, Moffat and Zobel 2008; EvaluatIR, Armstrong et al. 2009). Where rows are split, each
@@ -44,7 +44,7 @@ def standardized(
 
     population: dict[tuple[int, By], list[float]] = {}
     for line in everyone:
-        if isinstance(line.contender, p.System):
+        if isinstance(line.contender, p.StoredSystem):
             for number, value in enumerate(line.values):
                 if value is not None:
                     population.setdefault((number, part(line)), []).append(value)
@@ -63,15 +63,15 @@ def standardized(
         return replace(line, values=values, deviations=deviations)
 
     notes = []
-    for number, statistic in enumerate(field.statistics):
+    for number, statistic in enumerate(entry.statistics):
         alike = [key for key, standard in standards.items() if key[0] == number and standard is None]
         if alike:
-            what = "a part" if shared else field.test_set.name
+            what = "a part" if shared else entry.test_set.name
             notes.append(f"{statistic.label} cannot be standardized on {what}: fewer than two systems differ in it")
         elif not shared and (standard := standards.get((number, ()))) is not None:
             mean, deviation = standard
             notes.append(
-                f"{statistic.label} on {field.test_set.name}: mean {mean:.4f}, standard deviation {deviation:.4f} "
+                f"{statistic.label} on {entry.test_set.name}: mean {mean:.4f}, standard deviation {deviation:.4f} "
                 f"of {len(population[number, ()])} systems"
             )
     return [moved(line) for line in lines], notes
@@ -89,19 +89,19 @@ def _standard(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def with_deviations(
-    lines: Sequence[Line], plan: p.ScorePlan, field: p.Field, replicates: p.Replicates, engine: DuckDBEngine
+    lines: Sequence[Line], plan: p.ScorePlan, entry: p.Entry, replicates: p.Replicates, engine: DuckDBEngine
 ) -> list[Line]:
     """The lines with the number of their replicates and the standard deviation of these."""
-    wanted = {contender.id for contender in field.contenders if isinstance(contender, p.System)}
+    wanted = {contender.id for contender in entry.contenders if isinstance(contender, p.StoredSystem)}
     system_of = {run: number for number, runs in replicates.runs if number in wanted for run in runs}
-    each = replace(field, replicates=None, contenders=tuple(p.System(run, "") for run in system_of), stored=0)
+    each = replace(entry, replicates=None, contenders=tuple(p.StoredSystem(run, "") for run in system_of), stored=0)
     found: dict[tuple[int, By], list[tuple[float | None, ...]]] = {}
     for line in stored(plan, each, engine):
-        if isinstance(line.contender, p.System):
+        if isinstance(line.contender, p.StoredSystem):
             found.setdefault((system_of[line.contender.id], line.by), []).append(line.values)
     result = []
     for line in lines:
-        number = line.contender.id if isinstance(line.contender, p.System) else 0
+        number = line.contender.id if isinstance(line.contender, p.StoredSystem) else 0
         runs = found.get((number, line.by), [])
         deviations: list[float | None] = []
         for place in range(len(line.values)):
@@ -112,11 +112,13 @@ def with_deviations(
     return result
 
 
-def values_of_runs(field: p.Field, where: p.Filter | None, engine: DuckDBEngine) -> list[tuple[float | None, ...]]:
-    """The value of each run of each contender of a field, which has one statistic."""
-    plan = p.ScorePlan("", (field,), (), where, "system", False, None)
-    runs_of = dict(field.replicates.runs) if field.replicates is not None else {}
-    numbers = [runs_of[each.id] if isinstance(each, p.System) else () for each in field.contenders]
-    each = replace(field, replicates=None, contenders=tuple(p.System(run, "") for some in numbers for run in some))
+def values_of_runs(entry: p.Entry, where: p.Filter | None, engine: DuckDBEngine) -> list[tuple[float | None, ...]]:
+    """The value of each run of each contender of a entry, which has one statistic."""
+    plan = p.ScorePlan("", (entry,), (), where, "system", False, None)
+    runs_of = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    numbers = [runs_of[each.id] if isinstance(each, p.StoredSystem) else () for each in entry.contenders]
+    each = replace(
+        entry, replicates=None, contenders=tuple(p.StoredSystem(run, "") for some in numbers for run in some)
+    )
     found = {line.contender.id: line.values[0] for line in stored(plan, replace(each, stored=0), engine)}  # type: ignore[union-attr]
     return [tuple(found[run] for run in some if run in found) for some in numbers]

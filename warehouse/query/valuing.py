@@ -23,7 +23,7 @@ By = tuple[Cell, ...]
 class Line:
     """One row of the answer: a contender, its `by` values, the documents behind it, and a value a statistic."""
 
-    contender: p.Contender
+    contender: p.System
     by: By
     documents: int | None
     values: tuple[float | None, ...]
@@ -36,40 +36,40 @@ class Line:
     """The standard deviation of the runs' own values, a statistic."""
 
 
-def values_on(field: p.Field, where: p.Filter | None, engine: DuckDBEngine) -> dict[tuple[str, str], float | None]:
+def values_on(entry: p.Entry, where: p.Filter | None, engine: DuckDBEngine) -> dict[tuple[str, str], float | None]:
     """The value of each contender and statistic of one test set, by name and label."""
-    plan = p.ScorePlan("", (field,), (), where, "system", False, None)
-    lines = [*stored(plan, field, engine), *expected_lines(plan, field, engine)]
+    plan = p.ScorePlan("", (entry,), (), where, "system", False, None)
+    lines = [*stored(plan, entry, engine), *expected_lines(plan, entry, engine)]
     return {
         (line.contender.name, statistic.label): value
         for line in lines
-        for statistic, value in zip(field.statistics, line.values, strict=True)
+        for statistic, value in zip(entry.statistics, line.values, strict=True)
     }
 
 
 # --- from rows by document --------------------------------------------------------------------------------------------
 
 
-def stored(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[Line]:
-    """The lines of the systems of a field, from rows by document or from printed figures."""
-    systems = {contender.id: contender for contender in field.contenders if isinstance(contender, p.System)}
+def stored(plan: p.ScorePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Line]:
+    """The lines of the systems of a entry, from rows by document or from printed figures."""
+    systems = {contender.id: contender for contender in entry.contenders if isinstance(contender, p.StoredSystem)}
     if not systems:
         return []
-    if field.task == "published":
-        return _printed(plan, field, systems, engine)
+    if entry.task == "published":
+        return _printed(plan, entry, systems, engine)
     lines = []
-    for row in engine.rows(sql.score_sums(field, plan.by, plan.where)):
+    for row in engine.rows(sql.score_sums(entry, plan.by, plan.where)):
         system, by, documents = systems[row[0]], row[1 : 1 + len(plan.by)], row[1 + len(plan.by)]
         sums = iter(row[2 + len(plan.by) :])
         values = []
         left_out = []
-        for statistic in field.statistics:
+        for statistic in entry.statistics:
             left_out.append(0)
             if statistic.ratio is None and statistic.expression is None:
-                values.append(_auc(statistic, field, system, plan, engine))
+                values.append(_auc(statistic, entry, system, plan, engine))
             else:
                 taken = [next(sums) for _ in range(_taken(statistic))]
-                values.append(_value(statistic, field, taken))
+                values.append(_value(statistic, entry, taken))
                 if statistic.averaged:
                     left_out[-1] = documents - (taken[1] or 0)
         lines.append(Line(system, tuple(by), documents, tuple(values), "documents", tuple(left_out)))
@@ -82,7 +82,7 @@ def _taken(statistic: Statistic) -> int:
     return len(columns(statistic.expression)) if plain and statistic.expression else 2
 
 
-def _value(statistic: Statistic, field: p.Field, sums: Sequence[int | None]) -> float | None:
+def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> float | None:
     """The value of a statistic, rounded once; None where it is undefined or a count is unknown."""
     known = [each for each in sums if each is not None]
     if len(known) < len(sums):
@@ -91,18 +91,18 @@ def _value(statistic: Statistic, field: p.Field, sums: Sequence[int | None]) -> 
         found = exact(statistic.expression, dict(zip(columns(statistic.expression), known, strict=True)))
         return None if found is None else float(found)
     over, under = known
-    fixed = sql.FIXED_POINT if statistic.averaged or field.task == "values" else 1
+    fixed = sql.FIXED_POINT if statistic.averaged or entry.task == "values" else 1
     if statistic.ratio is not None:
         return statistic.ratio.value(over, under * fixed)
     return over / (under * fixed) if under else None
 
 
 def _auc(
-    statistic: Statistic, field: p.Field, system: p.System, plan: p.ScorePlan, engine: DuckDBEngine
+    statistic: Statistic, entry: p.Entry, system: p.StoredSystem, plan: p.ScorePlan, engine: DuckDBEngine
 ) -> float | None:
     import numpy as np
 
-    columns = engine.columns(sql.confidences(field, system.id, plan.where))
+    columns = engine.columns(sql.confidences(entry, system.id, plan.where))
     confidence = columns["confidence"]
     if np.ma.getmaskarray(confidence).any():
         return None
@@ -110,11 +110,13 @@ def _auc(
     return auc(np.asarray(confidence, dtype=np.float64), labels, str(statistic.settings["optional"]))
 
 
-def _printed(plan: p.ScorePlan, field: p.Field, systems: Mapping[int, p.System], engine: DuckDBEngine) -> list[Line]:
+def _printed(
+    plan: p.ScorePlan, entry: p.Entry, systems: Mapping[int, p.StoredSystem], engine: DuckDBEngine
+) -> list[Line]:
     figures: dict[tuple[int, By], dict[tuple[str, str] | None, float]] = {}
-    for number, *by, task, measure, value in engine.rows(sql.published(field, plan.by, plan.where)):
+    for number, *by, task, measure, value in engine.rows(sql.published(entry, plan.by, plan.where)):
         figures.setdefault((number, tuple(by)), {})[task, measure] = value
-    wanted = [statistic.measure.printed_as for statistic in field.statistics]
+    wanted = [statistic.measure.printed_as for statistic in entry.statistics]
     return [
         Line(systems[number], by, None, tuple(found.get(each) for each in wanted), "published")
         for (number, by), found in figures.items()
@@ -125,22 +127,22 @@ def _printed(plan: p.ScorePlan, field: p.Field, systems: Mapping[int, p.System],
 # --- expected of a baseline -------------------------------------------------------------------------------------------
 
 
-def expected_lines(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[Line]:
+def expected_lines(plan: p.ScorePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Line]:
     """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2, (5)
     to (7)).
     """
-    baselines = [contender for contender in field.contenders if isinstance(contender, p.Baseline)]
+    baselines = [contender for contender in entry.contenders if isinstance(contender, p.Baseline)]
     if not baselines:
         return []
     counts: dict[By, dict[str, int]] = {}
-    for row in engine.rows(sql.key_counts(field.test_set, plan.by, plan.where)):
+    for row in engine.rows(sql.key_counts(entry.test_set, plan.by, plan.where)):
         counts.setdefault(tuple(row[:-2]), {})[row[-2]] = row[-1]
     return [
         Line(
             baseline,
             by,
             sum(labels.values()),
-            tuple(expectation(statistic, baseline.share, labels) for statistic in field.statistics),
+            tuple(expectation(statistic, baseline.share, labels) for statistic in entry.statistics),
             "documents",
         )
         for baseline in baselines

@@ -63,12 +63,12 @@ def agree(plan: p.AgreePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         Column("alpha", "number"),
         Column("alpha_ordinal", "number", "ordinal alpha"),
     )
-    fields = [p.Field(test_set, "filtering", (), ()) for test_set in plan.test_sets]
+    entries = [p.Entry(test_set, "filtering", (), ()) for test_set in plan.test_sets]
     names = ", ".join(test_set.name for test_set in plan.test_sets)
     return Result(
         statement=plan.text,
-        caption=title(f"agreement of annotators on {names}", fields, catalog),
-        signature=signature(plan.text, fields, catalog),
+        caption=title(f"agreement of annotators on {names}", entries, catalog),
+        signature=signature(plan.text, entries, catalog),
         table=Table(columns, tuple(rows)),
         summary_table=Table(summary_columns, tuple(summary)),
         notes=tuple(notes),

@@ -26,15 +26,15 @@ def audited(plan: p.AuditPlan, engine: DuckDBEngine, catalog: Catalog) -> Result
     """A row a test set and system with printed recall, precision or fallout of filtering."""
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
-    for field in plan.fields:
-        key = KeyCounts(*(int(count) for count in engine.rows(sql.key_totals(field.test_set))[0]))
-        names = {c.id: c.name for c in field.contenders if isinstance(c, p.System)}
-        for number, figures in _printed(field, engine):
+    for entry in plan.entries:
+        key = KeyCounts(*(int(count) for count in engine.rows(sql.key_totals(entry.test_set))[0]))
+        names = {c.id: c.name for c in entry.contenders if isinstance(c, p.StoredSystem)}
+        for number, figures in _printed(entry, engine):
             row = _row(key, figures)
             if row is None:
-                notes.append(f"{names[number]} on {field.test_set.name} has no printed recall, precision or fallout")
+                notes.append(f"{names[number]} on {entry.test_set.name} has no printed recall, precision or fallout")
             else:
-                rows.append((field.test_set.name, names[number], *row))
+                rows.append((entry.test_set.name, names[number], *row))
     columns = (
         Column("test_set", "name"),
         Column("system", "name"),
@@ -55,20 +55,20 @@ def audited(plan: p.AuditPlan, engine: DuckDBEngine, catalog: Catalog) -> Result
     )
     return Result(
         statement=plan.text,
-        caption=title(f"whole documents behind the printed figures on {on(plan.fields)}", plan.fields, catalog),
-        signature=signature(plan.text, plan.fields, catalog),
+        caption=title(f"whole documents behind the printed figures on {on(plan.entries)}", plan.entries, catalog),
+        signature=signature(plan.text, plan.entries, catalog),
         table=Table(columns, tuple(rows)),
         notes=tuple(notes),
     )
 
 
-def _printed(field: p.Field, engine: DuckDBEngine) -> Iterator[tuple[int, Figure]]:
+def _printed(entry: p.Entry, engine: DuckDBEngine) -> Iterator[tuple[int, Figure]]:
     """The printed figures of filtering of each system, by measure, in order of name."""
     found: dict[int, dict[str, Printed]] = {}
-    for number, measure, value, resolution in engine.rows(sql.printed_filtering(field)):
+    for number, measure, value, resolution in engine.rows(sql.printed_filtering(entry)):
         found.setdefault(int(number), {})[str(measure)] = Printed(Decimal(value), Decimal(resolution))
-    for contender in field.contenders:
-        if isinstance(contender, p.System) and contender.id in found:
+    for contender in entry.contenders:
+        if isinstance(contender, p.StoredSystem) and contender.id in found:
             yield contender.id, found[contender.id]
 
 

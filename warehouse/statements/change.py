@@ -20,7 +20,7 @@ def change(plan: p.ChangePlan, engine: DuckDBEngine, catalog: Catalog) -> Result
     it.
     """
     source, target = plan.source, plan.target
-    before, after = (values_on(field, plan.where, engine) for field in (source, target))
+    before, after = (values_on(entry, plan.where, engine) for entry in (source, target))
     rows: Rows = []
     summary: Rows = []
     notes: list[str] = []
@@ -55,12 +55,12 @@ def change(plan: p.ChangePlan, engine: DuckDBEngine, catalog: Catalog) -> Result
             )
         )
     labels = ", ".join(statistic.label for statistic in source.statistics)
-    fields = (source, target)
+    entries = (source, target)
     caption = f"change of {labels} from {source.test_set.name} to {target.test_set.name}"
     return Result(
         statement=plan.text,
-        caption=title(caption, fields, catalog),
-        signature=signature(plan.text, fields, catalog),
+        caption=title(caption, entries, catalog),
+        signature=signature(plan.text, entries, catalog),
         table=Table(_columns(plan), tuple(rows)),
         summary_table=Table(_summary_columns(plan), tuple(summary)),
         notes=tuple(notes),

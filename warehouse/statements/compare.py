@@ -13,9 +13,16 @@ import numpy as np
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.blocks import tested
-from warehouse.query.comparison.pairs import Arena, arenas
+from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.procedures import Pair, intervals
-from warehouse.query.comparison.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
+from warehouse.query.comparison.verdicts import (
+    Decided,
+    comparison_notes,
+    decide,
+    hopeless,
+    testing_signature,
+    testing_title,
+)
 from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import on, title
 from warehouse.results import Cell, Column, Result, Table, Triangle
@@ -67,24 +74,24 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     """A significance test for each pair of systems, measure and test set."""
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
-    for field in plan.fields:
-        for batch in arenas(plan.how, field, plan.against, engine):
+    for entry in plan.entries:
+        for batch in comparisons(plan.how, entry, plan.against, engine):
             found = tested(batch, engine)
             ranges = intervals(batch, engine.threads)
-            for arena in batch:
-                decided = decide(arena, found)
-                rows += _rows(arena, decided, ranges)
-                notes += arena_notes(arena)
+            for comparison in batch:
+                decided = decide(comparison, found)
+                rows += _rows(comparison, decided, ranges)
+                notes += comparison_notes(comparison)
     many = (
         plan.against is None
         and plan.how.sides == "two-sided"
-        and any(len(field.contenders) > 2 for field in plan.fields)
+        and any(len(entry.contenders) > 2 for entry in plan.entries)
     )
     table = Table(_columns(plan, rows), tuple(rows))
     return Result(
         statement=plan.text,
         caption=_caption(plan, table, catalog),
-        signature=testing_signature(plan.text, plan.how, plan.fields, table.column("shuffles"), catalog),
+        signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles"), catalog),
         table=table,
         notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes, *_notes(plan, table)])),
         triangle=replace(TRIANGLE, cell="p" if plan.how.adjust == "none" else "p_adjusted") if many else None,
@@ -107,33 +114,33 @@ TRIANGLE = Triangle(
 
 
 def _rows(
-    arena: Arena, decided: Mapping[Pair, Decided], ranges: Mapping[tuple[str, Pair], tuple[float, float]]
+    comparison: Comparison, decided: Mapping[Pair, Decided], ranges: Mapping[tuple[str, Pair], tuple[float, float]]
 ) -> Iterator[tuple[Cell, ...]]:
     """A row a pair."""
-    how, label = arena.how, arena.statistic.label
+    how, label = comparison.how, comparison.statistic.label
     of_all: dict[str, Cell] = {
-        "test_set": arena.field.test_set.name,
-        "task": arena.field.task,
+        "test_set": comparison.entry.test_set.name,
+        "task": comparison.entry.task,
         "measure": label,
         "test": how.test,
         "sides": how.sides,
         "level": float(how.level),
-        "documents": arena.seen.documents,
+        "documents": comparison.seen.documents,
         "seed": how.seed,
     }
-    names, units = [contender.name for contender in arena.field.contenders], arena.seen.units
-    differing = [None] * len(arena.pairs) if arena.runs else arena.sums.differing(arena.pairs)
-    alike = correlations(np.stack(arena.unit_values), arena.pairs)
-    for pair, unlike, r in zip(arena.pairs, differing, alike, strict=True):
+    names, units = [contender.name for contender in comparison.entry.contenders], comparison.seen.units
+    differing = [None] * len(comparison.pairs) if comparison.runs else comparison.sums.differing(comparison.pairs)
+    alike = correlations(np.stack(comparison.unit_values), comparison.pairs)
+    for pair, unlike, r in zip(comparison.pairs, differing, alike, strict=True):
         a, b = pair
         judged = decided[pair]
         outcome, statistic, (low, high) = judged.outcome, judged.outcome.statistic, ranges[label, pair]
         row = of_all | {
             "system_a": names[a],
             "system_b": names[b],
-            "value_a": arena.values[a],
-            "value_b": arena.values[b],
-            "difference": arena.difference(a, b),
+            "value_a": comparison.values[a],
+            "value_b": comparison.values[b],
+            "difference": comparison.difference(a, b),
             "method": outcome.method,
             "shuffles": outcome.shuffles,
             "nge": outcome.nge,
@@ -141,7 +148,7 @@ def _rows(
             "p_adjusted": judged.adjusted,
             "confidence": judged.confidence,
             "verdict": judged.verdict,
-            "units": len(arena.runs[a]) + len(arena.runs[b]) if arena.runs else units,
+            "units": len(comparison.runs[a]) + len(comparison.runs[b]) if comparison.runs else units,
             "differing": unlike,
             "correlation": r,
             "inflation": None if r is None else inflation(r),
@@ -167,11 +174,11 @@ def _columns(plan: p.ComparePlan, table_rows: Sequence[tuple[Cell, ...]]) -> tup
         (first, second) = next(iter(pairs))
         headings = {"value_a": str(first), "value_b": str(second)}
         hidden = {"system_a", "system_b"}
-    shown = {"test_set"} if len(plan.fields) > 1 else set()
+    shown = {"test_set"} if len(plan.entries) > 1 else set()
     if any(row[places["p_adjusted"]] is not None for row in table_rows):
         shown.add("p_adjusted")
     values = {"value_a", "value_b", "difference", "ci_low", "ci_high"}
-    imported = any(field.task == "values" for field in plan.fields)
+    imported = any(entry.task == "values" for entry in plan.entries)
     return tuple(
         replace(
             column,
@@ -195,7 +202,7 @@ def _caption(plan: p.ComparePlan, table: Table, catalog: Catalog) -> str:
         family = f"; levels hold for families of {_pairs(sizes)}"
     elif count > 1:
         family = f"; {count} comparisons, not adjusted"
-    return title(f"{measures} on {on(plan.fields)}: {test}{family}", plan.fields, catalog)
+    return title(f"{measures} on {on(plan.entries)}: {test}{family}", plan.entries, catalog)
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------

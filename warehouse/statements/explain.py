@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from warehouse.query import compile as sql
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import queries
-from warehouse.query.comparison.pairs import Arena, arenas
+from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.procedures import RESAMPLES, SHUFFLES, choose, together
-from warehouse.query.comparison.sums import Arithmetic
+from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.engine import DuckDBEngine
 from warehouse.results import Column, Result, Table
 from warehouse.significance.shuffles import randomization
@@ -31,45 +31,45 @@ def explain(plan: p.ExplainPlan, engine: DuckDBEngine) -> Result:
 
 def _of_question(question: p.Question, engine: DuckDBEngine) -> Iterator[Line]:
     match question:
-        case p.ScorePlan(_, fields, by, where):
-            for field in fields:
-                yield from _field(field)
-                if field.task == "published":
-                    yield from _sql(sql.published(field))
+        case p.ScorePlan(_, entries, by, where):
+            for entry in entries:
+                yield from _field(entry)
+                if entry.task == "published":
+                    yield from _sql(sql.published(entry))
                 else:
-                    yield from _sql(sql.score_sums(field, by, where))
+                    yield from _sql(sql.score_sums(entry, by, where))
             yield "executor", "sums in the database, values from the sums; each is rounded once"
-        case p.ComparePlan(_, fields, against, how):
-            yield from _tested(fields, against, how, engine)
-        case p.GroupPlan(_, fields, how):
-            yield from _tested(fields, None, how, engine)
+        case p.ComparePlan(_, entries, against, how):
+            yield from _tested(entries, against, how, engine)
+        case p.GroupPlan(_, entries, how):
+            yield from _tested(entries, None, how, engine)
         case p.GeneralityPlan(_, test_sets, by, where):
             for test_set in test_sets:
                 yield "plan", f"the key of {test_set.name}"
                 yield from _sql(sql.key_counts(test_set, by, where))
             yield "executor", "counts in the database"
         case p.ChangePlan(_, source, target, where):
-            for field in (source, target):
-                yield from _field(field)
-                yield from _sql(sql.published(field) if field.task == "published" else sql.score_sums(field, (), where))
+            for entry in (source, target):
+                yield from _field(entry)
+                yield from _sql(sql.published(entry) if entry.task == "published" else sql.score_sums(entry, (), where))
         case p.ReplicatePlan(_, source, target, how):
             yield from _tested((source, target), None, how, engine)
-        case p.ProjectPlan(_, field, _, _, where):
-            yield from _field(field)
-            yield from _sql(sql.published(field) if field.task == "published" else sql.score_sums(field, (), where))
-        case p.AuditPlan(_, fields):
-            for field in fields:
-                yield from _field(field)
-                yield from _sql(sql.published(field))
+        case p.ProjectPlan(_, entry, _, _, where):
+            yield from _field(entry)
+            yield from _sql(sql.published(entry) if entry.task == "published" else sql.score_sums(entry, (), where))
+        case p.AuditPlan(_, entries):
+            for entry in entries:
+                yield from _field(entry)
+                yield from _sql(sql.published(entry))
         case p.AgreePlan(_, test_sets):
             for test_set in test_sets:
                 yield "plan", f"the labels of {test_set.name}"
 
 
-def _field(field: p.Field) -> Iterator[Line]:
-    statistics = ", ".join(statistic.label for statistic in field.statistics)
-    names = ", ".join(contender.name for contender in field.contenders)
-    yield "plan", f"{statistics} of {field.task} on {field.test_set.name} for {names}"
+def _field(entry: p.Entry) -> Iterator[Line]:
+    statistics = ", ".join(statistic.label for statistic in entry.statistics)
+    names = ", ".join(contender.name for contender in entry.contenders)
+    yield "plan", f"{statistics} of {entry.task} on {entry.test_set.name} for {names}"
 
 
 def _sql(query: Sql) -> Iterator[Line]:
@@ -78,46 +78,46 @@ def _sql(query: Sql) -> Iterator[Line]:
 
 
 def _tested(
-    fields: tuple[p.Field, ...], against: p.Contender | None, how: p.Testing, engine: DuckDBEngine
+    entries: tuple[p.Entry, ...], against: p.System | None, how: p.Testing, engine: DuckDBEngine
 ) -> Iterator[Line]:
-    for field in fields:
-        yield from _field(field)
-        for query in queries(how, field, engine):
+    for entry in entries:
+        yield from _field(entry)
+        for query in queries(how, entry, engine):
             yield from _sql(query)
-        for batch in arenas(how, field, against, engine):
-            for arena in batch:
-                yield from _executor(arena)
+        for batch in comparisons(how, entry, against, engine):
+            for comparison in batch:
+                yield from _executor(comparison)
     test = next(each for each in TESTS if each.name == how.test)
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of the exchange units"
     yield "seed", str(how.seed)
 
 
-def _executor(arena: Arena) -> Iterator[Line]:
+def _executor(comparison: Comparison) -> Iterator[Line]:
     """How the pairs of one statistic would be tested, why, and at what cost."""
-    label, pairs = arena.statistic.label, len(arena.pairs)
+    label, pairs = comparison.statistic.label, len(comparison.pairs)
     head = f"{label}: {pairs} pairs" if pairs > 1 else label
-    if arena.how.test != "randomization":
-        yield "executor", f"{head}, the {arena.how.test} test of each"
+    if comparison.how.test != "randomization":
+        yield "executor", f"{head}, the {comparison.how.test} test of each"
         return
-    if isinstance(arena.sums, Arithmetic):
-        shuffles = arena.how.shuffles or SHUFFLES
+    if isinstance(comparison.sums, FunctionSums):
+        shuffles = comparison.how.shuffles or SHUFFLES
         yield "executor", f"{head}, {shuffles:,} shuffles evaluated one by one: it is no ratio of sums"
         return
-    if arena.runs:
-        counts = " and ".join(str(len(values)) for values in arena.runs)
+    if comparison.runs:
+        counts = " and ".join(str(len(values)) for values in comparison.runs)
         yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
         return
-    choice = choose(arena, priced=True)
+    choice = choose(comparison, priced=True)
     if choice.exactly:
         ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))
         yield "executor", f"{head}, exact by {ways}: {choice.reason}"
     else:
-        shuffles = arena.how.shuffles or SHUFFLES
-        if together(arena):
+        shuffles = comparison.how.shuffles or SHUFFLES
+        if together(comparison):
             way = "all pairs over common coins in one product over systems"
         else:
-            chosen = randomization.plan(arena.paired(*arena.pairs[0]), shuffles)
+            chosen = randomization.plan(comparison.paired(*comparison.pairs[0]), shuffles)
             way = f"{chosen.method}, because {chosen.reason}"
         yield "executor", f"{head}, {shuffles:,} shuffles by {way}: {choice.reason}"
     if choice.costs:

@@ -38,12 +38,12 @@ def generality(plan: p.GeneralityPlan, engine: DuckDBEngine, catalog: Catalog) -
         Column("generality_strict", "proportion", "(4')"),
         Column("generality", "proportion", "(4'')"),
     )
-    fields = [p.Field(test_set, "filtering", (), ()) for test_set in plan.test_sets]
+    entries = [p.Entry(test_set, "filtering", (), ()) for test_set in plan.test_sets]
     names = ", ".join(test_set.name for test_set in plan.test_sets)
     return Result(
         statement=plan.text,
-        caption=title(f"generality of {names} as in Lewis and Tong 1992", fields, catalog),
-        signature=signature(plan.text, fields, catalog),
+        caption=title(f"generality of {names} as in Lewis and Tong 1992", entries, catalog),
+        signature=signature(plan.text, entries, catalog),
         table=Table(columns, tuple(rows)),
         notes=tuple(notes),
     )

@@ -8,9 +8,16 @@ import numpy as np
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.blocks import tested
-from warehouse.query.comparison.pairs import Arena, arenas
+from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.procedures import Pair
-from warehouse.query.comparison.verdicts import Decided, arena_notes, decide, hopeless, testing_signature, testing_title
+from warehouse.query.comparison.verdicts import (
+    Decided,
+    comparison_notes,
+    decide,
+    hopeless,
+    testing_signature,
+    testing_title,
+)
 from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import on, title
 from warehouse.results import Cell, Column, Kind, Result, Table
@@ -28,16 +35,16 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     methods: list[Cell] = []
     families_of: list[dict[Pair, Decided]] = []
     shuffles: list[Cell] = []
-    for field in plan.fields:
-        for batch in arenas(plan.how, field, None, engine, ranked=True):
+    for entry in plan.entries:
+        for batch in comparisons(plan.how, entry, None, engine, ranked=True):
             found = tested(batch, engine)
-            for arena in batch:
-                decided = decide(arena, found)
+            for comparison in batch:
+                decided = decide(comparison, found)
                 families_of.append(decided)
                 methods += [each.outcome.method for each in decided.values()]
                 shuffles += [each.outcome.shuffles for each in decided.values()]
-                notes += [*arena_notes(arena), *_grouped(arena, decided, rows, summary)]
-    imported = any(field.task == "values" for field in plan.fields)
+                notes += [*comparison_notes(comparison), *_grouped(comparison, decided, rows, summary)]
+    imported = any(entry.task == "values" for entry in plan.entries)
     several = len({(row[0], row[2]) for row in rows}) > 1
     labels = list(dict.fromkeys(str(row[2]) for row in rows))
     test = testing_title(plan.how, methods, shuffles)
@@ -70,25 +77,25 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     )
     return Result(
         statement=plan.text,
-        caption=title(f"{', '.join(labels)} on {on(plan.fields)}: {test}{adjusted}", plan.fields, catalog),
-        signature=testing_signature(plan.text, plan.how, plan.fields, shuffles, catalog),
+        caption=title(f"{', '.join(labels)} on {on(plan.entries)}: {test}{adjusted}", plan.entries, catalog),
+        signature=testing_signature(plan.text, plan.how, plan.entries, shuffles, catalog),
         table=Table(columns, tuple(rows)),
         summary_table=Table(summary_columns, tuple(summary)),
         notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes])),
     )
 
 
-def _grouped(arena: Arena, decided: dict[Pair, Decided], rows: Rows, summary: Rows) -> list[str]:
+def _grouped(comparison: Comparison, decided: dict[Pair, Decided], rows: Rows, summary: Rows) -> list[str]:
     """Adds the rows of one statistic on one test set, and gives what there is to note."""
-    names = [contender.name for contender in arena.field.contenders]
-    values = [value or 0.0 for value in arena.values]
-    sign = 1 if arena.statistic.measure.lower_is_better else -1
+    names = [contender.name for contender in comparison.entry.contenders]
+    values = [value or 0.0 for value in comparison.values]
+    sign = 1 if comparison.statistic.measure.lower_is_better else -1
     order = sorted(range(len(names)), key=lambda place: (sign * values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)
     for (a, b), each in decided.items():
         different[a, b] = different[b, a] = each.verdict == "different"
     found = letters(different, order)
-    head = (arena.field.test_set.name, arena.field.task, arena.statistic.label)
+    head = (comparison.entry.test_set.name, comparison.entry.task, comparison.statistic.label)
     for rank, place in enumerate(order, 1):
         rows.append((*head, rank, names[place], values[place], " ".join(found.letters[place])))
     known = list(dict.fromkeys(letter for place in order for letter in found.letters[place]))
@@ -96,7 +103,7 @@ def _grouped(arena: Arena, decided: dict[Pair, Decided], rows: Rows, summary: Ro
     for letter, members in zip(known, found.members, strict=True):
         high, low = sorted((values[members[0]], values[members[-1]]), reverse=True)
         summary.append((*head, letter, ", ".join(names[place] for place in members), high, low, high - low))
-    where = f"{arena.statistic.label} on {arena.field.test_set.name}"
+    where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
     unsure = sum(each.verdict == "undecided" for each in decided.values())
     notes = []
     if unsure:

@@ -32,15 +32,15 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     """A row a measure, system and generality. Raises QueryError where the test set has no key or no recall and
     fallout.
     """
-    field = plan.field
-    recall, fallout = _needed(field, "recall"), _needed(field, "fallout")
+    entry = plan.entry
+    recall, fallout = _needed(entry, "recall"), _needed(entry, "fallout")
     values, start = _measured(plan, recall, fallout, engine)
     assumption = "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
-    resampled = {} if field.task == "published" else _resampled(plan, recall, fallout, engine)
+    resampled = {} if entry.task == "published" else _resampled(plan, recall, fallout, engine)
     rows: list[tuple[Cell, ...]] = []
     without: list[str] = []
-    for statistic in field.statistics:
-        for contender in field.contenders:
+    for statistic in entry.statistics:
+        for contender in entry.contenders:
             r, f = values.get((contender.name, recall.label)), values.get((contender.name, fallout.label))
             if r is None or f is None:
                 without.append(contender.name)
@@ -52,10 +52,10 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
                 if value is not None and contender.name in resampled:
                     limits = _interval(statistic, resampled[contender.name], start, generality, plan.exponent)
                 measured = values.get((contender.name, statistic.label))
-                head = (field.test_set.name, statistic.label, contender.name, start, float(generality), assumption)
+                head = (entry.test_set.name, statistic.label, contender.name, start, float(generality), assumption)
                 rows.append((*head, measured, value, *limits))
     notes = [f"recall or fallout is not known for {some(sorted(set(without)))}"] if without else []
-    several = len(field.statistics) > 1
+    several = len(entry.statistics) > 1
     columns = (
         Column("test_set", "name", on_screen=False),
         Column("measure", "name", on_screen=several),
@@ -68,12 +68,12 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
         Column("ci_low", "proportion", "95% from", on_screen=bool(resampled)),
         Column("ci_high", "proportion", "to", on_screen=bool(resampled)),
     )
-    labels = ", ".join(statistic.label for statistic in field.statistics)
-    caption = f"{labels} from {field.test_set.name}, of generality {start:.4f}, at others under {assumption}"
+    labels = ", ".join(statistic.label for statistic in entry.statistics)
+    caption = f"{labels} from {entry.test_set.name}, of generality {start:.4f}, at others under {assumption}"
     return Result(
         statement=plan.text,
-        caption=title(caption, [field], catalog),
-        signature=signature(plan.text, [field], catalog),
+        caption=title(caption, [entry], catalog),
+        signature=signature(plan.text, [entry], catalog),
         table=Table(columns, tuple(rows)),
         notes=tuple(notes),
     )
@@ -81,11 +81,11 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
 
 def curves(plan: p.ProjectPlan, engine: DuckDBEngine, at: Sequence[float]) -> dict[tuple[str, str], list[float | None]]:
     """What each measure of each contender, by label and name, is projected to be at many generalities."""
-    recall, fallout = _needed(plan.field, "recall"), _needed(plan.field, "fallout")
+    recall, fallout = _needed(plan.entry, "recall"), _needed(plan.entry, "fallout")
     values, start = _measured(plan, recall, fallout, engine)
     found: dict[tuple[str, str], list[float | None]] = {}
-    for statistic in plan.field.statistics:
-        for contender in plan.field.contenders:
+    for statistic in plan.entry.statistics:
+        for contender in plan.entry.contenders:
             r, f = values.get((contender.name, recall.label)), values.get((contender.name, fallout.label))
             if r is not None and f is not None:
                 exponent = float(plan.exponent)
@@ -99,13 +99,13 @@ def _measured(
     plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine
 ) -> tuple[dict[tuple[str, str], float | None], float]:
     """What was measured, by name and label, and at which generality."""
-    field = plan.field
-    asked = replace(field, statistics=(*field.statistics, recall, fallout))
+    entry = plan.entry
+    asked = replace(entry, statistics=(*entry.statistics, recall, fallout))
     values = values_on(asked, plan.where, engine)
-    counts = engine.rows(sql.key_totals(field.test_set))[0]
+    counts = engine.rows(sql.key_totals(entry.test_set))[0]
     start = generalities(KeyCounts(*(int(count) for count in counts))).generality
     if not start:
-        raise QueryError(f"{field.test_set.name} has no key labels, so its generality is not known")
+        raise QueryError(f"{entry.test_set.name} has no key labels, so its generality is not known")
     return values, start
 
 
@@ -115,14 +115,14 @@ Draws = tuple[Floats, Floats]
 
 def _resampled(plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine) -> dict[str, Draws]:
     """Recall and fallout of each system with documents of its own, over the same resamples of them."""
-    field = plan.field
-    systems = tuple(contender for contender in field.contenders if isinstance(contender, p.System))
+    entry = plan.entry
+    systems = tuple(contender for contender in entry.contenders if isinstance(contender, p.StoredSystem))
     if not systems:
         return {}
     how = p.Testing.plain(plan.where)
-    seen = observe(how, replace(field, statistics=(recall, fallout), contenders=systems), engine)
+    seen = observe(how, replace(entry, statistics=(recall, fallout), contenders=systems), engine)
     both = [sums(seen, statistic) for statistic in (recall, fallout)]
-    stream = zlib.crc32(field.test_set.own_name.encode())
+    stream = zlib.crc32(entry.test_set.own_name.encode())
     drawn: dict[str, list[Floats]] = {}
     for counts in bootstrap.resampled(seen.units, None, RESAMPLES, how.seed, stream):
         for place, system in enumerate(systems):
@@ -144,14 +144,14 @@ def _interval(
     return float(low), float(high)
 
 
-def _needed(field: p.Field, name: str) -> Statistic:
+def _needed(entry: p.Entry, name: str) -> Statistic:
     """Recall or fallout, counted as the measures asked for count optional documents."""
-    if field.task == "published":
+    if entry.task == "published":
         return settle(printed(name, "filtering", name), {})
     measure = measure_named(name, "filtering")
     if measure is None:
         raise ValueError(f"filtering has no {name}")
-    policy = field.statistics[0].settings.get("optional", "credit")
+    policy = entry.statistics[0].settings.get("optional", "credit")
     return settle(measure, {"optional": policy})
 
 

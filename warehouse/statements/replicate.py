@@ -10,23 +10,23 @@ from fractions import Fraction
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.blocks import tested
-from warehouse.query.comparison.pairs import Arena, arenas
+from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.procedures import Pair
-from warehouse.query.comparison.verdicts import Decided, arena_notes, decide, testing_signature, testing_title
+from warehouse.query.comparison.verdicts import Decided, comparison_notes, decide, testing_signature, testing_title
 from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import title
 from warehouse.results import Cell, Column, Kind, Result, Table
 from warehouse.significance.rank_correlation import kendall
 from warehouse.store.catalog import Catalog
 
-Tested = tuple[Arena, dict[Pair, Decided]]
+Tested = tuple[Comparison, dict[Pair, Decided]]
 
 
 def replicate(plan: p.ReplicatePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
     rows: list[tuple[Cell, ...]] = []
     summary: list[tuple[Cell, ...]] = []
-    found = [_tested(plan, field, engine) for field in (plan.source, plan.target)]
+    found = [_tested(plan, entry, engine) for entry in (plan.source, plan.target)]
     for (first, decided_first), (second, decided_second) in zip(*found, strict=True):
         kept: list[bool] = []
         pairs: list[tuple[Fraction, Fraction, bool]] = []
@@ -41,9 +41,9 @@ def replicate(plan: p.ReplicatePlan, engine: DuckDBEngine, catalog: Catalog) -> 
             rows.append(
                 (
                     first.statistic.label,
-                    first.field.task,
-                    first.field.contenders[a].name,
-                    first.field.contenders[b].name,
+                    first.entry.task,
+                    first.entry.contenders[a].name,
+                    first.entry.contenders[b].name,
                     float(differences[0]),
                     float(differences[1]),
                     _ratio(differences[1], differences[0]),
@@ -62,7 +62,7 @@ def replicate(plan: p.ReplicatePlan, engine: DuckDBEngine, catalog: Catalog) -> 
         summary.append(
             (
                 first.statistic.label,
-                len(first.field.contenders),
+                len(first.entry.contenders),
                 len(first.pairs),
                 kendall(_values(first), _values(second)),
                 len(kept),
@@ -71,20 +71,20 @@ def replicate(plan: p.ReplicatePlan, engine: DuckDBEngine, catalog: Catalog) -> 
                 _ratio(sum((y for _, y in oriented), Fraction(0)), sum((x for x, _ in oriented), Fraction(0))),
             )
         )
-    return _result(plan, rows, summary, [arena for tested in found for arena, _ in tested], found, catalog)
+    return _result(plan, rows, summary, [comparison for tested in found for comparison, _ in tested], found, catalog)
 
 
-def _tested(plan: p.ReplicatePlan, field: p.Field, engine: DuckDBEngine) -> list[Tested]:
-    """Each statistic of a field with the verdict on each pair."""
+def _tested(plan: p.ReplicatePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Tested]:
+    """Each statistic of a entry with the verdict on each pair."""
     found: list[Tested] = []
-    for batch in arenas(plan.how, field, None, engine):
+    for batch in comparisons(plan.how, entry, None, engine):
         of_batch = tested(batch, engine)
-        found += [(arena, decide(arena, of_batch)) for arena in batch]
+        found += [(comparison, decide(comparison, of_batch)) for comparison in batch]
     return found
 
 
-def _values(arena: Arena) -> list[Fraction]:
-    return [value or Fraction(0) for value in arena.exact_values]
+def _values(comparison: Comparison) -> list[Fraction]:
+    return [value or Fraction(0) for value in comparison.exact_values]
 
 
 def _sign(difference: Fraction) -> int:
@@ -99,12 +99,12 @@ def _result(
     plan: p.ReplicatePlan,
     rows: list[tuple[Cell, ...]],
     summary: list[tuple[Cell, ...]],
-    tested: list[Arena],
+    tested: list[Comparison],
     found: list[list[Tested]],
     catalog: Catalog,
 ) -> Result:
     source, target = plan.source.test_set.name, plan.target.test_set.name
-    fields = (plan.source, plan.target)
+    entries = (plan.source, plan.target)
     difference: Kind = "number" if plan.source.task == "values" else "difference"
     everything = [each.outcome for side in found for _, decided in side for each in decided.values()]
     shuffles = [outcome.shuffles for outcome in everything]
@@ -136,9 +136,9 @@ def _result(
     )
     return Result(
         statement=plan.text,
-        caption=title(f"what of {labels} on {source} holds on {target}: {test}", fields, catalog),
-        signature=testing_signature(plan.text, plan.how, fields, shuffles, catalog),
+        caption=title(f"what of {labels} on {source} holds on {target}: {test}", entries, catalog),
+        signature=testing_signature(plan.text, plan.how, entries, shuffles, catalog),
         table=Table(columns, tuple(rows)),
         summary_table=Table(summary_columns, tuple(summary)),
-        notes=tuple(dict.fromkeys(note for arena in tested for note in arena_notes(arena))),
+        notes=tuple(dict.fromkeys(note for comparison in tested for note in comparison_notes(comparison))),
     )

@@ -17,7 +17,7 @@ from grammar.printer import to_text
 from warehouse.query import plan as p
 from warehouse.query.compile import dimensions
 from warehouse.query.resolving.conditions import dimension_of, filter_of, key_filter
-from warehouse.query.resolving.entries import Asked, field_on, fields_on, named
+from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.systems import baseline, contender_named, contenders, present_on
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
@@ -74,21 +74,21 @@ def _question(statement: n.Question, scope: Scope) -> p.Question:
 
 
 def _score(statement: n.Score, scope: Scope) -> p.ScorePlan:
-    asked = Asked(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
-    fields = fields_on(statement.test_sets, asked, scope)
+    asked = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
+    entries = entries_on(statement.test_sets, asked, scope)
     by: tuple[p.Dimension, ...] = ()
     where = None
-    for task in dict.fromkeys(field.task for field in fields):
+    for task in dict.fromkeys(entry.task for entry in entries):
         by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
         where = filter_of(scope, statement.where, task)
-    _check_computed(statement, fields, by, where)
+    _check_computed(statement, entries, by, where)
     _check_replicates(statement.replicates, by, where)
-    order, descending = fields[0].statistics[0].label, True
+    order, descending = entries[0].statistics[0].label, True
     if statement.order:
-        order, descending = _order(statement.order, fields[0], scope)
+        order, descending = _order(statement.order, entries[0], scope)
     return p.ScorePlan(
         text=to_text(statement),
-        fields=fields,
+        entries=entries,
         by=by,
         where=where,
         order=order,
@@ -110,28 +110,28 @@ def _check_replicates(node: n.Attribute | None, by: Iterable[p.Dimension], where
 
 
 def _check_computed(
-    statement: n.Score, fields: tuple[p.Field, ...], by: tuple[p.Dimension, ...], where: p.Filter | None
+    statement: n.Score, entries: tuple[p.Entry, ...], by: tuple[p.Dimension, ...], where: p.Filter | None
 ) -> None:
     """A ranking measure has no value for a part of the documents, and a baseline no confidences or attributes."""
-    for field in fields:
-        for statistic, node in zip(field.statistics, statement.measures, strict=False):
-            if by and field.task == "filtering" and statistic.ratio is None and statistic.expression is None:
+    for entry in entries:
+        for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+            if by and entry.task == "filtering" and statistic.ratio is None and statistic.expression is None:
                 raise QueryError(f"{statistic.label} cannot be split by {by[0].name}", node.span)
-        baselines = [contender.name for contender in field.contenders if isinstance(contender, p.Baseline)]
+        baselines = [contender.name for contender in entry.contenders if isinstance(contender, p.Baseline)]
         strange = [each.name for each in (*by, *dimensions(where)) if each.of in ("confidence", "system")]
         if baselines and strange:
             place = statement.where.span if statement.where else statement.span
             raise QueryError(f"{baselines[0]} has no {strange[0]}", place)
 
 
-def _order(node: n.Order, field: p.Field, scope: Scope) -> tuple[str, bool]:
-    if isinstance(node.by, n.Measure) and node.by.name.casefold() == "system" and not node.by.parameters:
+def _order(node: n.Order, entry: p.Entry, scope: Scope) -> tuple[str, bool]:
+    if isinstance(node.by, n.MeasureCall) and node.by.name.casefold() == "system" and not node.by.parameters:
         return "system", node.direction == "desc"
-    labels = [statistic.label for statistic in field.statistics]
+    labels = [statistic.label for statistic in entry.statistics]
     columns = listing([*labels, "system"], "columns")
-    test_set = next(t for t in scope.catalog.test_sets if t.id == field.test_set.id)
+    test_set = next(t for t in scope.catalog.test_sets if t.id == entry.test_set.id)
     try:
-        label = scope.statistic(node.by, field.task, test_set).label
+        label = scope.statistic(node.by, entry.task, test_set).label
     except QueryError as error:
         raise QueryError(error.message, node.by.span, columns) from None
     if label not in labels:
@@ -143,53 +143,53 @@ def _order(node: n.Order, field: p.Field, scope: Scope) -> tuple[str, bool]:
 
 
 def _compare(statement: n.Compare, scope: Scope) -> p.ComparePlan:
-    fields = _tested_fields(statement, scope)
-    against = None if statement.against is None else _against(statement.against, fields[0], scope)
+    entries = _tested_entries(statement, scope)
+    against = None if statement.against is None else _against(statement.against, entries[0], scope)
     if statement.against is not None and isinstance(against, p.Baseline) and against.share != 1:
         raise QueryError(f"{against.name} has expected values only, no decisions to test", statement.against.span)
-    for field in fields:
-        names = [contender.name for contender in field.contenders]
+    for entry in entries:
+        names = [contender.name for contender in entry.contenders]
         if against is not None and against.name not in names:
             names.append(against.name)
-        _enough("compare", names, field, statement)
-    return p.ComparePlan(to_text(statement), fields, against, _testing(statement, fields, scope))
+        _enough("compare", names, entry, statement)
+    return p.ComparePlan(to_text(statement), entries, against, _testing(statement, entries, scope))
 
 
 def _group(statement: n.Group, scope: Scope) -> p.GroupPlan:
-    fields = _tested_fields(statement, scope)
-    for field in fields:
-        _enough("group", [contender.name for contender in field.contenders], field, statement)
-    return p.GroupPlan(to_text(statement), fields, _testing(statement, fields, scope))
+    entries = _tested_entries(statement, scope)
+    for entry in entries:
+        _enough("group", [contender.name for contender in entry.contenders], entry, statement)
+    return p.GroupPlan(to_text(statement), entries, _testing(statement, entries, scope))
 
 
 _DONE = {n.Compare: "compared", n.Group: "grouped", n.Replicate: "replicated"}
 
 
-def _tested_fields(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Field, ...]:
-    """The fields of a question that is answered by tests."""
-    asked = Asked(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
-    fields = fields_on(statement.test_sets, asked, scope)
+def _tested_entries(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Entry, ...]:
+    """The entries of a question that is answered by tests."""
+    asked = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
+    entries = entries_on(statement.test_sets, asked, scope)
     if not named(statement.test_sets):
-        # Asked of all test sets, the question is meant for those that can answer it.
-        fields = tuple(field for field in fields if field.task != "published") or fields
-    for field in fields:
-        _check_tested(statement, field, scope)
-    return fields
+        # Wanted of all test sets, the question is meant for those that can answer it.
+        entries = tuple(entry for entry in entries if entry.task != "published") or entries
+    for entry in entries:
+        _check_tested(statement, entry, scope)
+    return entries
 
 
-def _check_tested(statement: n.Compare | n.Group | n.Replicate, field: p.Field, scope: Scope) -> None:
+def _check_tested(statement: n.Compare | n.Group | n.Replicate, entry: p.Entry, scope: Scope) -> None:
     """Tests need rows by document, values that follow from sums, and for matched pairs steady denominators."""
     word = _DONE[type(statement)]
     _check_twice(statement.systems)
     test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
     kind = next(each.kind for each in TESTS if each.name == test)
-    if field.task == "published":
+    if entry.task == "published":
         raise QueryError(
             f"published figures have no documents, so they cannot be {word}",
             statement.task.span if statement.task else statement.span,
             ("score and change show them; a test needs rows by document",),
         )
-    for statistic, node in zip(field.statistics, statement.measures, strict=False):
+    for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         if statistic.ratio is None and statistic.expression is None:
             raise QueryError(f"{statistic.label} does not follow from sums, so it cannot be {word}", node.span)
         if statistic.averaged and statement.exchange and statement.exchange.of.casefold() == "unit":
@@ -202,7 +202,7 @@ def _check_tested(statement: n.Compare | n.Group | n.Replicate, field: p.Field, 
                 node.span,
                 ("test randomization fits every measure (Yeh 2000, section 3.2)",),
             )
-    for contender in field.contenders:
+    for contender in entry.contenders:
         if isinstance(contender, p.Baseline) and contender.share != 1:
             place = statement.systems.span if statement.systems else statement.span
             raise QueryError(f"{contender.name} has expected values only, no decisions to test", place)
@@ -218,23 +218,23 @@ def _check_twice(systems: n.Systems | None) -> None:
             seen.add(item.text.casefold())
 
 
-def _enough(word: str, names: list[str], field: p.Field, statement: n.Compare | n.Group | n.Replicate) -> None:
+def _enough(word: str, names: list[str], entry: p.Entry, statement: n.Compare | n.Group | n.Replicate) -> None:
     if len(names) < 2:
         place = statement.systems.span if statement.systems else statement.span
         have = f"only {names[0]}" if names else "none of them"
-        raise QueryError(f"{word} needs two systems, and there is {have} on {field.test_set.name}", place)
+        raise QueryError(f"{word} needs two systems, and there is {have} on {entry.test_set.name}", place)
 
 
-def _against(node: n.Name | n.Baseline | n.Variable, field: p.Field, scope: Scope) -> p.Contender:
-    if isinstance(node, n.Baseline):
-        return baseline(scope, node, field.task)
-    test_set = next(t for t in scope.catalog.test_sets if t.id == field.test_set.id)
-    present = present_on(scope, field.task, test_set, field.replicates, (node,))
-    return contender_named(scope, node, node, field.task, test_set, present)
+def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: Scope) -> p.System:
+    if isinstance(node, n.BaselineCall):
+        return baseline(scope, node, entry.task)
+    test_set = next(t for t in scope.catalog.test_sets if t.id == entry.test_set.id)
+    present = present_on(scope, entry.task, test_set, entry.replicates, (node,))
+    return contender_named(scope, node, node, entry.task, test_set, present)
 
 
-def _testing(statement: n.Compare | n.Group | n.Replicate, fields: tuple[p.Field, ...], scope: Scope) -> p.Testing:
-    task = fields[0].task
+def _testing(statement: n.Compare | n.Group | n.Replicate, entries: tuple[p.Entry, ...], scope: Scope) -> p.Testing:
+    task = entries[0].task
     test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
     adjust = _word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
@@ -345,17 +345,17 @@ def _change(statement: n.Change, scope: Scope) -> p.ChangePlan:
 
 def _replicate(statement: n.Replicate, scope: Scope) -> p.ReplicatePlan:
     source, target = _both(statement, scope)
-    for field in (source, target):
-        _check_tested(statement, field, scope)
-        _enough("replicate", [contender.name for contender in field.contenders], field, statement)
+    for entry in (source, target):
+        _check_tested(statement, entry, scope)
+        _enough("replicate", [contender.name for contender in entry.contenders], entry, statement)
     return p.ReplicatePlan(to_text(statement), source, target, _testing(statement, (source, target), scope))
 
 
-def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Field, p.Field]:
-    """The two fields of a question from one test set to another, with the contenders that both have."""
-    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
+def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:
+    """The two entries of a question from one test set to another, with the contenders that both have."""
+    asked = Wanted(statement.measures, statement.task, statement.systems, statement.span)
     source, target = (
-        field_on(asked, scope, scope.test_set(node, node), node, elsewhere=True)
+        entry_on(asked, scope, scope.test_set(node, node), node, elsewhere=True)
         for node in (statement.source, statement.target)
     )
     if source.test_set == target.test_set:
@@ -374,14 +374,14 @@ def _both(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Field, p.F
 
 
 def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
-    asked = Asked(statement.measures, statement.task, statement.systems, statement.span)
-    field = field_on(asked, scope, scope.test_set(statement.source, statement.source), statement.source)
-    for statistic, node in zip(field.statistics, statement.measures, strict=False):
+    asked = Wanted(statement.measures, statement.task, statement.systems, statement.span)
+    entry = entry_on(asked, scope, scope.test_set(statement.source, statement.source), statement.source)
+    for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         name = statistic.measure.name.partition("(")[0]
-        of = statistic.measure.printed_as[0] if statistic.measure.printed_as else field.task
+        of = statistic.measure.printed_as[0] if statistic.measure.printed_as else entry.task
         if of != "filtering" or name not in ("precision", "F"):
             raise QueryError(
-                f"{statistic.label} of {field.task} cannot be projected",
+                f"{statistic.label} of {entry.task} cannot be projected",
                 node.span,
                 ("precision and F of filtering can: they follow from recall, fallout and generality",),
             )
@@ -390,12 +390,12 @@ def _project(statement: n.Project, scope: Scope) -> p.ProjectPlan:
     if statement.exponent is not None and not -10 <= exponent <= 10:
         raise QueryError(f"the exponent is a number from -10 to 10, not {exponent}", statement.exponent.span)
     return p.ProjectPlan(
-        to_text(statement), field, generalities, exponent, filter_of(scope, statement.where, field.task)
+        to_text(statement), entry, generalities, exponent, filter_of(scope, statement.where, entry.task)
     )
 
 
 def _audit(statement: n.Audit, scope: Scope) -> p.AuditPlan:
-    fields = []
+    entries = []
     for test_set, place in scope.test_sets(statement.test_sets):
         printed = scope.catalog.measures_of("published", test_set.id)
         short = scope.catalog.short_name(test_set)
@@ -403,8 +403,8 @@ def _audit(statement: n.Audit, scope: Scope) -> p.AuditPlan:
             raise QueryError(f"{short} has no published figures", place.span)
         if not scope.catalog.labelled(test_set.id):
             raise QueryError(f"{short} has no key labels, which an audit counts", place.span)
-        measures = tuple(n.Measure(name) for name in printed)
+        measures = tuple(n.MeasureCall(name) for name in printed)
         statistics = tuple(scope.statistic(measure, "published", test_set) for measure in measures)
         named = contenders(scope, statement.systems, "published", test_set, elsewhere=True)
-        fields.append(p.Field(scope.planned(test_set), "published", statistics, named))
-    return p.AuditPlan(to_text(statement), tuple(fields))
+        entries.append(p.Entry(scope.planned(test_set), "published", statistics, named))
+    return p.AuditPlan(to_text(statement), tuple(entries))

@@ -20,34 +20,34 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     """The values of the measures, a row a test set, system and `by` value."""
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
-    replicated = any(field.replicates is not None for field in plan.fields)
-    for field in plan.fields:
-        lines = _lines(plan, field, engine)
-        notes += [*_undefined(field, lines, plan.by), *_left_out(field, lines)]
+    replicated = any(entry.replicates is not None for entry in plan.entries)
+    for entry in plan.entries:
+        lines = _lines(plan, entry, engine)
+        notes += [*_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
         if plan.standardized:
-            lines, standards = standardized(lines, everyone(plan, field, lines, engine, catalog), plan, field)
+            lines, standards = standardized(lines, everyone(plan, entry, lines, engine, catalog), plan, entry)
             notes += standards
         found = [
             (
-                *(field.test_set.name, field.task, line.contender.name, *line.by, line.documents, *line.values),
+                *(entry.test_set.name, entry.task, line.contender.name, *line.by, line.documents, *line.values),
                 *((line.replicates, *line.deviations) if replicated else ()),
                 line.source,
             )
-            for line in _ordered(lines, plan, field)
+            for line in _ordered(lines, plan, entry)
         ]
         rows += found
     keys = _keys(plan, rows)
     kept = set(keys)
     shown = [row for row in rows if row[2 : 3 + len(plan.by)] in kept]
-    tasks = {field.test_set.name: field.task for field in plan.fields}
+    tasks = {entry.test_set.name: entry.task for entry in plan.entries}
     if len(set(tasks.values())) > 1:
         notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
     labels = column_labels(plan)
-    kinds = [_kind(statistic, plan) for statistic in plan.fields[0].statistics]
+    kinds = [_kind(statistic, plan) for statistic in plan.entries[0].statistics]
     summary, summary_columns = _summary_table(plan, rows, labels, kinds)
-    alone = len(plan.fields) == 1
+    alone = len(plan.entries) == 1
     columns = (
-        Column("test_set", "name", on_screen=len(plan.fields) > 1),
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
         Column("task", "text", on_screen=False),
         Column("system", "name"),
         *(Column(dimension.name, "name") for dimension in plan.by),
@@ -63,20 +63,20 @@ def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     )
     names = ("system", *(dimension.name for dimension in plan.by))
     side_by_side = SideBySide(names, tuple(keys), "test_set", tuple(tasks), tuple(labels))
-    what = f"{', '.join(labels)} on {on(plan.fields)}"
+    what = f"{', '.join(labels)} on {on(plan.entries)}"
     if plan.standardized:
         what += "; standard deviations above or below the mean of all systems"
-    attributes = {field.replicates.attribute for field in plan.fields if field.replicates is not None}
+    attributes = {entry.replicates.attribute for entry in plan.entries if entry.replicates is not None}
     if attributes:
         what += f"; averages of the replicates by system.{attributes.pop()}"
     return Result(
         statement=plan.text,
-        caption=title(what, plan.fields, catalog),
-        signature=signature(plan.text, plan.fields, catalog),
+        caption=title(what, plan.entries, catalog),
+        signature=signature(plan.text, plan.entries, catalog),
         table=Table(columns, tuple(shown)),
         summary_table=Table(summary_columns, tuple(summary)) if summary else EMPTY,
         notes=tuple(notes),
-        side_by_side=side_by_side if len(plan.fields) > 1 else None,
+        side_by_side=side_by_side if len(plan.entries) > 1 else None,
     )
 
 
@@ -97,15 +97,15 @@ def _by_name(key: tuple[Cell, ...]) -> list[tuple[bool, str]]:
 
 def column_labels(plan: p.ScorePlan) -> list[str]:
     """What the columns of values are called: as the measures, or as what is made of them."""
-    labels = [statistic.label for statistic in plan.fields[0].statistics]
+    labels = [statistic.label for statistic in plan.entries[0].statistics]
     return [f"z({label})" for label in labels] if plan.standardized else labels
 
 
-def _lines(plan: p.ScorePlan, field: p.Field, engine: DuckDBEngine) -> list[Line]:
-    lines = stored(plan, field, engine)
-    if field.replicates is not None:
-        lines = with_deviations(lines, plan, field, field.replicates, engine)
-    return [*lines, *expected_lines(plan, field, engine)]
+def _lines(plan: p.ScorePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Line]:
+    lines = stored(plan, entry, engine)
+    if entry.replicates is not None:
+        lines = with_deviations(lines, plan, entry, entry.replicates, engine)
+    return [*lines, *expected_lines(plan, entry, engine)]
 
 
 def _summary_table(
@@ -114,7 +114,7 @@ def _summary_table(
     """The means over the systems that share an attribute, or of standardized values those over the test sets."""
     means = [Column(label, kind, f"mean {label}") for label, kind in zip(labels, kinds, strict=True)]
     split = [Column(dimension.name, "name") for dimension in plan.by]
-    if plan.standardized and len(plan.fields) > 1:
+    if plan.standardized and len(plan.entries) > 1:
         return _means_over_test_sets(plan, rows)[: plan.limit], (
             Column("system", "name"),
             *split,
@@ -122,7 +122,7 @@ def _summary_table(
             *means,
         )
     if any(dimension.of == "system" for dimension in plan.by):
-        where = Column("test_set", "name", on_screen=len(plan.fields) > 1)
+        where = Column("test_set", "name", on_screen=len(plan.entries) > 1)
         return _summary(plan, rows), (where, *split, Column("systems", "count"), *means)
     return [], ()
 
@@ -130,7 +130,7 @@ def _summary_table(
 def _means_over_test_sets(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
     """The mean of each standardized measure over the test sets that a system has it on, the highest first."""
     width = 3 + len(plan.by)
-    measures = range(width + 1, width + 1 + len(plan.fields[0].statistics))
+    measures = range(width + 1, width + 1 + len(plan.entries[0].statistics))
     groups: dict[tuple[Cell, ...], list[tuple[Cell, ...]]] = {}
     for row in rows:
         groups.setdefault(row[2:width], []).append(row)
@@ -152,7 +152,7 @@ def _summary(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[
     summary = []
     for key, members in sorted(groups.items(), key=lambda item: _by_name(item[0])):
         means = []
-        for place in range(width + 1, width + 1 + len(plan.fields[0].statistics)):
+        for place in range(width + 1, width + 1 + len(plan.entries[0].statistics)):
             known = [float(row[place]) for row in members if row[place] is not None]  # type: ignore[arg-type]
             means.append(fsum(known) / len(known) if known else None)
         summary.append((*key, len({row[2] for row in members}), *means))
@@ -160,20 +160,20 @@ def _summary(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[
 
 
 def _kind(statistic: Statistic, plan: p.ScorePlan) -> Any:
-    valued = plan.standardized or any(field.task == "values" for field in plan.fields)
+    valued = plan.standardized or any(entry.task == "values" for entry in plan.entries)
     return "number" if valued else "proportion"
 
 
 # --- order and notes --------------------------------------------------------------------------------------------------
 
 
-def _ordered(lines: Sequence[Line], plan: p.ScorePlan, field: p.Field) -> list[Line]:
+def _ordered(lines: Sequence[Line], plan: p.ScorePlan, entry: p.Entry) -> list[Line]:
     """By the ordering column, undefined values last, equals by name."""
 
     by_name = sorted(lines, key=lambda line: _by_name((line.contender.name, *line.by)))
     if plan.order == "system":
         return sorted(by_name, key=lambda line: line.contender.name, reverse=plan.descending)
-    labels = [statistic.label for statistic in field.statistics]
+    labels = [statistic.label for statistic in entry.statistics]
     place = labels.index(plan.order) if plan.order in labels else 0
     sign = -1 if plan.descending else 1
 
@@ -184,41 +184,41 @@ def _ordered(lines: Sequence[Line], plan: p.ScorePlan, field: p.Field) -> list[L
     return sorted(by_name, key=rank)
 
 
-def _undefined(field: p.Field, lines: Sequence[Line], by: Sequence[p.Dimension]) -> list[str]:
+def _undefined(entry: p.Entry, lines: Sequence[Line], by: Sequence[p.Dimension]) -> list[str]:
     """A note for each statistic that is undefined somewhere: which systems, and why."""
     notes = []
-    for place, statistic in enumerate(field.statistics):
+    for place, statistic in enumerate(entry.statistics):
         without = sorted({line.contender.name for line in lines if line.values[place] is None})
         if not without:
             continue
         names = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
         where = f" for some {', '.join(dimension.name for dimension in by)}" if by else ""
         notes.append(
-            f"{statistic.label} is undefined on {field.test_set.name}{where}: {names} ({_why(statistic, field)})"
+            f"{statistic.label} is undefined on {entry.test_set.name}{where}: {names} ({_why(statistic, entry)})"
         )
     there = {line.contender.name for line in lines}
-    missing = [contender.name for contender in field.contenders if contender.name not in there]
+    missing = [contender.name for contender in entry.contenders if contender.name not in there]
     if missing:
-        notes.append(f"no rows on {field.test_set.name} for {some(missing)}")
+        notes.append(f"no rows on {entry.test_set.name} for {some(missing)}")
     return notes
 
 
-def _left_out(field: p.Field, lines: Sequence[Line]) -> list[str]:
+def _left_out(entry: p.Entry, lines: Sequence[Line]) -> list[str]:
     """A note for each mean over documents that some documents have no part in."""
     notes = []
-    for place, statistic in enumerate(field.statistics):
+    for place, statistic in enumerate(entry.statistics):
         counts: dict[str, int] = {}
         for line in lines:
             if line.left_out and line.left_out[place]:
                 counts[line.contender.name] = counts.get(line.contender.name, 0) + line.left_out[place]
         if counts:
-            listed = some([f"{counts[each.name]} of {each.name}" for each in field.contenders if each.name in counts])
-            notes.append(f"{statistic.label} on {field.test_set.name} leaves out documents without a value: {listed}")
+            listed = some([f"{counts[each.name]} of {each.name}" for each in entry.contenders if each.name in counts])
+            notes.append(f"{statistic.label} on {entry.test_set.name} leaves out documents without a value: {listed}")
     return notes
 
 
-def _why(statistic: Statistic, field: p.Field) -> str:
-    if field.task == "published":
+def _why(statistic: Statistic, entry: p.Entry) -> str:
+    if entry.task == "published":
         return "not printed"
     if statistic.expression is not None:
         return "it divides by 0, or a count it needs was not loaded"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["name", "count", "decision", "label", "number", "value", "decimal", "size", "task"]
+FieldKind = Literal["name", "count", "decision", "label", "number", "value", "decimal", "size", "task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +18,12 @@ class Field:
     """One field of a record. A field that is not required may be left out; its column may hold empty cells."""
 
     name: str
-    kind: Kind
+    kind: FieldKind
     required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FactForm:
     """What one fact consists of.
 
     `table` keeps the facts; the fields in `key` tell one fact from another (two facts of one key contradict each other
@@ -52,7 +52,7 @@ UNIT = Field("unit", "name", required=False)
 ANNOTATOR = Field("annotator", "name", required=False)
 MEASURE = Field("measure", "name")
 
-SCORES = Form(
+SCORES = FactForm(
     "scores",
     "score",
     key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, UNIT),
@@ -67,26 +67,26 @@ SCORES = Form(
         Field("noncommittal", "count", required=False),
     ),
 )
-DECISIONS = Form(
+DECISIONS = FactForm(
     "decisions",
     "decision",
     key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT),
     content=(Field("decision", "decision"), Field("confidence", "number", required=False)),
 )
-LABELS = Form(
+LABELS = FactForm(
     "labels", "key_label", key=(EVALUATION, TEST_SET, DOCUMENT, ANNOTATOR), content=(Field("label", "label"),)
 )
-VALUES = Form(
+VALUES = FactForm(
     "values", "value", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, MEASURE), content=(Field("value", "value"),)
 )
-PUBLISHED = Form(
+PUBLISHED = FactForm(
     "published",
     "published",
     key=(EVALUATION, TEST_SET, SYSTEM, Field("task", "task"), MEASURE),
     content=(Field("value", "decimal"), Field("resolution", "size")),
 )
-SYSTEMS = Form("systems", "system_attribute", key=(EVALUATION, SYSTEM), attributes=True)
-DOCUMENTS = Form("documents", "document_attribute", key=(EVALUATION, TEST_SET, DOCUMENT), attributes=True)
+SYSTEMS = FactForm("systems", "system_attribute", key=(EVALUATION, SYSTEM), attributes=True)
+DOCUMENTS = FactForm("documents", "document_attribute", key=(EVALUATION, TEST_SET, DOCUMENT), attributes=True)
 
 FORMS = (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS)
 FACT_TABLES = tuple(form.table for form in FORMS)

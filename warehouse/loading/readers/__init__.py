@@ -25,7 +25,7 @@ from warehouse.loading.readers import (
 from warehouse.loading.readers.spans import SCHEMES
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.tasks import records
-from warehouse.tasks.records import Field, Form
+from warehouse.tasks.records import FactForm, Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Reader:
 
     name: str
     reads: str
-    forms: tuple[Form, ...]
+    forms: tuple[FactForm, ...]
     example: str
     stage: Callable[[Staging], tuple[Staged, ...]] = tabular.stage
     options: tuple[Option, ...] = ()
@@ -72,7 +72,7 @@ def plugins() -> dict[str, Reader]:
     return {entry.name: entry.load() for entry in entry_points(group=PLUGINS) if entry.name not in READERS}
 
 
-def _table(name: str, reads: str, form: Form, example: str) -> Reader:
+def _table(name: str, reads: str, form: FactForm, example: str) -> Reader:
     return Reader(name, reads, (form,), example, columns=True)
 
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from warehouse.store.sql import Sql
-from warehouse.tasks.records import Kind
+from warehouse.tasks.records import FieldKind
 
 LONGEST_NAME = 200
 LARGEST_COUNT = 999_999_999
@@ -42,7 +42,7 @@ class Check:
         return Sql(self.typed.replace("CELL", column.text))
 
 
-KINDS: dict[Kind, Check] = {
+KINDS: dict[FieldKind, Check] = {
     "name": Check(
         good=f"length(CELL) <= {LONGEST_NAME} and not regexp_matches(CELL, '{_CONTROL}')",
         typed="CELL",
@@ -95,7 +95,7 @@ WHOLE = Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer",
 """How a count is judged that is a number in the file already."""
 
 
-def complaint(kind: Kind, column: str, cell: str | None) -> str:
+def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
     """What is wrong with a cell that failed its check, in one sentence."""
     if cell is None:
         return f"{column} is empty"

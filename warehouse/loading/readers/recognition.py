@@ -116,7 +116,7 @@ def _sacrebleu(start: Start) -> str | None:
     return "being a table of numbers" if len(lines) > 1 and all(map(_is_number, lines[1][1:] or [""])) else None
 
 
-def _table(form: records.Form) -> Callable[[Start], str | None]:
+def _table(form: records.FactForm) -> Callable[[Start], str | None]:
     content = {field.name for field in form.content if field.required}
 
     def recognized(start: Start) -> str | None:

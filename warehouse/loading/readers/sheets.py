@@ -18,13 +18,13 @@ from warehouse.faults import DataError
 from warehouse.loading.readers.kinds import shown
 from warehouse.loading.readers.staging import Matching, Staged, Staging, staged_columns
 from warehouse.store.sql import Sql, name, values
-from warehouse.tasks.records import Form, UnreadableError
+from warehouse.tasks.records import FactForm, UnreadableError
 
 
 class Sheet:
     """The records of one form, in the order in which they are added."""
 
-    def __init__(self, path: Path, form: Form, columns: tuple[str, ...]) -> None:
+    def __init__(self, path: Path, form: FactForm, columns: tuple[str, ...]) -> None:
         self.form, self.columns, self.path = form, columns, path
         self.records = 0
         self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
@@ -43,7 +43,7 @@ class Sheet:
 class Sheets:
     """The sheets of one file; its temporary files are removed when the context is left."""
 
-    def __init__(self, staging: Staging, *forms: Form, named: tuple[str, ...] = ()) -> None:
+    def __init__(self, staging: Staging, *forms: FactForm, named: tuple[str, ...] = ()) -> None:
         """For records of these forms; `named` are the columns of the file that --map may give another name."""
         self._staging, self._forms, self._named = staging, forms, named
         self._sheets: list[Sheet] = []
@@ -60,7 +60,7 @@ class Sheets:
             sheet.close()
         self._folder.cleanup()
 
-    def open(self, form: Form, *columns: str) -> Sheet:
+    def open(self, form: FactForm, *columns: str) -> Sheet:
         """A sheet for records of a form with these columns; those that are no fields of it are attributes.
 
         Raises DataError if a field that the form must have is neither a column nor set.
@@ -137,7 +137,7 @@ class Places:
         return dict(self._staging.database.rows(asked + values(rows)))
 
 
-def refuse_settings(staging: Staging, *forms: Form, named: tuple[str, ...] = ()) -> None:
+def refuse_settings(staging: Staging, *forms: FactForm, named: tuple[str, ...] = ()) -> None:
     """Raises DataError for settings of fields that the forms do not have, and of columns that are not `named`."""
     known = dict.fromkeys(field.name for form in forms for field in form.fields)
     faults = [

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from warehouse.faults import DataError, Fault
 from warehouse.loading.readers.kinds import shown
 from warehouse.store.sql import Sql, join, name, value
-from warehouse.tasks.records import Field, Form
+from warehouse.tasks.records import FactForm, Field
 
 MOST_FAULTS = 20
 """How many faults of a file are told one by one."""
@@ -60,7 +60,7 @@ class Staging:
 
     database: Store
     source: Path
-    form: Form
+    form: FactForm
     fields: Mapping[str, str]
     columns: Mapping[str, str]
     options: Mapping[str, str | None] = dataclass_field(default_factory=dict)
@@ -70,7 +70,7 @@ class Staging:
         """The temporary table that records of the form are staged in."""
         return f"staged_{self.form.name}"
 
-    def of(self, form: Form) -> Staging:
+    def of(self, form: FactForm) -> Staging:
         """The same file, as records of another form."""
         return replace(self, form=form)
 
@@ -114,7 +114,7 @@ class Staged:
     format has no lines; `members` gives the members of an archive that rows come from, for those that come from one.
     """
 
-    form: Form
+    form: FactForm
     columns: Mapping[str, str]
     attributes: tuple[str, ...]
     notes: tuple[str, ...]
@@ -146,7 +146,7 @@ class Matching:
 
     def staged(
         self,
-        form: Form,
+        form: FactForm,
         header: tuple[str, ...],
         lines: Callable[[Iterable[int]], dict[int, int]] | None,
         members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {},

@@ -17,7 +17,7 @@ from warehouse.loading.readers.lines import brief, compression_of, documents, st
 from warehouse.loading.readers.sheets import Places, refuse_settings
 from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.store.sql import Sql, join, name, value
-from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, Form, UnreadableError
+from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm, UnreadableError
 
 FORMS = (LABELS, DOCUMENTS, DECISIONS, SCORES, VALUES)
 QRELS = ("topic", "iteration", "document", "grade")
@@ -133,7 +133,7 @@ def _refuse_repeated(staging: Staging, *key: str) -> None:
 class _Part:
     """Records of one form to stage: what each column is, in SQL over a table."""
 
-    form: Form
+    form: FactForm
     columns: dict[str, str]
     table: str
     order: str

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grammar.errors import QueryError
-from warehouse.query.comparison.pairs import Arena
+from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, Pair, choose, outcomes, shuffled, together
-from warehouse.query.comparison.sums import Arithmetic, Ratios, Sums
+from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums
 from warehouse.query.engine import DuckDBEngine, silent
 
 WHOLE = frozenset({"tukey"})
@@ -23,26 +23,32 @@ WHOLE = frozenset({"tukey"})
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some pairs of arenas that have the same observations, with the contenders of these pairs alone.
+    """Some pairs of comparisons that have the same observations, with the contenders of these pairs alone.
 
     `places` are those of the contenders among all. `at_once` says whether shuffles are one product over systems, None
     where the test does not shuffle pairs together.
     """
 
-    arenas: tuple[Arena, ...]
+    comparisons: tuple[Comparison, ...]
     places: tuple[int, ...]
     at_once: bool | None
 
 
-def tested(arenas: Sequence[Arena], engine: DuckDBEngine) -> Outcomes:
+def tested(comparisons: Sequence[Comparison], engine: DuckDBEngine) -> Outcomes:
     """The outcome of each statistic and pair of one test set, by the engine's own means."""
-    if engine.blocks < 2 or not arenas or len(arenas[0].pairs) < 2 or arenas[0].how.test in WHOLE or arenas[0].runs:
-        return outcomes(arenas, engine.told, engine.threads)
+    if (
+        engine.blocks < 2
+        or not comparisons
+        or len(comparisons[0].pairs) < 2
+        or comparisons[0].how.test in WHOLE
+        or comparisons[0].runs
+    ):
+        return outcomes(comparisons, engine.told, engine.threads)
     found: Outcomes = {}
-    for of_block in engine.each(outcomes_of, list(parted(arenas, engine.blocks))):
+    for of_block in engine.each(outcomes_of, list(parted(comparisons, engine.blocks))):
         if of_block is None:
             # A test refuses a pair, and says which where all are tested in their order.
-            return outcomes(arenas, engine.told, engine.threads)
+            return outcomes(comparisons, engine.told, engine.threads)
         found.update(of_block)
     return found
 
@@ -50,24 +56,28 @@ def tested(arenas: Sequence[Arena], engine: DuckDBEngine) -> Outcomes:
 def outcomes_of(block: Block) -> Outcomes | None:
     """The outcomes of a block, by the places of contenders among all; None where a test refuses a pair."""
     try:
-        found = outcomes(block.arenas) if block.at_once is None else shuffled(block.arenas, silent, 1, block.at_once)
+        found = (
+            outcomes(block.comparisons)
+            if block.at_once is None
+            else shuffled(block.comparisons, silent, 1, block.at_once)
+        )
     except QueryError:
         return None
     return {(label, (block.places[a], block.places[b])): outcome for (label, (a, b)), outcome in found.items()}
 
 
-def parted(arenas: Sequence[Arena], blocks: int) -> Iterator[Block]:
+def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
     """The blocks, about as many as there should be of each kind of work."""
-    common: list[Arena] = []
-    for arena in arenas:
-        if arena.how.test == "randomization" and isinstance(arena.sums, Ratios):
-            if not choose(arena).exactly:
-                shuffles = arena.how.shuffles or SHUFFLES
-                common.append(replace(arena, how=replace(arena.how, shuffles=shuffles)))
+    common: list[Comparison] = []
+    for comparison in comparisons:
+        if comparison.how.test == "randomization" and isinstance(comparison.sums, RatioSums):
+            if not choose(comparison).exactly:
+                shuffles = comparison.how.shuffles or SHUFFLES
+                common.append(replace(comparison, how=replace(comparison.how, shuffles=shuffles)))
                 continue
-            arena = replace(arena, how=replace(arena.how, exact=True))
-        for pairs in _cuts(arena.pairs, blocks):
-            yield _block((arena,), pairs, None)
+            comparison = replace(comparison, how=replace(comparison.how, exact=True))
+        for pairs in _cuts(comparison.pairs, blocks):
+            yield _block((comparison,), pairs, None)
     if common:
         at_once = together(common[0])
         parts = _tiles(common[0].pairs, blocks) if at_once else _cuts(common[0].pairs, blocks)
@@ -94,21 +104,25 @@ def _tiles(pairs: Sequence[Pair], blocks: int) -> Iterator[Sequence[Pair]]:
     yield from tiles.values()
 
 
-def _block(arenas: Sequence[Arena], pairs: Sequence[Pair], at_once: bool | None) -> Block:
+def _block(comparisons: Sequence[Comparison], pairs: Sequence[Pair], at_once: bool | None) -> Block:
     places = tuple(sorted({place for pair in pairs for place in pair}))
     own = {place: number for number, place in enumerate(places)}
     renumbered = tuple((own[a], own[b]) for a, b in pairs)
-    return Block(tuple(_only(arena, places, renumbered) for arena in arenas), places, at_once)
+    return Block(tuple(_only(comparison, places, renumbered) for comparison in comparisons), places, at_once)
 
 
-def _only(arena: Arena, places: tuple[int, ...], pairs: tuple[Pair, ...]) -> Arena:
-    """An arena with some of its contenders, and without the observations, which no test looks at."""
+def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ...]) -> Comparison:
+    """An comparison with some of its contenders, and without the observations, which no test looks at."""
     some = np.array(places, dtype=np.intp)
-    if isinstance(arena.sums, Arithmetic):
-        kept: Sums = replace(arena.sums, counts=arena.sums.counts[some], known=arena.sums.known[some])
+    if isinstance(comparison.sums, FunctionSums):
+        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])
     else:
-        numerators, denominators = arena.sums.numerators[some], arena.sums.denominators[some]
-        kept = replace(arena.sums, numerators=numerators, denominators=denominators, known=arena.sums.known[some])
-    contenders = tuple(arena.field.contenders[place] for place in places)
-    seen = replace(arena.seen, contenders=contenders, counts={}, known={}, values=None)
-    return replace(arena, field=replace(arena.field, contenders=contenders), seen=seen, sums=kept, pairs=pairs)
+        numerators, denominators = comparison.sums.numerators[some], comparison.sums.denominators[some]
+        kept = replace(
+            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
+        )
+    contenders = tuple(comparison.entry.contenders[place] for place in places)
+    seen = replace(comparison.seen, contenders=contenders, counts={}, known={}, values=None)
+    return replace(
+        comparison, entry=replace(comparison.entry, contenders=contenders), seen=seen, sums=kept, pairs=pairs
+    )

@@ -41,7 +41,7 @@ class Observations:
     numbered from 0. `dropped` are the observations that not all systems had.
     """
 
-    contenders: tuple[p.Contender, ...]
+    contenders: tuple[p.System, ...]
     counts: Mapping[str, Integers]
     known: Mapping[str, Booleans]
     values: Floats | None
@@ -55,22 +55,22 @@ class Observations:
         return int(self.cluster.max(initial=-1)) + 1
 
 
-def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observations:
-    """The observations of the contenders of a field, aligned. A field of values has one statistic.
+def observe(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> Observations:
+    """The observations of the contenders of a entry, aligned. A entry of values has one statistic.
 
     Raises QueryError for a document that only some contenders have, unless the plan says to drop it or to count it as
     zero.
     """
-    columns = _columns(field)
-    if _groups(how, field, engine):
-        found = _grouped(engine.columns(sql.grouped_observations(field, how.where, columns)), columns, field)
+    columns = _columns(entry)
+    if _groups(how, entry, engine):
+        found = _grouped(engine.columns(sql.grouped_observations(entry, how.where, columns)), columns, entry)
         if found is not None:
             return found
-    rows = engine.columns(sql.observations(field, how.where, how.exchange, columns))
+    rows = engine.columns(sql.observations(entry, how.where, how.exchange, columns))
     if not len(rows["document"]):
-        raise QueryError(f"no rows on {field.test_set.name} meet the condition")
+        raise QueryError(f"no rows on {entry.test_set.name} meet the condition")
 
-    documents = _whole(engine.columns(sql.documents_by_name(field.test_set))["id"])
+    documents = _whole(engine.columns(sql.documents_by_name(entry.test_set))["id"])
     document = _ranks(_whole(rows["document"]), documents)
     unit = np.zeros_like(document)
     if how.exchange.of == "unit":
@@ -78,21 +78,21 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     width = int(unit.max()) + 1
     keys, place = np.unique(document * width + unit, return_inverse=True)
     place = place.reshape(-1)
-    stored = [index for index, contender in enumerate(field.contenders) if isinstance(contender, p.System)]
-    ids = np.array([field.contenders[index].id for index in stored], dtype=np.int64)  # type: ignore[union-attr]
+    stored = [index for index, contender in enumerate(entry.contenders) if isinstance(contender, p.StoredSystem)]
+    ids = np.array([entry.contenders[index].id for index in stored], dtype=np.int64)  # type: ignore[union-attr]
     order = np.argsort(ids)
     system = np.asarray(stored)[order[np.searchsorted(ids, _whole(rows["system"]), sorter=order)]]
-    shape = (len(field.contenders), len(keys))
+    shape = (len(entry.contenders), len(keys))
 
     present = np.zeros(shape, dtype=np.bool_)
     present[system, place] = True
-    kind: Any = np.float64 if field.task == "values" else np.int64
+    kind: Any = np.float64 if entry.task == "values" else np.int64
     counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
     known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
     for column in columns:
         counts[column][system, place], known[column][system, place] = _read(rows[column], kind)
-    whole = field.replicates.common if field.replicates is not None else 1
-    for index, contender in enumerate(field.contenders):
+    whole = entry.replicates.common if entry.replicates is not None else 1
+    for index, contender in enumerate(entry.contenders):
         if isinstance(contender, p.Baseline):
             _decide(counts, index, np.arange(len(keys)), _YES, whole)
             present[index] = True
@@ -102,43 +102,43 @@ def observe(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Observation
     if not everywhere.all():
         if how.missing == "error":
             lacking = documents[np.unique(keys[~everywhere] // width)]
-            raise _absent(field, present, lacking, engine)
+            raise _absent(entry, present, lacking, engine)
         if how.missing == "drop":
             kept = everywhere
-        elif field.task == "filtering":
-            for index in range(len(field.contenders)):
+        elif entry.task == "filtering":
+            for index in range(len(entry.contenders)):
                 _decide(counts, index, np.flatnonzero(~present[index]), _NO, whole)
     cluster = _clusters(how, rows, place, len(keys))
     return Observations(
-        contenders=field.contenders,
+        contenders=entry.contenders,
         counts={column: grid[:, kept] for column, grid in counts.items()},
         known={column: grid[:, kept] for column, grid in known.items()},
-        values=counts["value"][:, kept] if field.task == "values" else None,
+        values=counts["value"][:, kept] if entry.task == "values" else None,
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
         dropped=int((~kept).sum()),
     )
 
 
-def _groups(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> bool:
+def _groups(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> bool:
     """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
     on. The decisions of a baseline are not in the database.
     """
-    stored = all(isinstance(contender, p.System) for contender in field.contenders)
+    stored = all(isinstance(contender, p.StoredSystem) for contender in entry.contenders)
     each = how.exchange.of == "document" and not how.exchange.attribute
-    return each and stored and len(field.contenders) == 2 and _whole_number(engine, field.test_set) >= MANY
+    return each and stored and len(entry.contenders) == 2 and _whole_number(engine, entry.test_set) >= MANY
 
 
 def _whole_number(engine: DuckDBEngine, test_set: p.TestSet) -> int:
     return int(engine.rows(sql.documents(test_set))[0][0])
 
 
-def _grouped(rows: Mapping[str, Any], columns: tuple[str, ...], field: p.Field) -> Observations | None:
+def _grouped(rows: Mapping[str, Any], columns: tuple[str, ...], entry: p.Entry) -> Observations | None:
     """The observations from documents counted alike, in the order of their counts; None where a system lacks some."""
     times = _whole(rows["times"])
     if not times.size or any(_masked(rows[f"system_{side}"]) is not None for side in (0, 1)):
         return None
-    kind: Any = np.float64 if field.task == "values" else np.int64
+    kind: Any = np.float64 if entry.task == "values" else np.int64
     counts, known = {}, {}
     for column in columns:
         sides = [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)]
@@ -146,33 +146,33 @@ def _grouped(rows: Mapping[str, Any], columns: tuple[str, ...], field: p.Field) 
         known[column] = np.repeat(np.stack([given for _, given in sides]), times, axis=1)
     documents = int(times.sum())
     return Observations(
-        contenders=field.contenders,
+        contenders=entry.contenders,
         counts=counts,
         known=known,
-        values=counts["value"] if field.task == "values" else None,
+        values=counts["value"] if entry.task == "values" else None,
         cluster=np.arange(documents),
         documents=documents,
         dropped=0,
     )
 
 
-def queries(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> tuple[Sql, ...]:
-    """The SQL that brings the observations of a field; one for each statistic where they are values."""
-    parts = [field]
-    if field.task == "values":
-        parts = [replace(field, statistics=(statistic,)) for statistic in field.statistics]
-    if _groups(how, field, engine):
+def queries(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> tuple[Sql, ...]:
+    """The SQL that brings the observations of a entry; one for each statistic where they are values."""
+    parts = [entry]
+    if entry.task == "values":
+        parts = [replace(entry, statistics=(statistic,)) for statistic in entry.statistics]
+    if _groups(how, entry, engine):
         return tuple(sql.grouped_observations(part, how.where, _columns(part)) for part in parts)
     return tuple(sql.observations(part, how.where, how.exchange, _columns(part)) for part in parts)
 
 
-def _columns(field: p.Field) -> tuple[str, ...]:
+def _columns(entry: p.Entry) -> tuple[str, ...]:
     """What is read of each row. A cell of filtering is only known by its neighbours, so all are read."""
-    if field.task == "values":
+    if entry.task == "values":
         return ("value",)
-    if field.task == "filtering":
+    if entry.task == "filtering":
         return filtering.COLUMNS
-    return tuple(dict.fromkeys(column for statistic in field.statistics for column in statistic.columns))
+    return tuple(dict.fromkeys(column for statistic in entry.statistics for column in statistic.columns))
 
 
 def _decide(
@@ -225,14 +225,14 @@ def _ranks(ids: Integers, in_order: Integers) -> Integers:
     return by_id[np.searchsorted(in_order, ids, sorter=by_id)]
 
 
-def _absent(field: p.Field, present: Booleans, lacking: Integers, engine: DuckDBEngine) -> QueryError:
+def _absent(entry: p.Entry, present: Booleans, lacking: Integers, engine: DuckDBEngine) -> QueryError:
     """Names the first documents that not every contender has, and who lacks them."""
     names = [str(name) for (name,) in engine.rows(sql.document_names([int(number) for number in lacking[:5]]))]
-    without = [c.name for index, c in enumerate(field.contenders) if not present[index].all()]
+    without = [c.name for index, c in enumerate(entry.contenders) if not present[index].all()]
     one = len(lacking) == 1
     many = "a document" if one else f"{len(lacking)} documents"
     more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
-    are = f"{many} of {field.test_set.name} {'is' if one else 'are'}"
+    are = f"{many} of {entry.test_set.name} {'is' if one else 'are'}"
     return QueryError(
         f"{are} not there for every system: {', '.join(names)}{more}",
         hints=(

@@ -1,7 +1,7 @@
 """Which procedure answers which test: PROCEDURES, a table by the name of the test.
 
-A procedure takes the arenas of one test set, all with the same pairs, and gives an outcome for each statistic and pair.
-It hands numbers to the significance tests and turns what they refuse into errors of the query.
+A procedure takes the comparisons of one test set, all with the same pairs, and gives an outcome for each statistic and
+pair. It hands numbers to the significance tests and turns what they refuse into errors of the query.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grammar.errors import QueryError
-from warehouse.query.comparison.pairs import Arena
-from warehouse.query.comparison.sums import Arithmetic, Ratios
+from warehouse.query.comparison.pairs import Comparison
+from warehouse.query.comparison.sums import FunctionSums, RatioSums
 from warehouse.query.engine import Told, silent
 from warehouse.significance import bootstrap, independent, matched, multiple
 from warehouse.significance import replicates as runs
@@ -34,13 +34,13 @@ Pair = tuple[int, int]
 Outcomes = dict[tuple[str, Pair], Outcome]
 """By the label of the statistic and the places of the two contenders."""
 
-Procedure = Callable[[Sequence[Arena], Told, int], Outcomes]
-"""From arenas, who is told, and the number of threads, which changes no outcome."""
+Procedure = Callable[[Sequence[Comparison], Told, int], Outcomes]
+"""From comparisons, who is told, and the number of threads, which changes no outcome."""
 
 
-def outcomes(arenas: Sequence[Arena], told: Told = silent, threads: int = 1) -> Outcomes:
+def outcomes(comparisons: Sequence[Comparison], told: Told = silent, threads: int = 1) -> Outcomes:
     """The outcome of each statistic and pair of one test set; `told` hears how much of it is done."""
-    return PROCEDURES[arenas[0].how.test](arenas, told, threads) if arenas else {}
+    return PROCEDURES[comparisons[0].how.test](comparisons, told, threads) if comparisons else {}
 
 
 def _part(told: Told, place: int, parts: int) -> Told:
@@ -58,7 +58,7 @@ def _counted(told: Told, whole: int) -> Tick:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How the pairs of an arena are randomized: exact or by shuffles, and why. Costs are of the pairs, in their
+    """How the pairs of an comparison are randomized: exact or by shuffles, and why. Costs are of the pairs, in their
     order.
     """
 
@@ -67,19 +67,19 @@ class Choice:
     costs: tuple[Cost, ...]
 
 
-def choose(arena: Arena, priced: bool = False) -> Choice:
+def choose(comparison: Comparison, priced: bool = False) -> Choice:
     """Exact where it is asked for, or where nothing is asked for and all pairs together are affordable; else
     shuffles. The costs of shuffled pairs are left out unless all are to be `priced`.
     """
-    how = arena.how
+    how = comparison.how
     if how.shuffles is not None:
         return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
     if how.adjust == "maxt":
         return Choice(False, "maxt adjusts by shuffles", ())
     costs: list[Cost] = []
     affordable = True
-    for pair in arena.pairs:
-        costs.append(exact.cost(arena.paired(*arena.asked(pair))))
+    for pair in comparison.pairs:
+        costs.append(exact.cost(comparison.paired(*comparison.asked(pair))))
         affordable = affordable and exact.affordable_together(costs)
         if not (affordable or how.exact or priced):
             costs = []
@@ -91,39 +91,39 @@ def choose(arena: Arena, priced: bool = False) -> Choice:
     return Choice(False, "counting every exchange of all pairs would cost too much unasked", tuple(costs))
 
 
-def _unaffordable(arena: Arena, pair: Pair, cost: Cost) -> QueryError:
-    names = " and ".join(arena.field.contenders[place].name for place in pair)
+def _unaffordable(comparison: Comparison, pair: Pair, cost: Cost) -> QueryError:
+    names = " and ".join(comparison.entry.contenders[place].name for place in pair)
     return QueryError(
         f"the exact test of {names} would take about {cost.operations:.0e} steps and {cost.bytes / 1e9:.1f} GB",
         hints=(f"say shuffles {SHUFFLES} instead",),
     )
 
 
-def _randomization(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
+def _randomization(comparisons: Sequence[Comparison], told: Told, threads: int) -> Outcomes:
     """Exact for some statistics, common shuffles for the others."""
     found: Outcomes = {}
     common = []
-    for place, arena in enumerate(arenas):
-        of_arena = _part(told, place, len(arenas))
-        if arena.runs:
-            found.update(_of_runs(arena))
-        elif isinstance(arena.sums, Arithmetic):
-            found.update(_arbitrary(arena, arena.sums, of_arena, threads))
-        elif (choice := choose(arena)).exactly:
-            found.update(_exactly(arena, choice.costs, of_arena, threads))
+    for place, comparison in enumerate(comparisons):
+        of_comparison = _part(told, place, len(comparisons))
+        if comparison.runs:
+            found.update(_of_runs(comparison))
+        elif isinstance(comparison.sums, FunctionSums):
+            found.update(_arbitrary(comparison, comparison.sums, of_comparison, threads))
+        elif (choice := choose(comparison)).exactly:
+            found.update(_exactly(comparison, choice.costs, of_comparison, threads))
         else:
-            common.append(arena)
+            common.append(comparison)
     if common:
-        found.update(shuffled(common, lambda share: told(1 - (1 - share) * len(common) / len(arenas)), threads))
+        found.update(shuffled(common, lambda share: told(1 - (1 - share) * len(common) / len(comparisons)), threads))
     return found
 
 
-def _of_runs(arena: Arena) -> Outcomes:
+def _of_runs(comparison: Comparison) -> Outcomes:
     """The runs of two systems divided anew: every division where there are not too many, else shuffles."""
-    how = arena.how
+    how = comparison.how
     found: Outcomes = {}
-    for pair in arena.pairs:
-        a, b = (arena.runs[place] for place in arena.asked(pair))
+    for pair in comparison.pairs:
+        a, b = (comparison.runs[place] for place in comparison.asked(pair))
         ways = runs.divisions(len(a), len(b))
         if how.exact and ways > runs.MOST_DIVISIONS:
             raise QueryError(
@@ -131,66 +131,66 @@ def _of_runs(arena: Arena) -> Outcomes:
                 hints=(f"say shuffles {SHUFFLES} instead",),
             )
         shuffles = how.shuffles or (SHUFFLES if ways > runs.MOST_DIVISIONS else None)
-        found[arena.statistic.label, pair] = runs.pair(a, b, shuffles, how.seed, arena.stream, how.sides)
+        found[comparison.statistic.label, pair] = runs.pair(a, b, shuffles, how.seed, comparison.stream, how.sides)
     return found
 
 
-def _exactly(arena: Arena, costs: Sequence[Cost], told: Told, threads: int) -> Outcomes:
+def _exactly(comparison: Comparison, costs: Sequence[Cost], told: Told, threads: int) -> Outcomes:
     """The exact test of each pair, several at a time as far as memory goes."""
-    for pair, cost in zip(arena.pairs, costs, strict=True):
+    for pair, cost in zip(comparison.pairs, costs, strict=True):
         if not cost.possible:
-            raise _unaffordable(arena, pair, cost)
+            raise _unaffordable(comparison, pair, cost)
     at_once = exact.POSSIBLE_BYTES // max(1, *(cost.bytes for cost in costs))
 
     def tested(pair: Pair) -> Outcome:
-        return exact.pair(arena.paired(*arena.asked(pair)), arena.how.sides)
+        return exact.pair(comparison.paired(*comparison.asked(pair)), comparison.how.sides)
 
     found: Outcomes = {}
-    for pair, outcome in zip(arena.pairs, in_order(tested, arena.pairs, min(threads, at_once)), strict=True):
-        found[arena.statistic.label, pair] = outcome
-        told(len(found) / len(arena.pairs))
+    for pair, outcome in zip(comparison.pairs, in_order(tested, comparison.pairs, min(threads, at_once)), strict=True):
+        found[comparison.statistic.label, pair] = outcome
+        told(len(found) / len(comparison.pairs))
     return found
 
 
-def _arbitrary(arena: Arena, sums: Arithmetic, told: Told, threads: int) -> Outcomes:
+def _arbitrary(comparison: Comparison, sums: FunctionSums, told: Told, threads: int) -> Outcomes:
     """Shuffles of a measure that is no ratio, a pair at a time over the same coins as the others."""
-    how = arena.how
+    how = comparison.how
     if how.exact:
         raise QueryError(
-            f"{arena.statistic.label} is no ratio of sums, so its exchanges cannot be counted exactly",
+            f"{comparison.statistic.label} is no ratio of sums, so its exchanges cannot be counted exactly",
             hints=(f"say shuffles {SHUFFLES} instead",),
         )
     return {
-        (arena.statistic.label, (a, b)): arbitrary.pair(
+        (comparison.statistic.label, (a, b)): arbitrary.pair(
             sums.counts[a],
             sums.counts[b],
             sums.values,
             sums.exactly,
             how.shuffles or SHUFFLES,
             how.seed,
-            arena.stream,
+            comparison.stream,
             how.sides,
-            _counted(_part(told, place, len(arena.pairs)), how.shuffles or SHUFFLES),
+            _counted(_part(told, place, len(comparison.pairs)), how.shuffles or SHUFFLES),
             threads,
         )
-        for place, (a, b) in enumerate(arena.pairs)
+        for place, (a, b) in enumerate(comparison.pairs)
     }
 
 
-def together(arena: Arena) -> bool:
+def together(comparison: Comparison) -> bool:
     """Whether one product over systems serves all pairs better than a pair at a time."""
-    return len(arena.pairs) > len(arena.field.contenders)
+    return len(comparison.pairs) > len(comparison.entry.contenders)
 
 
-def shuffled(arenas: Sequence[Arena], told: Told, threads: int, at_once: bool | None = None) -> Outcomes:
-    """Common shuffles of all arenas; all pairs at once or one after another, whichever serves better unless said."""
-    how, stream = arenas[0].how, arenas[0].stream
+def shuffled(comparisons: Sequence[Comparison], told: Told, threads: int, at_once: bool | None = None) -> Outcomes:
+    """Common shuffles of all comparisons; all pairs at once or one after another, whichever is better unless said."""
+    how, stream = comparisons[0].how, comparisons[0].stream
     shuffles = how.shuffles or SHUFFLES
-    if not (together(arenas[0]) if at_once is None else at_once):
-        asked = [(arena, pair) for arena in arenas for pair in arena.pairs]
+    if not (together(comparisons[0]) if at_once is None else at_once):
+        asked = [(comparison, pair) for comparison in comparisons for pair in comparison.pairs]
         return {
-            (arena.statistic.label, pair): randomization.pair(
-                arena.paired(*arena.asked(pair)),
+            (comparison.statistic.label, pair): randomization.pair(
+                comparison.paired(*comparison.asked(pair)),
                 shuffles,
                 how.seed,
                 stream,
@@ -198,90 +198,90 @@ def shuffled(arenas: Sequence[Arena], told: Told, threads: int, at_once: bool | 
                 _counted(_part(told, place, len(asked)), shuffles),
                 threads,
             )
-            for place, (arena, pair) in enumerate(asked)
+            for place, (comparison, pair) in enumerate(asked)
         }
-    measures = [arena.many for arena in arenas]
+    measures = [comparison.many for comparison in comparisons]
     nge = randomization.all_pairs(measures, shuffles, how.seed, stream, how.sides, _counted(told, shuffles), threads)
     found: Outcomes = {}
-    for arena, of_measure in zip(arenas, nge.tolist(), strict=True):
-        for pair in arena.pairs:
-            a, b = arena.asked(pair)
-            found[arena.statistic.label, pair] = approximate(of_measure[a][b], shuffles)
+    for comparison, of_measure in zip(comparisons, nge.tolist(), strict=True):
+        for pair in comparison.pairs:
+            a, b = comparison.asked(pair)
+            found[comparison.statistic.label, pair] = approximate(of_measure[a][b], shuffles)
     return found
 
 
-def _tukey(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
+def _tukey(comparisons: Sequence[Comparison], told: Told, threads: int) -> Outcomes:
     found: Outcomes = {}
-    for place, arena in enumerate(arenas):
-        how, shuffles = arena.how, arena.how.shuffles or SHUFFLES
-        tick = _counted(_part(told, place, len(arenas)), shuffles)
-        nge = multiple.tukey(arena.many, shuffles, how.seed, arena.stream, how.sides, tick, threads)
-        for pair in arena.pairs:
-            found[arena.statistic.label, pair] = approximate(int(nge[arena.asked(pair)]), shuffles)
+    for place, comparison in enumerate(comparisons):
+        how, shuffles = comparison.how, comparison.how.shuffles or SHUFFLES
+        tick = _counted(_part(told, place, len(comparisons)), shuffles)
+        nge = multiple.tukey(comparison.many, shuffles, how.seed, comparison.stream, how.sides, tick, threads)
+        for pair in comparison.pairs:
+            found[comparison.statistic.label, pair] = approximate(int(nge[comparison.asked(pair)]), shuffles)
     return found
 
 
 # --- one pair at a time -----------------------------------------------------------------------------------------------
 
 
-def _each(test: Callable[[Arena, Pair], Outcome]) -> Procedure:
+def _each(test: Callable[[Comparison, Pair], Outcome]) -> Procedure:
     """A procedure that tests one pair after another; what a test refuses is an error of the query."""
 
-    def run(arenas: Sequence[Arena], told: Told, threads: int) -> Outcomes:
+    def run(comparisons: Sequence[Comparison], told: Told, threads: int) -> Outcomes:
         found: Outcomes = {}
-        for place, arena in enumerate(arenas):
-            tested = in_order(partial(_fitting, test, arena), arena.pairs, threads)
-            for done, (pair, outcome) in enumerate(zip(arena.pairs, tested, strict=True), start=1):
-                found[arena.statistic.label, pair] = outcome
-                _part(told, place, len(arenas))(done / len(arena.pairs))
+        for place, comparison in enumerate(comparisons):
+            tested = in_order(partial(_fitting, test, comparison), comparison.pairs, threads)
+            for done, (pair, outcome) in enumerate(zip(comparison.pairs, tested, strict=True), start=1):
+                found[comparison.statistic.label, pair] = outcome
+                _part(told, place, len(comparisons))(done / len(comparison.pairs))
         return found
 
     return run
 
 
-def _fitting(test: Callable[[Arena, Pair], Outcome], arena: Arena, pair: Pair) -> Outcome:
+def _fitting(test: Callable[[Comparison, Pair], Outcome], comparison: Comparison, pair: Pair) -> Outcome:
     try:
-        return test(arena, arena.asked(pair))
+        return test(comparison, comparison.asked(pair))
     except ValueError as error:
-        names = " and ".join(arena.field.contenders[place].name for place in pair)
+        names = " and ".join(comparison.entry.contenders[place].name for place in pair)
         raise QueryError(
-            f"{arena.how.test} does not fit {arena.statistic.label} of {names}: {error}",
+            f"{comparison.how.test} does not fit {comparison.statistic.label} of {names}: {error}",
             hints=("test randomization fits every measure (Yeh 2000, section 3.2)",),
         ) from None
 
 
-def _bootstrap(arena: Arena, pair: Pair) -> Outcome:
-    how = arena.how
-    return bootstrap.pair(arena.paired(*pair), how.shuffles or SHUFFLES, how.seed, arena.stream, how.sides)
+def _bootstrap(comparison: Comparison, pair: Pair) -> Outcome:
+    how = comparison.how
+    return bootstrap.pair(comparison.paired(*pair), how.shuffles or SHUFFLES, how.seed, comparison.stream, how.sides)
 
 
-def _differences(arena: Arena, pair: Pair) -> NDArray[np.int64]:
+def _differences(comparison: Comparison, pair: Pair) -> NDArray[np.int64]:
     """What a matched-pair test looks at: the difference on each exchange unit.
 
     For a mean over documents these are the documents on which both systems have a value.
     """
-    paired = arena.paired(*pair)
-    if not arena.statistic.averaged:
+    paired = comparison.paired(*pair)
+    if not comparison.statistic.averaged:
         return matched.differences(paired)
     both = (paired.denominator_a == paired.denominator_b) & (paired.denominator_a > 0)
     found: NDArray[np.int64] = (paired.numerator_a - paired.numerator_b)[both]
     return found
 
 
-def _sign(arena: Arena, pair: Pair) -> Outcome:
-    return matched.sign(_differences(arena, pair), arena.how.sides)
+def _sign(comparison: Comparison, pair: Pair) -> Outcome:
+    return matched.sign(_differences(comparison, pair), comparison.how.sides)
 
 
-def _wilcoxon(arena: Arena, pair: Pair) -> Outcome:
-    return matched.wilcoxon(_differences(arena, pair), arena.how.sides)
+def _wilcoxon(comparison: Comparison, pair: Pair) -> Outcome:
+    return matched.wilcoxon(_differences(comparison, pair), comparison.how.sides)
 
 
-def _t(arena: Arena, pair: Pair) -> Outcome:
-    return matched.t(_differences(arena, pair), arena.how.sides)
+def _t(comparison: Comparison, pair: Pair) -> Outcome:
+    return matched.t(_differences(comparison, pair), comparison.how.sides)
 
 
-def _mcnemar(arena: Arena, pair: Pair) -> Outcome:
-    paired = arena.paired(*pair)
+def _mcnemar(comparison: Comparison, pair: Pair) -> Outcome:
+    paired = comparison.paired(*pair)
     differences = matched.differences(paired)
     largest = max(int(paired.numerator_a.max(initial=0)), int(paired.numerator_b.max(initial=0)))
     for numerator in (paired.numerator_a, paired.numerator_b):
@@ -290,32 +290,32 @@ def _mcnemar(arena: Arena, pair: Pair) -> Outcome:
                 "it needs items that are right or wrong, and some are right in part; exchange by unit may help"
             )
     wins, losses = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    return matched.mcnemar(wins, losses, arena.how.sides)
+    return matched.mcnemar(wins, losses, comparison.how.sides)
 
 
-def _two_sample_t(arena: Arena, pair: Pair) -> Outcome:
-    a, b = (arena.unit_values[place] for place in pair)
-    return independent.two_sample_t(a[~np.isnan(a)], b[~np.isnan(b)], arena.how.sides)
+def _two_sample_t(comparison: Comparison, pair: Pair) -> Outcome:
+    a, b = (comparison.unit_values[place] for place in pair)
+    return independent.two_sample_t(a[~np.isnan(a)], b[~np.isnan(b)], comparison.how.sides)
 
 
-def _z(arena: Arena, pair: Pair) -> Outcome:
-    (hits_a, units_a), (hits_b, units_b) = (_proportion(arena, place) for place in pair)
-    return independent.z(hits_a, units_a, hits_b, units_b, arena.how.sides)
+def _z(comparison: Comparison, pair: Pair) -> Outcome:
+    (hits_a, units_a), (hits_b, units_b) = (_proportion(comparison, place) for place in pair)
+    return independent.z(hits_a, units_a, hits_b, units_b, comparison.how.sides)
 
 
-def _chi_square(arena: Arena, pair: Pair) -> Outcome:
-    (hits_a, units_a), (hits_b, units_b) = (_proportion(arena, place) for place in pair)
-    return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, arena.how.sides)
+def _chi_square(comparison: Comparison, pair: Pair) -> Outcome:
+    (hits_a, units_a), (hits_b, units_b) = (_proportion(comparison, place) for place in pair)
+    return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, comparison.how.sides)
 
 
-def _proportion(arena: Arena, place: int) -> Pair:
+def _proportion(comparison: Comparison, place: int) -> Pair:
     """How many items a system has right, and of how many; for measures that count items."""
-    if not arena.statistic.measure.proportion or arena.statistic.averaged:
+    if not comparison.statistic.measure.proportion or comparison.statistic.averaged:
         raise ValueError("it needs a share of counted items, as recall and precision are")
-    hits = arena.ratios.factor * int(arena.ratios.numerators[place].sum())
+    hits = comparison.ratios.factor * int(comparison.ratios.numerators[place].sum())
     if hits.denominator != 1:
         raise ValueError(f"it needs whole items, and partial credit makes them {float(hits)}; say partial=0")
-    return int(hits), int(arena.ratios.denominators[place].sum())
+    return int(hits), int(comparison.ratios.denominators[place].sum())
 
 
 PROCEDURES: Mapping[str, Procedure] = {
@@ -335,17 +335,22 @@ PROCEDURES: Mapping[str, Procedure] = {
 # --- adjustment and intervals -----------------------------------------------------------------------------------------
 
 
-def adjusted(arena: Arena, found: Outcomes) -> dict[Pair, float]:
+def adjusted(comparison: Comparison, found: Outcomes) -> dict[Pair, float]:
     """The adjusted level of each pair; the family is all pairs of one statistic on one test set. Empty without
     adjustment.
     """
-    how = arena.how
+    how = comparison.how
     if how.adjust == "none":
         return {}
     if how.adjust == "maxt":
         shuffles = how.shuffles or SHUFFLES
         levels = multiple.westfall_young(
-            arena.many, [arena.asked(pair) for pair in arena.pairs], shuffles, how.seed, arena.stream, how.sides
+            comparison.many,
+            [comparison.asked(pair) for pair in comparison.pairs],
+            shuffles,
+            how.seed,
+            comparison.stream,
+            how.sides,
         )
     else:
         by_name = {
@@ -353,47 +358,49 @@ def adjusted(arena: Arena, found: Outcomes) -> dict[Pair, float]:
             "holm": multiple.holm,
             "bh": multiple.benjamini_hochberg,
         }
-        levels = by_name[how.adjust]([found[arena.statistic.label, pair].p for pair in arena.pairs])
-    return {pair: float(level) for pair, level in zip(arena.pairs, levels, strict=True)}
+        levels = by_name[how.adjust]([found[comparison.statistic.label, pair].p for pair in comparison.pairs])
+    return {pair: float(level) for pair, level in zip(comparison.pairs, levels, strict=True)}
 
 
 RESAMPLES = 2000
 
 
-def intervals(arenas: Sequence[Arena], threads: int = 1) -> dict[tuple[str, Pair], tuple[float, float]]:
+def intervals(comparisons: Sequence[Comparison], threads: int = 1) -> dict[tuple[str, Pair], tuple[float, float]]:
     """The 95% bootstrap interval of each difference, all over the same resamples of one test set."""
     found: dict[tuple[str, Pair], tuple[float, float]] = {}
-    ratios = [arena for arena in arenas if isinstance(arena.sums, Ratios) and not arena.runs]
-    for arena in arenas:
-        how, sums = arena.how, arena.sums
-        if arena.runs:
-            for a, b in arena.pairs:
-                drawn = runs.interval(arena.runs[a], arena.runs[b], RESAMPLES, how.seed, arena.stream)
-                found[arena.statistic.label, (a, b)] = drawn
-        elif isinstance(sums, Arithmetic):
+    ratios = [
+        comparison for comparison in comparisons if isinstance(comparison.sums, RatioSums) and not comparison.runs
+    ]
+    for comparison in comparisons:
+        how, sums = comparison.how, comparison.sums
+        if comparison.runs:
+            for a, b in comparison.pairs:
+                drawn = runs.interval(comparison.runs[a], comparison.runs[b], RESAMPLES, how.seed, comparison.stream)
+                found[comparison.statistic.label, (a, b)] = drawn
+        elif isinstance(sums, FunctionSums):
             if how.interval != "percentile":
                 raise QueryError(
-                    f"{arena.statistic.label} is no ratio of sums, so it has no {how.interval} interval",
+                    f"{comparison.statistic.label} is no ratio of sums, so it has no {how.interval} interval",
                     hints=("say interval percentile",),
                 )
-            for a, b in arena.pairs:
+            for a, b in comparison.pairs:
                 limits = arbitrary.interval(
-                    sums.counts[a], sums.counts[b], sums.values, RESAMPLES, how.seed, arena.stream
+                    sums.counts[a], sums.counts[b], sums.values, RESAMPLES, how.seed, comparison.stream
                 )
-                found[arena.statistic.label, (a, b)] = limits
+                found[comparison.statistic.label, (a, b)] = limits
     if ratios:
         first = ratios[0]
         limits_of = bootstrap.intervals(
-            [arena.many for arena in ratios],
+            [comparison.many for comparison in ratios],
             first.pairs,
-            [float(arena.ratios.factor) for arena in ratios],
+            [float(comparison.ratios.factor) for comparison in ratios],
             RESAMPLES,
             first.how.seed,
             first.stream,
             kind=first.how.interval,
             threads=threads,
         )
-        for place, arena in enumerate(ratios):
-            for pair, (low, high) in zip(arena.pairs, limits_of[place].tolist(), strict=True):
-                found[arena.statistic.label, pair] = (low, high)
+        for place, comparison in enumerate(ratios):
+            for pair, (low, high) in zip(comparison.pairs, limits_of[place].tolist(), strict=True):
+                found[comparison.statistic.label, pair] = (low, high)
     return found

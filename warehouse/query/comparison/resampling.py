@@ -15,7 +15,7 @@ from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Floats, Observations, observe
 from warehouse.query.comparison.procedures import RESAMPLES
-from warehouse.query.comparison.sums import Arithmetic, Ratios, sums
+from warehouse.query.comparison.sums import FunctionSums, RatioSums, sums
 from warehouse.query.engine import DuckDBEngine
 from warehouse.significance import bootstrap
 from warehouse.significance.paired import Many
@@ -29,18 +29,18 @@ class Spread:
     intervals: dict[tuple[str, str], tuple[float, float]]
 
 
-def spread(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Spread:
+def spread(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> Spread:
     """The intervals of the contenders with documents of their own, over the same resamples of a test set.
 
     Figures that were only printed have none, nor has a measure of a ranking.
     """
-    systems = tuple(contender for contender in field.contenders if isinstance(contender, p.System))
-    statistics = tuple(each for each in field.statistics if each.ratio is not None or each.expression is not None)
+    systems = tuple(contender for contender in entry.contenders if isinstance(contender, p.StoredSystem))
+    statistics = tuple(each for each in entry.statistics if each.ratio is not None or each.expression is not None)
     found = Spread(0, {})
-    if field.task == "published" or not systems or not statistics:
+    if entry.task == "published" or not systems or not statistics:
         return found
-    stream = zlib.crc32(field.test_set.own_name.encode())
-    for seen, asked in _observed(how, replace(field, contenders=systems, statistics=statistics), engine):
+    stream = zlib.crc32(entry.test_set.own_name.encode())
+    for seen, asked in _observed(how, replace(entry, contenders=systems, statistics=statistics), engine):
         for statistic in asked:
             limits = _intervals(seen, statistic, how.seed, stream)
             for contender, (low, high) in zip(seen.contenders, limits.tolist(), strict=True):
@@ -51,18 +51,18 @@ def spread(how: p.Testing, field: p.Field, engine: DuckDBEngine) -> Spread:
 
 
 def _observed(
-    how: p.Testing, field: p.Field, engine: DuckDBEngine
+    how: p.Testing, entry: p.Entry, engine: DuckDBEngine
 ) -> Iterator[tuple[Observations, tuple[Statistic, ...]]]:
     """The observations with the statistics to read from them: all systems together, or each apart where they do not
     have the same documents.
     """
-    parts = [(each,) for each in field.statistics] if field.task == "values" else [field.statistics]
+    parts = [(each,) for each in entry.statistics] if entry.task == "values" else [entry.statistics]
     for statistics in parts:
-        together = replace(field, statistics=statistics)
+        together = replace(entry, statistics=statistics)
         try:
             yield observe(replace(how, missing="error"), together, engine), statistics
         except QueryError:
-            for system in field.contenders:
+            for system in entry.contenders:
                 try:
                     yield observe(how, replace(together, contenders=(system,)), engine), statistics
                 except QueryError:
@@ -77,7 +77,7 @@ def _intervals(seen: Observations, statistic: Statistic, seed: int, stream: int)
     defined = [place for place in range(len(seen.contenders)) if each.exact_value(place) is not None]
     if not defined:
         return found
-    if isinstance(each, Ratios):
+    if isinstance(each, RatioSums):
         # A system alone stands beside itself: what is resampled are two or more.
         rows = defined if len(defined) > 1 else defined * 2
         many = Many(each.numerators[rows], each.denominators[rows])
@@ -88,7 +88,7 @@ def _intervals(seen: Observations, statistic: Statistic, seed: int, stream: int)
     return found
 
 
-def _of_arithmetic(each: Arithmetic, units: int, defined: list[int], seed: int, stream: int) -> Floats:
+def _of_arithmetic(each: FunctionSums, units: int, defined: list[int], seed: int, stream: int) -> Floats:
     drawn = [
         np.stack([each.resample(place, counts) for place in defined])
         for counts in bootstrap.resampled(units, None, RESAMPLES, seed, stream)

@@ -1,7 +1,7 @@
 """The sums of one statistic in each exchange unit, as significance tests take them.
 
-`Ratios` are numerators and denominators as whole numbers, `Arithmetic` the counts of a measure that is no ratio. Both
-tell a system's value, its values unit by unit, and the difference of two systems, each rounded once.
+`RatioSums` are numerators and denominators as whole numbers, `FunctionSums` the counts of a measure that is not a
+ratio. Both tell a system's value, its values unit by unit, and the difference of two systems, each rounded once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AT_ONCE = 2**17
 
 
 @dataclass(frozen=True, slots=True)
-class Ratios:
+class RatioSums:
     """Numerator and denominator of a statistic, of shape (systems, exchange units).
 
     A system's value is `factor` · ΣN / ΣD. Numerator sums that differ by no more than `slack` are ties.
@@ -64,7 +64,7 @@ class Ratios:
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class FunctionSums:
     """The counts that an expression is computed from, of shape (systems, columns, exchange units)."""
 
     expression: Expression
@@ -99,7 +99,7 @@ class Arithmetic:
         return _differing(tuple(self.counts.transpose(1, 0, 2)), pairs)
 
 
-Sums = Ratios | Arithmetic
+Sums = RatioSums | FunctionSums
 
 
 def sums(seen: Observations, statistic: Statistic) -> Sums:
@@ -121,7 +121,7 @@ def sums(seen: Observations, statistic: Statistic) -> Sums:
     if statistic.expression is None:
         raise ValueError(f"{statistic.label} is no arithmetic of sums")
     counts = np.stack([_clustered(seen, seen.counts[column]) for column in statistic.columns], axis=1)
-    return Arithmetic(statistic.expression, statistic.columns, counts, known)
+    return FunctionSums(statistic.expression, statistic.columns, counts, known)
 
 
 def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -139,7 +139,7 @@ def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> 
     return found
 
 
-def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> Ratios:
+def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> RatioSums:
     """The mean over documents as a ratio: the values of the documents in fixed point over how many have one."""
     factor = Fraction(1)
     if statistic.ratio is not None:
@@ -167,8 +167,8 @@ def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[st
 
 def _ratios(
     seen: Observations, over: Integers, under: Integers, factor: Fraction, slack: int, known: Booleans
-) -> Ratios:
-    return Ratios(_clustered(seen, over), _clustered(seen, under), factor, slack, known)
+) -> RatioSums:
+    return RatioSums(_clustered(seen, over), _clustered(seen, under), factor, slack, known)
 
 
 def _clustered(seen: Observations, counts: Integers) -> Integers:

@@ -1,4 +1,4 @@
-"""What the tests of an arena decide, and how a tested result is called: shared by `compare` and `group`."""
+"""What the tests of an comparison decide, and how a tested result is called: shared by `compare` and `group`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import ceil, log
 
 from warehouse.query import plan as p
-from warehouse.query.comparison.pairs import Arena
+from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import Outcomes, Pair, adjusted
-from warehouse.query.comparison.sums import Ratios
+from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.labels import signature
 from warehouse.results import Cell
 from warehouse.significance.confidence import Verdict, confidence, verdict
@@ -31,13 +31,13 @@ class Decided:
     verdict: Verdict
 
 
-def decide(arena: Arena, found: Outcomes) -> dict[Pair, Decided]:
-    """The verdict on each pair of an arena."""
-    levels = adjusted(arena, found)
-    level, wanted = float(arena.how.level), float(arena.how.confidence)
+def decide(comparison: Comparison, found: Outcomes) -> dict[Pair, Decided]:
+    """The verdict on each pair of an comparison."""
+    levels = adjusted(comparison, found)
+    level, wanted = float(comparison.how.level), float(comparison.how.confidence)
     decided = {}
-    for pair in arena.pairs:
-        outcome = found[arena.statistic.label, pair]
+    for pair in comparison.pairs:
+        outcome = found[comparison.statistic.label, pair]
         p_adjusted = levels.get(pair)
         p_decisive = outcome.p if p_adjusted is None else p_adjusted
         # The level that the adjustment leaves to this one comparison.
@@ -71,7 +71,7 @@ def testing_title(how: p.Testing, methods: Sequence[Cell], shuffles: Sequence[Ce
 
 
 def testing_signature(
-    text: str, how: p.Testing, fields: Sequence[p.Field], shuffles: Sequence[Cell], catalog: Catalog
+    text: str, how: p.Testing, entries: Sequence[p.Entry], shuffles: Sequence[Cell], catalog: Catalog
 ) -> str:
     """The signature of a tested result."""
     counts = sorted({count for count in shuffles if isinstance(count, int)})
@@ -85,7 +85,7 @@ def testing_signature(
         f"missing {how.missing}",
         *(["interval bca"] if how.interval == "bca" else []),
     ]
-    return signature(text, fields, catalog, *deciding)
+    return signature(text, entries, catalog, *deciding)
 
 
 def hopeless(how: p.Testing) -> Iterator[str]:
@@ -105,26 +105,29 @@ def hopeless(how: p.Testing) -> Iterator[str]:
         )
 
 
-def arena_notes(arena: Arena) -> Iterator[str]:
-    """What the observations of an arena leave out."""
-    where = arena.field.test_set.name
-    if arena.field.replicates is not None:
-        yield f"{where}: each system is the average of its replicates by system.{arena.field.replicates.attribute}"
-    if arena.runs and arena.how.shuffles is None:
-        least = min(smallest(len(arena.runs[a]), len(arena.runs[b]), arena.how.sides) for a, b in arena.pairs)
-        if least > float(arena.how.level):
-            level = arena.how.level
+def comparison_notes(comparison: Comparison) -> Iterator[str]:
+    """What the observations of an comparison leave out."""
+    where = comparison.entry.test_set.name
+    if comparison.entry.replicates is not None:
+        yield f"{where}: each system is the average of its replicates by system.{comparison.entry.replicates.attribute}"
+    if comparison.runs and comparison.how.shuffles is None:
+        least = min(
+            smallest(len(comparison.runs[a]), len(comparison.runs[b]), comparison.how.sides)
+            for a, b in comparison.pairs
+        )
+        if least > float(comparison.how.level):
+            level = comparison.how.level
             yield f"{where}: of so few replicates p is {least:.2g} at least, and never reaches the level {level}"
-    if arena.statistic.averaged and isinstance(arena.sums, Ratios):
-        label = arena.statistic.label
-        without = int((arena.sums.denominators == 0).any(axis=0).sum())
+    if comparison.statistic.averaged and isinstance(comparison.sums, RatioSums):
+        label = comparison.statistic.label
+        without = int((comparison.sums.denominators == 0).any(axis=0).sum())
         if without:
             has, are = ("1 document has", "is") if without == 1 else (f"{without} documents have", "are")
             yield f"{label} on {where}: {has} no value for some system and {are} left out of its mean"
-        if without and arena.how.test in MATCHED:
+        if without and comparison.how.test in MATCHED:
             yield (
-                f"{arena.how.test} looks only at the documents of {where} for which both systems of a pair have a "
+                f"{comparison.how.test} looks only at the documents of {where} for which both systems of a pair have a "
                 "value, so what it tests is not quite the difference of the two means"
             )
-    if arena.seen.dropped:
-        yield f"{arena.seen.dropped} observations of {where} were left out because not every system has them"
+    if comparison.seen.dropped:
+        yield f"{comparison.seen.dropped} observations of {where} were left out because not every system has them"

@@ -79,7 +79,7 @@ def _attributes(node: n.Condition) -> list[str]:
             return [of for each in conditions for of in _attributes(each)]
         case n.Not(condition):
             return _attributes(condition)
-        case n.Comparison(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute):
+        case n.Relation(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute):
             return [attribute.of.casefold()]
 
 
@@ -103,7 +103,7 @@ def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter
         case n.In(attribute, nodes):
             dimension = dimension_of(scope, attribute, task)
             return p.OneOf(dimension, tuple(_value(scope, dimension, item, item) for item in nodes))
-        case n.Comparison(attribute, operator, value):
+        case n.Relation(attribute, operator, value):
             dimension = dimension_of(scope, attribute, task)
             return p.Compared(dimension, operator, _value(scope, dimension, value, value))
 

@@ -21,44 +21,46 @@ from warehouse.store.catalog import KnownTestSet
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Wanted:
     """What a question says of measures, task and systems, whichever statement it stands in."""
 
-    measures: tuple[n.Measure | n.Mean, ...]
+    measures: tuple[n.MeasureCall | n.Mean, ...]
     task: n.Name | None
     systems: n.Systems | None
     span: Span
     replicates: n.Attribute | None = None
 
 
-def fields_on(test_sets: n.TestSets | None, asked: Asked, scope: Scope) -> tuple[p.Field, ...]:
+def entries_on(test_sets: n.TestSets | None, asked: Wanted, scope: Scope) -> tuple[p.Entry, ...]:
     """The contenders and statistics on each test set.
 
     Where several test sets are asked, one without rows is left out if it was not named, and so is a system on a test
     set where it has no rows, if it has some on another.
     """
     chosen = scope.test_sets(test_sets)
-    fields = []
+    entries = []
     for test_set, place in chosen:
         try:
-            fields.append(field_on(asked, scope, test_set, place, elsewhere=len(chosen) > 1))
+            entries.append(entry_on(asked, scope, test_set, place, elsewhere=len(chosen) > 1))
         except _NoRowsError as error:
             if named(test_sets) or len(chosen) == 1:
                 raise QueryError(error.message, error.span, error.hints) from None
-    if not fields:
+    if not entries:
         raise QueryError("no test set has rows for this", asked.span)
     if len(chosen) > 1:
-        _check_found(asked, fields, chosen, scope)
-    return tuple(fields)
+        _check_found(asked, entries, chosen, scope)
+    return tuple(entries)
 
 
-def _check_found(asked: Asked, fields: list[p.Field], chosen: list[tuple[KnownTestSet, n.Node]], scope: Scope) -> None:
+def _check_found(
+    asked: Wanted, entries: list[p.Entry], chosen: list[tuple[KnownTestSet, n.Node]], scope: Scope
+) -> None:
     """Raises the error of the first test set for a system that was named and has rows on none of them."""
-    found = {contender.name.casefold() for field in fields for contender in field.contenders}
+    found = {contender.name.casefold() for entry in entries for contender in entry.contenders}
     for item in asked.systems.items if asked.systems else ():
         if isinstance(item, n.Name | n.Text) and item.text.casefold() not in found:
             alone = replace(asked, systems=n.Systems((item,)))
-            field_on(alone, scope, *chosen[0])
+            entry_on(alone, scope, *chosen[0])
 
 
 def named(test_sets: n.TestSets | None) -> bool:
@@ -70,7 +72,7 @@ class _NoRowsError(QueryError):
     """A test set that has no rows for a question; no error where the question is asked of all test sets."""
 
 
-def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Field:
+def entry_on(asked: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
     """The contenders and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
     task = _task(asked, scope, test_set, place, elsewhere)
     statistics = [scope.statistic(measure, task, test_set) for measure in asked.measures]
@@ -79,7 +81,7 @@ def field_on(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, 
     for statistic, node in zip(statistics, asked.measures, strict=True):
         if replicates is not None and statistic.ratio is None and statistic.expression is None:
             raise QueryError(f"{statistic.label} does not follow from sums, so it has no replicates", node.span)
-    return p.Field(
+    return p.Entry(
         test_set=scope.planned(test_set),
         task=task,
         statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
@@ -133,7 +135,7 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
     return p.Replicates(attribute, numbered, common)
 
 
-def _task(asked: Asked, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:
+def _task(asked: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:
     """The task after `of`, or the first that has the measures and rows for the systems."""
     given = scope.task(asked.task)
     possible = [given] if given else scope.tasks_with(asked.measures, test_set)
@@ -169,9 +171,9 @@ def _no_rows(possible: list[Task], scope: Scope, test_set: KnownTestSet, place: 
     return _NoRowsError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span, hint)
 
 
-def _with_baselines(asked: Asked) -> bool:
+def _with_baselines(asked: Wanted) -> bool:
     items = asked.systems.items if asked.systems else ()
     return any(
-        isinstance(item, n.Baseline) or (isinstance(item, n.Name) and item.text.casefold() == "allrel")
+        isinstance(item, n.BaselineCall) or (isinstance(item, n.Name) and item.text.casefold() == "allrel")
         for item in items
     )

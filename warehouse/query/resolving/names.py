@@ -137,7 +137,7 @@ class Scope:
             raise QueryError(f"unknown task '{node.text}'", node.span, hints(word, TASKS, "tasks"))
         return word
 
-    def tasks_with(self, measures: Iterable[n.Measure | n.Mean], test_set: KnownTestSet) -> list[Task]:
+    def tasks_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
         """The tasks that have all the measures on a test set; raises for a measure that none has."""
         possible = list(TASKS)
         for node in measures:
@@ -158,7 +158,7 @@ class Scope:
                 )
         return possible
 
-    def _has(self, measure: n.Measure, task: Task, test_set: KnownTestSet) -> bool:
+    def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
         if task in ("values", "published"):
             names = [(name, name) for name in self.catalog.measures_of(task, test_set.id)]
             return bool(matching(_figure(measure, task), names))
@@ -174,7 +174,7 @@ class Scope:
         names = [*(measure.name for measure in MEASURES), *self.catalog.definitions, *imported_names]
         return list(dict.fromkeys(names))
 
-    def statistic(self, node: n.Measure | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:
+    def statistic(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:
         """The statistic a measure means for a task that has it."""
         measure_node = node.measure if isinstance(node, n.Mean) else node
         if task in ("values", "published"):
@@ -243,7 +243,7 @@ def text_of(item: Any, place: n.Node, what: str) -> str:
     raise QueryError(f"{what} is needed here", place.span)
 
 
-def _figure(measure: n.Measure, task: Task) -> str:
+def _figure(measure: n.MeasureCall, task: Task) -> str:
     """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F alone is F(beta=1)."""
     if not measure.parameters:
         return "F(beta=1)" if task == "published" and measure.name.casefold() == "f" else measure.name

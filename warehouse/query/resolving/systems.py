@@ -51,7 +51,7 @@ def contenders(
     test_set: KnownTestSet,
     elsewhere: bool = False,
     replicates: p.Replicates | None = None,
-) -> tuple[p.Contender, ...]:
+) -> tuple[p.System, ...]:
     """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
 
     With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
@@ -64,7 +64,7 @@ def contenders(
     excepted: set[str] = set()
     for item in node.excepted if node else ():
         excepted.update(c.name for c in _contenders(scope, item, item, task, test_set, present))
-    found: dict[str, p.Contender] = {}
+    found: dict[str, p.System] = {}
     for item in items:
         baseline_meant = task == "filtering" and isinstance(item, n.Name) and item.text.casefold() == "allrel"
         if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
@@ -89,34 +89,34 @@ def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int])
 
 def _contenders(
     scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
-) -> list[p.Contender]:
+) -> list[p.System]:
     on = scope.catalog.short_name(test_set)
     if isinstance(item, n.All):
-        return [p.System(present[name], name) for name in sorted(present)]
+        return [p.StoredSystem(present[name], name) for name in sorted(present)]
     if isinstance(item, n.Pattern):
         matching = [name for name in sorted(present) if like(name, item.text)]
         if not matching:
             raise QueryError(f"no system matches {item.text} on {on}", place.span, listing(list(present), "systems"))
-        return [p.System(present[name], name) for name in matching]
-    if isinstance(item, n.Baseline):
+        return [p.StoredSystem(present[name], name) for name in matching]
+    if isinstance(item, n.BaselineCall):
         return [baseline(scope, item, task)]
     return [contender_named(scope, item, place, task, test_set, present)]
 
 
 def contender_named(
     scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
-) -> p.Contender:
+) -> p.System:
     """The one system of a name that has rows for a task on a test set."""
     text = text_of(item, place, "the name of a system")
     on = scope.catalog.short_name(test_set)
-    found = matching(text, [(name, p.System(number, name)) for name, number in present.items()])
+    found = matching(text, [(name, p.StoredSystem(number, name)) for name, number in present.items()])
     if len(found) == 1:
         return found[0]
     if len(found) > 1:
         names = " or ".join(sorted(system.name for system in found))
         raise QueryError(f"'{text}' may be {names}", place.span, ("write it in the same case",))
     if text.casefold() == "allrel":
-        return baseline(scope, n.Baseline("allrel", span=place.span), task)
+        return baseline(scope, n.BaselineCall("allrel", span=place.span), task)
     if text.casefold() == "random":
         raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
     elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
@@ -130,7 +130,7 @@ def contender_named(
     raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
 
 
-def baseline(scope: Scope, node: n.Baseline, task: Task) -> p.Baseline:
+def baseline(scope: Scope, node: n.BaselineCall, task: Task) -> p.Baseline:
     """allrel or random(s=…), which stand among systems of filtering."""
     name = node.name.casefold()
     if name not in ("allrel", "random"):

@@ -124,9 +124,9 @@ def _expression(node: n.Expression, place: _Place) -> Expression:
             return Constant(Fraction(value))
         case n.Negative(operand):
             return Operation(Constant(Fraction(-1)), "*", _expression(operand, place))
-        case n.Arithmetic(left, operator, right):
+        case n.BinaryOperation(left, operator, right):
             return Operation(_expression(left, place), operator, _expression(right, place))
-        case n.Measure(name, parameters):
+        case n.MeasureCall(name, parameters):
             if not parameters and name in place.given:
                 return Constant(place.given[name])
             if not parameters and name in COUNTS[place.task]:
@@ -135,7 +135,7 @@ def _expression(node: n.Expression, place: _Place) -> Expression:
     raise QueryError("a variable cannot stand in a definition", node.span)
 
 
-def _measure(node: n.Measure, place: _Place) -> Expression:
+def _measure(node: n.MeasureCall, place: _Place) -> Expression:
     """Another measure inside a definition: one of the language, or one that was defined."""
     measure = measure_named(node.name, place.task)
     if measure is not None:
@@ -167,7 +167,7 @@ def _measure(node: n.Measure, place: _Place) -> Expression:
         raise QueryError(error.message, node.span, error.hints) from None
 
 
-def _settings(node: n.Measure, parameters: tuple[Parameter, ...], place: _Place) -> dict[str, Setting]:
+def _settings(node: n.MeasureCall, parameters: tuple[Parameter, ...], place: _Place) -> dict[str, Setting]:
     """The parameters of a measure inside a definition; a value may be a parameter of the definition."""
     known = {parameter.name: parameter for parameter in parameters}
     settings: dict[str, Setting] = {}

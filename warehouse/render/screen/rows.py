@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from warehouse.charts import Groups, Panel, Points, Rule, Spans
+from warehouse.charts import Brackets, Panel, Points, Rule, Spans
 from warehouse.render.rectangle import middle
 from warehouse.render.screen.canvas import Canvas, marked, tick_line, unit_of
 from warehouse.render.style import Style, cell, clean, width
@@ -66,7 +66,7 @@ def _draw(panel: Panel, canvas: Canvas) -> None:
 
 def _letters(panel: Panel) -> list[str]:
     """The letters of each row, each below its like; a bar where a group goes on below a row that is not of it."""
-    groups = next((mark.groups for mark in panel.marks if isinstance(mark, Groups)), ())
+    groups = next((mark.groups for mark in panel.marks if isinstance(mark, Brackets)), ())
     lines = []
     for row in range(len(panel.y.names)):
         parts = []

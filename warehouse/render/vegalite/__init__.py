@@ -5,7 +5,7 @@ Names are data and never parts of an expression, so that nothing in them is run.
 
 from __future__ import annotations
 
-from warehouse.charts import Bins, Chart, Groups, Panel, Squares
+from warehouse.charts import Bins, Brackets, Chart, Panel, Squares
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import size
 from warehouse.render.vegalite.looks import FAINT, FONT, GREY, SIZE, VERMILION, Spec, extent
@@ -107,5 +107,5 @@ def _panel(panel: Panel) -> Spec:
     if panel.title:
         title = clean(panel.title)
         drawn["title"] = {"text": title, "anchor": "start", "frame": "group", "fontSize": 12, "offset": 8}
-    found = next((mark.groups for mark in panel.marks if isinstance(mark, Groups)), None)
+    found = next((mark.groups for mark in panel.marks if isinstance(mark, Brackets)), None)
     return {"hconcat": [drawn, groups(found, panel, high)], "spacing": 8} if found else drawn

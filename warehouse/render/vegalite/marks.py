@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warehouse.charts import Bins, Group, Panel, Path, Point, Points, Rule, Spans, Squares
+from warehouse.charts import Bins, Bracket, Panel, Path, Point, Points, Rule, Spans, Squares
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import at, channel, layer
 from warehouse.render.vegalite.looks import (
@@ -169,7 +169,7 @@ LAYERS: dict[type, Callable[[Any, Panel], list[Spec]]] = {
 }
 
 
-def groups(found: Sequence[Group], panel: Panel, high: float) -> Spec:
+def groups(found: Sequence[Bracket], panel: Panel, high: float) -> Spec:
     """A column a group beside a ranking: a dot at each member, joined by a bar."""
     names = distinct(panel.y.names)
     letters = [group.letter for group in found]

@@ -30,19 +30,19 @@ MOST_PANELS = 24
 def picture(plan: p.PlotPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     """The answer to the question of a plot, with its chart. Raises QueryError for a question that has no picture."""
     question = plan.question
-    fields: tuple[p.Field, ...]
+    entries: tuple[p.Entry, ...]
     match question:
-        case p.ScorePlan(fields=fields):
+        case p.ScorePlan(entries=entries):
             made = scored(question, engine, catalog)
-        case p.ComparePlan(fields=fields):
+        case p.ComparePlan(entries=entries):
             made = compared(question, engine, catalog)
-        case p.GroupPlan(fields=fields):
+        case p.GroupPlan(entries=entries):
             made = grouped(question, engine, catalog)
         case p.ChangePlan(source=source, target=target):
-            fields = (source, target)
+            entries = (source, target)
             made = changed(question, engine, catalog)
-        case p.ProjectPlan(field=field):
-            fields = (field,)
+        case p.ProjectPlan(entry=entry):
+            entries = (entry,)
             made = projected(question, engine, catalog)
         case _:
             raise QueryError(
@@ -56,24 +56,24 @@ def picture(plan: p.PlotPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
             f"that would be {len(made.panels)} panels in one picture, and {MOST_PANELS} are the most",
             hints=("ask for fewer measures or test sets",),
         )
-    heading = f"{', '.join(labels(fields))} on {on(fields)}"
+    heading = f"{', '.join(labels(entries))} on {on(entries)}"
     chart = Chart(
         title=made.title or heading,
-        subtitle=_subtitle(made, fields, heading),
+        subtitle=_subtitle(made, entries, heading),
         panels=made.panels,
         legend=made.legend,
         notes=made.notes,
-        simulated=simulated(fields, catalog),
+        simulated=simulated(entries, catalog),
         alternative=made.alternative,
     )
     return replace(made.result, statement=plan.text, chart=chart, notes=(*made.result.notes, *made.notes))
 
 
-def _subtitle(made: Drawn, fields: Sequence[p.Field], heading: str) -> str:
+def _subtitle(made: Drawn, entries: Sequence[p.Entry], heading: str) -> str:
     """The task, how many documents, and how it was tested: what the caption says behind its heading."""
-    sizes = [made.documents.get(field.test_set.name) for field in fields]
+    sizes = [made.documents.get(entry.test_set.name) for entry in entries]
     known = [f"{size:,}" for size in sizes if size]
-    tasks = " and ".join(dict.fromkeys(field.task for field in fields))
+    tasks = " and ".join(dict.fromkeys(entry.task for entry in entries))
     counted = f", {' and '.join(dict.fromkeys(known))} documents" if len(known) == len(sizes) else ""
     if tasks == "published":
         counted = f": figures as printed{f', keys of {known[0]} documents' if len(set(known)) == 1 else ''}"

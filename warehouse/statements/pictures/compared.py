@@ -14,9 +14,9 @@ from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
 from warehouse.query import plan as p
-from warehouse.query.comparison.pairs import Arena, arenas
+from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.procedures import SHUFFLES
-from warehouse.query.comparison.sums import Ratios
+from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import on
 from warehouse.results import Cell, Result
@@ -63,7 +63,7 @@ def _contest(contests: Contests, test_set: Cell, measure: Cell) -> str:
 
 
 def _lower_is_better(plan: p.ComparePlan, measure: Cell) -> bool:
-    statistics = (statistic for field in plan.fields for statistic in field.statistics)
+    statistics = (statistic for entry in plan.entries for statistic in entry.statistics)
     return any(each.label == measure and each.measure.lower_is_better for each in statistics)
 
 
@@ -123,39 +123,41 @@ def _null(
     notes: list[str] = []
     said: list[str] = []
     both = plan.how.sides == "two-sided"
-    for field in plan.fields:
-        for batch in arenas(plan.how, field, plan.against, engine):
-            for arena in batch:
-                where, label = field.test_set.name, arena.statistic.label
+    for entry in plan.entries:
+        for batch in comparisons(plan.how, entry, plan.against, engine):
+            for comparison in batch:
+                where, label = entry.test_set.name, comparison.statistic.label
                 (row,) = contests[where, label]
-                if arena.runs or not isinstance(arena.sums, Ratios):
+                if comparison.runs or not isinstance(comparison.sums, RatioSums):
                     return _forest(plan, result, contests, documents)
                 shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
-                panels.append(_distribution(arena, arena.sums, shuffles, both, _contest(contests, where, label)))
-                observed = shown(number(row["difference"]) or 0.0, unit(field))
+                panels.append(
+                    _distribution(comparison, comparison.sums, shuffles, both, _contest(contests, where, label))
+                )
+                observed = shown(number(row["difference"]) or 0.0, unit(entry))
                 said.append(f"{label} on {where}: difference {observed}, p = {number(row['p']):.4g} ({row['method']})")
                 if row["method"] == "exact":
                     notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")
                 elif shuffles < (plan.how.shuffles or 0):
                     notes.append(f"the distribution is drawn from the first {shuffles:,} shuffles")
     pair = result.rows[0]
-    title = f"{', '.join(labels(plan.fields))} of {pair['system_a']} and {pair['system_b']} on {on(plan.fields)}"
+    title = f"{', '.join(labels(plan.entries))} of {pair['system_a']} and {pair['system_b']} on {on(plan.entries)}"
     alternative = f"Distribution of differences under randomization. {'; '.join(said)}."
     return Drawn(result, tuple(panels), documents, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
 
 
-def _distribution(arena: Arena, sums: Ratios, shuffles: int, both: bool, title: str) -> Panel:
-    (pair,) = arena.pairs
-    a, b = arena.asked(pair)
+def _distribution(comparison: Comparison, sums: RatioSums, shuffles: int, both: bool, title: str) -> Panel:
+    (pair,) = comparison.pairs
+    a, b = comparison.asked(pair)
     null = float(sums.factor) * randomization.null_differences(
-        arena.paired(a, b), shuffles, arena.how.seed, arena.stream
+        comparison.paired(a, b), shuffles, comparison.how.seed, comparison.stream
     )
-    observed = float(arena.exact_difference(a, b))
+    observed = float(comparison.exact_difference(a, b))
     edges = edges_for(float(null.min()), float(null.max()), observed, both)
     # A difference as large as the observed one is as extreme, whatever its last bit says.
     nudged = null * (1 + 1e-9) if both else null + 1e-9 * (abs(edges[-1]) + abs(edges[0]))
     counts, _ = np.histogram(nudged, edges)
-    names = [arena.field.contenders[place].name for place in (a, b)]
-    unit: Unit = "number" if arena.field.task == "values" else "difference"
-    axis = f"difference of {arena.statistic.label}, {names[0]} − {names[1]}"
+    names = [comparison.entry.contenders[place].name for place in (a, b)]
+    unit: Unit = "number" if comparison.entry.task == "values" else "difference"
+    axis = f"difference of {comparison.statistic.label}, {names[0]} − {names[1]}"
     return distribution(title, axis, unit, edges, counts.tolist(), observed, both)

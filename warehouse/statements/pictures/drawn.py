@@ -31,14 +31,14 @@ class Drawn:
     title: str = ""
 
 
-def labels(fields: Sequence[p.Field]) -> list[str]:
-    """The measures of some fields, each once."""
-    return list(dict.fromkeys(statistic.label for field in fields for statistic in field.statistics))
+def labels(entries: Sequence[p.Entry]) -> list[str]:
+    """The measures of some entries, each once."""
+    return list(dict.fromkeys(statistic.label for entry in entries for statistic in entry.statistics))
 
 
-def unit(field: p.Field) -> Unit:
-    """What the values of a field are."""
-    return "number" if field.task == "values" else "proportion"
+def unit(entry: p.Entry) -> Unit:
+    """What the values of a entry are."""
+    return "number" if entry.task == "values" else "proportion"
 
 
 def number(cell: Cell) -> float | None:
@@ -51,22 +51,22 @@ def shown(value: float, unit: Unit) -> str:
     return f"{100 * value:.2f}" if unit in ("proportion", "difference") else f"{value:.4g}"
 
 
-def documents_of(fields: Sequence[p.Field], engine: DuckDBEngine) -> dict[str, int]:
+def documents_of(entries: Sequence[p.Entry], engine: DuckDBEngine) -> dict[str, int]:
     """How many documents the test sets have."""
-    return {field.test_set.name: int(engine.rows(sql.documents(field.test_set))[0][0]) for field in fields}
+    return {entry.test_set.name: int(engine.rows(sql.documents(entry.test_set))[0][0]) for entry in entries}
 
 
-def panel_title(fields: Sequence[p.Field], labels: Sequence[str], field: p.Field, label: str) -> str:
+def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entry, label: str) -> str:
     """What a panel shows, where there are several."""
-    parts = ([label] if len(labels) > 1 else []) + ([field.test_set.name] if len(fields) > 1 else [])
+    parts = ([label] if len(labels) > 1 else []) + ([entry.test_set.name] if len(entries) > 1 else [])
     return " on ".join(parts)
 
 
-def computed(field: p.Field) -> list[str]:
+def computed(entry: p.Entry) -> list[str]:
     """The contenders whose values are expected and not measured."""
-    return [contender.name for contender in field.contenders if isinstance(contender, p.Baseline)]
+    return [contender.name for contender in entry.contenders if isinstance(contender, p.Baseline)]
 
 
-def hollow(fields: Sequence[p.Field]) -> tuple[str, ...]:
+def hollow(entries: Sequence[p.Entry]) -> tuple[str, ...]:
     """What hollow dots mean, where there are some."""
-    return ("hollow dots are expected values of guessing",) if any(computed(field) for field in fields) else ()
+    return ("hollow dots are expected values of guessing",) if any(computed(entry) for entry in entries) else ()

@@ -31,18 +31,18 @@ def grouped(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
     panels: list[Panel] = []
     documents: dict[str, int] = {}
     said: list[str] = []
-    measures = labels(plan.fields)
+    measures = labels(plan.entries)
 
     def key(row: dict[str, Cell]) -> tuple[Cell, Cell]:
         return row["test_set"], row["measure"]
 
     groups = {each: list(rows) for each, rows in groupby(result.summary, key)}
     rows_of = {each: list(rows) for each, rows in groupby(result.rows, key)}
-    for field in plan.fields:
-        known = spread(plan.how, field, engine)
-        documents[field.test_set.name] = known.documents
-        for statistic in field.statistics:
-            rows = rows_of[field.test_set.name, statistic.label]
+    for entry in plan.entries:
+        known = spread(plan.how, entry, engine)
+        documents[entry.test_set.name] = known.documents
+        for statistic in entry.statistics:
+            rows = rows_of[entry.test_set.name, statistic.label]
             ranked = [(str(row["system"]), number(row["value"]) or 0.0) for row in rows]
             intervals = {
                 name: known.intervals[statistic.label, name]
@@ -54,13 +54,13 @@ def grouped(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
                     str(each["letter"]),
                     [str(row["system"]) for row in rows if each["letter"] in str(row["letters"]).split()],
                 )
-                for each in groups[field.test_set.name, statistic.label]
+                for each in groups[entry.test_set.name, statistic.label]
             ]
-            title = panel_title(plan.fields, measures, field, statistic.label)
-            panels.append(ranking(title, statistic.label, unit(field), ranked, intervals, computed(field), letters))
+            title = panel_title(plan.entries, measures, entry, statistic.label)
+            panels.append(ranking(title, statistic.label, unit(entry), ranked, intervals, computed(entry), letters))
             said.append(
-                f"{statistic.label} on {field.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
+                f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
-    legend = (NOT_TOLD_APART, INTERVALS, *hollow(plan.fields))
+    legend = (NOT_TOLD_APART, INTERVALS, *hollow(plan.entries))
     return Drawn(result, tuple(panels), documents, f"Ranking with significance groups. {'; '.join(said)}.", legend)

@@ -27,9 +27,9 @@ def projected(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Dr
     grid = [float(each) for each in np.geomspace(low, high, 60)] if low > 0 else np.linspace(low, high, 60).tolist()
     found = curves(plan, engine, grid)
     panels = []
-    for statistic in plan.field.statistics:
+    for statistic in plan.entry.statistics:
         systems = []
-        for contender in plan.field.contenders:
+        for contender in plan.entry.contenders:
             mine = [row for row in rows if (row["measure"], row["system"]) == (statistic.label, contender.name)]
             asked = [(number(row["generality_to"]), number(row["value"])) for row in mine]
             measured = number(mine[0]["value_from"]) if mine else None
@@ -48,15 +48,15 @@ def projected(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Dr
                     )
                 )
         if systems:
-            title = statistic.label if len(plan.field.statistics) > 1 else ""
+            title = statistic.label if len(plan.entry.statistics) > 1 else ""
             panels.append(projection(title, statistic.label, "proportion", systems))
-    names = [contender.name for contender in plan.field.contenders]
-    measures = ", ".join(labels([plan.field]))
-    where = plan.field.test_set.name
+    names = [contender.name for contender in plan.entry.contenders]
+    measures = ", ".join(labels([plan.entry]))
+    where = plan.entry.test_set.name
     return Drawn(
         result,
         tuple(panels),
-        documents_of([plan.field], engine),
+        documents_of([plan.entry], engine),
         f"{measures} of {some(names)} against generality, from the measured point at {start:.4f}.",
         (f"filled: measured on {where}, generality {start:.4f}", f"hollow: projected under {rows[0]['assumption']}"),
         title=f"{measures} from {where} at other generalities",

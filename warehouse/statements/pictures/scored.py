@@ -39,14 +39,14 @@ def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
     panels: list[Panel] = []
     documents: dict[str, int] = {}
     with_intervals = False
-    for field in plan.fields:
-        known = Spread(0, {}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), field, engine)
-        rows = [row for row in result.rows if row["test_set"] == field.test_set.name]
+    for entry in plan.entries:
+        known = Spread(0, {}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), entry, engine)
+        rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         if not plan.by:
             counted = max((number(row["documents"]) or 0.0 for row in rows), default=0.0)
-            documents[field.test_set.name] = known.documents or round(counted)
+            documents[entry.test_set.name] = known.documents or round(counted)
         with_intervals |= bool(known.intervals)
-        scale: Unit = "number" if plan.standardized else unit(field)
+        scale: Unit = "number" if plan.standardized else unit(entry)
         for label in measures:
             names = [_name(row, plan.by) for row in rows]
             values = [(name, number(row[label])) for name, row in zip(names, rows, strict=True)]
@@ -55,14 +55,14 @@ def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
                 intervals = {
                     name: known.intervals[label, name] for name, _ in ranked if (label, name) in known.intervals
                 }
-                title = panel_title(plan.fields, measures, field, label)
-                panels.append(ranking(title, label, scale, ranked, intervals, computed(field)))
+                title = panel_title(plan.entries, measures, entry, label)
+                panels.append(ranking(title, label, scale, ranked, intervals, computed(entry)))
     said = "; ".join(
         f"{panel.x.title}{f' on {panel.title}' if panel.title else ''}: {len(panel.y.names)} rows, "
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
         for panel in panels
     )
-    legend = ((INTERVALS,) if with_intervals else ()) + hollow(plan.fields)
+    legend = ((INTERVALS,) if with_intervals else ()) + hollow(plan.entries)
     return Drawn(result, tuple(panels), documents, f"Ranked dots. {said}.", legend)
 
 
@@ -77,30 +77,30 @@ def _planes(plan: p.ScorePlan, result: Result, engine: DuckDBEngine) -> Drawn:
     panels: list[Panel] = []
     notes: list[str] = []
     legend: list[str] = []
-    for field in plan.fields:
-        first, second = field.statistics
+    for entry in plan.entries:
+        first, second = entry.statistics
         points = []
         for row in result.rows:
             x, y = number(row[first.label]), number(row[second.label])
-            if row["test_set"] == field.test_set.name and x is not None and y is not None:
+            if row["test_set"] == entry.test_set.name and x is not None and y is not None:
                 points.append((str(row["system"]), x, y))
         if not points:
             continue
-        line = _guessing(field, engine)
+        line = _guessing(entry, engine)
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
-        title = field.test_set.name if len(plan.fields) > 1 else ""
-        units = (unit(field), unit(field))
-        panels.append(plane(title, (first.label, second.label), units, points, computed(field), line, recall_precision))
+        title = entry.test_set.name if len(plan.entries) > 1 else ""
+        units = (unit(entry), unit(entry))
+        panels.append(plane(title, (first.label, second.label), units, points, computed(entry), line, recall_precision))
         if line:
             legend.append("dashed: judging a share s of the documents relevant at random")
         if recall_precision:
             legend.append("dotted: equal F")
-    if {field.task for field in plan.fields} == {"published"} and "dashed" in "".join(legend):
+    if {entry.task for entry in plan.entries} == {"published"} and "dashed" in "".join(legend):
         notes.append("the line of guessing is computed from the key labels; the figures are those printed")
     said = "; ".join(f"{sum(len(each.points) for each in _points(panel))} points" for panel in panels)
-    first, second = plan.fields[0].statistics
+    first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
-    documents = documents_of(plan.fields, engine)
+    documents = documents_of(plan.entries, engine)
     return Drawn(result, tuple(panels), documents, alternative, tuple(dict.fromkeys(legend)), tuple(notes))
 
 
@@ -108,12 +108,12 @@ def _points(panel: Panel) -> Iterator[Any]:
     return (mark for mark in panel.marks if isinstance(mark, Points) and not mark.hollow)
 
 
-def _guessing(field: p.Field, engine: DuckDBEngine) -> list[tuple[float, float, float]]:
+def _guessing(entry: p.Entry, engine: DuckDBEngine) -> list[tuple[float, float, float]]:
     """Where judging a share of the documents relevant at random lies in the plane of two measures of filtering: (share,
     x, y); nothing for other measures, and without a key.
     """
-    statistics = [_of_filtering(statistic, field) for statistic in field.statistics]
-    relevant, optional, nonrelevant = (int(count) for count in engine.rows(sql.key_totals(field.test_set))[0])
+    statistics = [_of_filtering(statistic, entry) for statistic in entry.statistics]
+    relevant, optional, nonrelevant = (int(count) for count in engine.rows(sql.key_totals(entry.test_set))[0])
     labels = {"relevant": relevant, "optional": optional, "nonrelevant": nonrelevant}
     if None in statistics or not relevant + optional + nonrelevant:
         return []
@@ -126,9 +126,9 @@ def _guessing(field: p.Field, engine: DuckDBEngine) -> list[tuple[float, float, 
     return line
 
 
-def _of_filtering(statistic: Statistic, field: p.Field) -> Statistic | None:
+def _of_filtering(statistic: Statistic, entry: p.Entry) -> Statistic | None:
     """A statistic of filtering as it is computed, also of a figure that was printed; None for any other."""
-    if field.task == "filtering":
+    if entry.task == "filtering":
         return statistic if statistic.ratio is not None and not statistic.averaged else None
     if statistic.measure.printed_as is None or statistic.measure.printed_as[0] != "filtering":
         return None

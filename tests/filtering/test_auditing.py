@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.filtering.printed import Row, keys, rows
-from warehouse.filtering.auditing import Audit, Figures, audit, audit_f
+from warehouse.filtering.auditing import Audited, Figures, audit, audit_f
 from warehouse.filtering.contingency import Bounds
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.rounding import CONVENTIONS, Printed
@@ -148,7 +148,7 @@ def of_table_2(row: Row) -> Figures:
     return Figures(row["recall"], row["precision"], row["fallout"])
 
 
-def audits() -> dict[tuple[str, str], Audit]:
+def audits() -> dict[tuple[str, str], Audited]:
     key = keys()
     return {place: audit(key[place[0]], of_table_2(row)) for place, row in rows().items()}
 
@@ -216,7 +216,7 @@ def contingency(
     return tables
 
 
-def outside(tables: dict[tuple[str, str], Counter[str]], found: dict[tuple[str, str], Audit]) -> set[tuple[str, str]]:
+def outside(tables: dict[tuple[str, str], Counter[str]], found: dict[tuple[str, str], Audited]) -> set[tuple[str, str]]:
     """Where a count lies outside the bounds, or there are none."""
     return {
         place

@@ -10,33 +10,33 @@ from grammar import nodes
 from grammar.nodes import (
     All,
     And,
+    Argument,
     Attribute,
-    Baseline,
+    BaselineCall,
+    BinaryOperation,
     Compare,
-    Comparison,
     Default,
     Define,
     Explain,
     Export,
     Forget,
-    FunctionSums,
     In,
     IsMissing,
     Let,
     Like,
     Load,
     Mean,
-    Measure,
+    MeasureCall,
     Name,
     Negative,
     Not,
     Number,
     Or,
     Order,
-    Parameter,
     Pattern,
     Plot,
     Project,
+    Relation,
     Score,
     Show,
     SqlQuery,
@@ -107,8 +107,8 @@ def names(*texts: str) -> tuple[Name, ...]:
     return tuple(Name(text) for text in texts)
 
 
-def measures(*texts: str) -> tuple[Measure, ...]:
-    return tuple(Measure(text) for text in texts)
+def measures(*texts: str) -> tuple[MeasureCall, ...]:
+    return tuple(MeasureCall(text) for text in texts)
 
 
 def number(text: str) -> Number:
@@ -133,10 +133,10 @@ GOLDENS: list[tuple[str, Statement]] = [
         "score mean(F(beta=2)), F(beta=$b, optional=excluded) order by mean(recall) asc",
         Score(
             (
-                Mean(Measure("F", (Parameter("beta", number("2")),))),
-                Measure("F", (Parameter("beta", Variable("b")), Parameter("optional", Name("excluded")))),
+                Mean(MeasureCall("F", (Argument("beta", number("2")),))),
+                MeasureCall("F", (Argument("beta", Variable("b")), Argument("optional", Name("excluded")))),
             ),
-            order=Order(Mean(Measure("recall")), "asc"),
+            order=Order(Mean(MeasureCall("recall")), "asc"),
         ),
     ),
     (
@@ -144,7 +144,7 @@ GOLDENS: list[tuple[str, Statement]] = [
         Score(
             measures("recall"),
             by=(Attribute("document", "source"), Attribute("label")),
-            order=Order(Measure("system")),
+            order=Order(MeasureCall("system")),
             limit=number("3"),
         ),
     ),
@@ -152,7 +152,7 @@ GOLDENS: list[tuple[str, Statement]] = [
         "score recall for allrel, random(s=70%) on all",
         Score(
             measures("recall"),
-            systems=Systems((Name("allrel"), Baseline("random", (Parameter("s", number("0.7")),)))),
+            systems=Systems((Name("allrel"), BaselineCall("random", (Argument("s", number("0.7")),)))),
             test_sets=TestSets((All(),)),
         ),
     ),
@@ -160,7 +160,7 @@ GOLDENS: list[tuple[str, Statement]] = [
         "compare F against random(s=0.5) test two-sample-t two-sided confidence 99% seed $s missing zero adjust bh",
         Compare(
             measures("F"),
-            against=Baseline("random", (Parameter("s", number("0.5")),)),
+            against=BaselineCall("random", (Argument("s", number("0.5")),)),
             test=Name("two-sample-t"),
             sides="two-sided",
             confidence=number("0.99"),
@@ -188,13 +188,13 @@ GOLDENS: list[tuple[str, Statement]] = [
         "define measure G(w=0.5, v) = w*recall-(1-v)/-F(beta=2)",
         Define(
             Name("G"),
-            FunctionSums(
-                FunctionSums(Measure("w"), "*", Measure("recall")),
+            BinaryOperation(
+                BinaryOperation(MeasureCall("w"), "*", MeasureCall("recall")),
                 "-",
-                FunctionSums(
-                    FunctionSums(number("1"), "-", Measure("v")),
+                BinaryOperation(
+                    BinaryOperation(number("1"), "-", MeasureCall("v")),
                     "/",
-                    Negative(Measure("F", (Parameter("beta", number("2")),))),
+                    Negative(MeasureCall("F", (Argument("beta", number("2")),))),
                 ),
             ),
             (Default("w", number("0.5")), Default("v")),
@@ -213,12 +213,12 @@ def test_a_statement_parses_to_its_node(text: str, statement: Statement) -> None
 
 
 CONDITIONS: list[tuple[str, nodes.Condition]] = [
-    ('document = "d1"', Comparison(Attribute("document"), "=", Text("d1"))),
-    ("label != relevant", Comparison(Attribute("label"), "!=", Name("relevant"))),
-    ("confidence >= 50%", Comparison(Attribute("confidence"), ">=", number("0.5"))),
-    ("system.temperature < -1", Comparison(Attribute("system", "temperature"), "<", number("-1"))),
-    ('document."pre parse" <= $x', Comparison(Attribute("document", "pre parse"), "<=", Variable("x"))),
-    ("unit > 7B", Comparison(Attribute("unit"), ">", Name("7B"))),
+    ('document = "d1"', Relation(Attribute("document"), "=", Text("d1"))),
+    ("label != relevant", Relation(Attribute("label"), "!=", Name("relevant"))),
+    ("confidence >= 50%", Relation(Attribute("confidence"), ">=", number("0.5"))),
+    ("system.temperature < -1", Relation(Attribute("system", "temperature"), "<", number("-1"))),
+    ('document."pre parse" <= $x', Relation(Attribute("document", "pre parse"), "<=", Variable("x"))),
+    ("unit > 7B", Relation(Attribute("unit"), ">", Name("7B"))),
     ("label in (relevant, $l, 3)", In(Attribute("label"), (Name("relevant"), Variable("l"), number("3")))),
     ("label in $labels", In(Attribute("label"), (Variable("labels"),))),
     ('unit not like "a%"', Not(Like(Attribute("unit"), Text("a%")))),
@@ -305,7 +305,9 @@ def test_a_comment_runs_to_the_end_of_its_line() -> None:
 
 
 def test_a_subtraction_needs_no_blanks_in_a_definition_and_a_name_keeps_its_hyphen_elsewhere() -> None:
-    assert parse("define measure a-b = a-b") == (Define(Name("a-b"), FunctionSums(Measure("a"), "-", Measure("b"))),)
+    assert parse("define measure a-b = a-b") == (
+        Define(Name("a-b"), BinaryOperation(MeasureCall("a"), "-", MeasureCall("b"))),
+    )
 
 
 def test_the_span_of_a_node_is_its_text() -> None:

@@ -17,11 +17,12 @@ from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED
 from warehouse.loading.readers import READERS
-from warehouse.measures import MEASURES, TASKS
+from warehouse.measures import MEASURES
 from warehouse.render import FORMATS, reference
 from warehouse.render.diagnostics import query_error
 from warehouse.session import Session
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
+from warehouse.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "language.md"

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from tests.conftest import write_csv
 from warehouse.loading.ingest import load
-from warehouse.measures import MEASURES, Measure, measure_named, settle
+from warehouse.measures import MEASURES, Measure, Ratio, measure_named, settle
 from warehouse.measures.extraction import COLUMNS as COUNTS
 from warehouse.measures.filtering import auc
-from warehouse.query import compile as sql
+from warehouse.query.compile import scores
 from warehouse.query.plan import Entry, StoredSystem, TestSet
 from warehouse.store.database import in_memory
+from warehouse.tasks import TASKS
 
 GE_TST3 = {
     "possible": 1661,
@@ -39,8 +40,8 @@ GE_CELLS = {"a": 58, "b": 9, "c": 7, "d": 22, "x": 4, "y": 0}
 def value(name: str, task: str, counts: dict[str, int], **parameters: Decimal | str) -> Fraction:
     measure = measure_named(name, task)  # type: ignore[arg-type]
     assert measure is not None
-    ratio = settle(measure, parameters).ratio
-    assert ratio is not None
+    ratio = settle(measure, parameters).computation
+    assert isinstance(ratio, Ratio)
     over = sum(coefficient * counts[column] for column, coefficient in ratio.numerator)
     under = sum(coefficient * counts[column] for column, coefficient in ratio.denominator)
     return ratio.factor * Fraction(over, under)
@@ -104,13 +105,13 @@ def test_auc_is_the_share_of_pairs_in_the_right_order_ties_counting_one_half() -
     assert auc(confidence[:2], label[:2], "credit") is None
 
 
-RATIOS = [measure for measure in MEASURES if measure.formula]
+RATIOS = [measure for measure in MEASURES if isinstance(settle(measure, {}).computation, Ratio)]
 
 
 @pytest.mark.parametrize("measure", RATIOS, ids=lambda measure: f"{measure.task} {measure.name}")
 def test_the_denominator_is_positive_and_the_coefficients_are_coprime(measure: Measure) -> None:
-    ratio = settle(measure, {}).ratio
-    assert ratio is not None
+    ratio = settle(measure, {}).computation
+    assert isinstance(ratio, Ratio)
     assert all(coefficient > 0 for _, coefficient in ratio.denominator)
     for form in (ratio.numerator, ratio.denominator):
         assert np.gcd.reduce([coefficient for _, coefficient in form]) == 1
@@ -145,11 +146,11 @@ def test_the_sql_reading_equals_the_numpy_reading(
     )
     with in_memory() as database:
         load(database, path, "scores")
-        field = Entry(TestSet(1, "T", "T"), "extraction", statistics, (StoredSystem(1, "S"),))
-        ((_, documents, *sums),) = database.rows(sql.score_sums(field, (), None))
+        entry = Entry(TestSet(1, "T", "T"), TASKS["extraction"], statistics, (StoredSystem(1, "S"),))
+        ((_, documents, *sums),) = database.rows(scores.score_sums(entry, (), None))
     assert documents == len(rows)
     arrays = {name: np.array(column, dtype=np.int64) for name, column in counts.items()}
     for place, statistic in enumerate(statistics):
-        assert statistic.ratio is not None
-        over, under = statistic.ratio.read(arrays)
+        assert isinstance(statistic.computation, Ratio)
+        over, under = statistic.computation.read(arrays)
         assert (int(over.sum()), int(under.sum())) == (sums[2 * place], sums[2 * place + 1])

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that could steer a terminal or hide text; they are shown by their code instead."""
 
-Kind = Literal["name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters"]
+CellKind = Literal["name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters"]
 """What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
 (a seed).
 """
 
-TEXTS: tuple[Kind, ...] = ("name", "text", "letters")
+TEXTS: tuple[CellKind, ...] = ("name", "text", "letters")
 """The kinds that are no numbers."""
 
 Cell = str | int | float | bool | None
@@ -38,7 +38,7 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: CellKind
     heading: str = ""
     on_screen: bool = True
 

@@ -18,15 +18,13 @@ from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
 from warehouse.faults import DataError
-from warehouse.query.engine import DuckDBEngine, Told, silent
-from warehouse.query.plan import ExportPlan, PlotPlan
+from warehouse.query.engine import DuckDBEngine, Engine, Labour, Told, silent
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.substitution import Item, expanded, substituted
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.results import Column, Result, Table
-from warehouse.statements.execute import execute
-from warehouse.statements.resolve import resolve
+from warehouse.statements import Planned, answer, resolve
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database
 from warehouse.store.replacement import replacing
@@ -44,7 +42,7 @@ class Session:
         self,
         database: Database,
         path: Path | None = None,
-        engine: Callable[[Database, Told], DuckDBEngine] = DuckDBEngine,
+        engine: Callable[[Database, Labour], Engine] = DuckDBEngine,
     ) -> None:
         self.path = path
         self._made = engine
@@ -59,7 +57,7 @@ class Session:
 
     def _use(self, database: Database) -> None:
         self.database = database
-        self._engine = self._made(database, self._tell)
+        self._engine = self._made(database, Labour(self._tell))
         self.catalog = Catalog(database, self._engine.rows)
 
     def _tell(self, share: float) -> None:
@@ -135,7 +133,7 @@ class Session:
             self._let(statement)
             return None
         statement = substituted(statement, self.variables)
-        scope = Scope(self.catalog)
+        scope = Scope(self.catalog, self.variables)
         if self.lake and isinstance(statement, n.Load | n.Forget):
             word = "load" if isinstance(statement, n.Load) else "forget"
             raise QueryError(
@@ -152,33 +150,34 @@ class Session:
             case n.Forget(number):
                 return self._forget(statement, scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0)
         try:
-            plan = resolve(statement, scope)
-            if isinstance(statement, n.Export) and isinstance(plan, ExportPlan):
-                return self._export(plan, statement.to.span)
-            if isinstance(statement, n.Plot) and statement.to and isinstance(plan, PlotPlan) and plan.to is not None:
-                return self._plot(plan, plan.to, statement.to.span)
-            return execute(plan, self._engine, self.catalog, self.variables)
+            planned = resolve(statement, scope)
+            match statement:
+                case n.Export(to=to):
+                    return self._export(planned, to)
+                case n.Plot(to=to) if to is not None:
+                    return self._plot(planned, to)
+            return answer(planned, self._engine)
         except QueryError as error:
             raise QueryError(error.message, _place(error, statement), error.hints) from None
 
-    def _export(self, plan: ExportPlan, place: Span) -> Result:
+    def _export(self, planned: Planned, to: n.Text | n.Variable) -> Result:
         """Writes the rows of a question to a file in the format of its ending; what is there is kept unless forced."""
         formats = {each.suffix: each for each in FORMATS if each.suffix}
-        path = self._file(plan.to, formats, "a format", place)
-        result = execute(plan.question, self._engine, self.catalog, self.variables)
-        _write(path, render(result, formats[path.suffix.casefold()].name, Style()), place)
-        return _written(plan.text, "exported", plan.to, result)
+        path = self._file(planned.plan.to, formats, "a format", to.span)
+        result = answer(planned, self._engine)
+        _write(path, render(result, formats[path.suffix.casefold()].name, Style()), to.span)
+        return _written(planned.plan.text, "exported", planned.plan.to, result)
 
-    def _plot(self, plan: PlotPlan, to: str, place: Span) -> Result:
+    def _plot(self, planned: Planned, to: n.Text | n.Variable) -> Result:
         """Writes the picture of a question to a file; what is there is kept unless forced."""
         from warehouse.render.vega import FILES
 
-        path = self._file(to, FILES, "a kind of picture", place)
-        result = execute(plan, self._engine, self.catalog, self.variables)
+        path = self._file(planned.plan.to, FILES, "a kind of picture", to.span)
+        result = answer(planned, self._engine)
         if result.chart is None:
             raise QueryError("there is nothing to draw")
-        _write(path, FILES[path.suffix.casefold()](result.chart), place)
-        return _written(plan.text, "drawn", to, result)
+        _write(path, FILES[path.suffix.casefold()](result.chart), to.span)
+        return _written(planned.plan.text, "drawn", planned.plan.to, result)
 
     def _file(self, to: str, endings: Iterable[str], kind: str, place: Span) -> Path:
         """The file that is to be written. Raises QueryError for an ending that says nothing, and for one that is

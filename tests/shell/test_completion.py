@@ -7,11 +7,11 @@ import pytest
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.parser import expected, is_complete, parse
-from warehouse.measures import TASKS
 from warehouse.session import Session
 from warehouse.shell.checking import mistake
 from warehouse.shell.meanings import CLAUSE_FORMS, KIND_MEANINGS, STATEMENT_FORMS, keyword_meaning
 from warehouse.shell.offers import candidates
+from warehouse.tasks import TASKS
 
 
 def offered(text: str, session: Session) -> list[str]:

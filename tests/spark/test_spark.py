@@ -16,7 +16,7 @@ from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.lake.folder import MANIFEST, export_lake, open_names, read_manifest
 from warehouse.loading.ingest import load
-from warehouse.query.engine import DuckDBEngine, Told
+from warehouse.query.engine import DuckDBEngine, Labour
 from warehouse.session import Session
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database, open_to_export
@@ -235,8 +235,8 @@ def test_blocks_of_pairs_give_what_all_pairs_give(warehouses: dict[str, Path], s
     found = []
     for blocks in (1, 2, 5):
 
-        def engine(database: Database, told: Told, blocks: int = blocks) -> DuckDBEngine:
-            return DuckDBEngine(database, told, blocks=blocks)
+        def engine(database: Database, labour: Labour, blocks: int = blocks) -> DuckDBEngine:
+            return DuckDBEngine(database, replace(labour, blocks=blocks))
 
         with Session(open_database(warehouses["sample"]), warehouses["sample"], engine) as session:
             found.append(answer(session, statement))

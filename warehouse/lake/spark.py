@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 from grammar.errors import QueryError
 from warehouse.faults import WarehouseError
 from warehouse.lake.folder import MANIFEST, OUTLINED, no_lake, open_names, parsed, read_manifest
-from warehouse.query.engine import Done, DuckDBEngine, Task, Told
+from warehouse.query.engine import Done, Labour, Piece, Told
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
@@ -72,13 +72,20 @@ SETTINGS_ON_THIS_MACHINE: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SparkEngine(DuckDBEngine):
+class SparkEngine:
     """Runs queries of facts on a Spark session over the views of a lake, and others on the database of its names.
     Shares out blocks of pairs.
     """
 
-    _: KW_ONLY
+    database: Database
+    told: Told
+    blocks: int
     spark: Any
+
+    @property
+    def labour(self) -> Labour:
+        """Blocks of pairs go to the workers, everything else is done here."""
+        return Labour(self.told, blocks=self.blocks, each=self.each)
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -105,7 +112,7 @@ class SparkEngine(DuckDBEngine):
         self.database.interrupt()
         self.spark.sparkContext.cancelAllJobs()
 
-    def each(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
+    def each(self, work: Callable[[Piece], Done], tasks: Sequence[Piece]) -> list[Done]:
         """What the work makes of each task, by `mapInArrow`, a partition a task; in the order of the tasks."""
         import pickle
 
@@ -163,9 +170,9 @@ class Lake:
     spark: Any
     blocks: int
 
-    def engine(self, database: Database, told: Told) -> SparkEngine:
+    def engine(self, database: Database, labour: Labour) -> SparkEngine:
         """The engine that asks it."""
-        return SparkEngine(database, told, spark=self.spark, blocks=self.blocks)
+        return SparkEngine(database, labour.told, self.blocks, self.spark)
 
 
 def open_lake(folder: str, master: str | None = None) -> Lake:

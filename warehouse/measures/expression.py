@@ -1,23 +1,33 @@
-"""Arithmetic over summed counts: what a user's own measure computes.
+"""Arithmetic over summed counts: what a measure computes that is not written as a ratio of two linear forms.
 
-Most such measures are ratios of linear forms in disguise, and `as_ratio` finds out; the others are evaluated on the
-sums.
+An expression is read three ways: exactly (`exact`), in floating point over arrays (`evaluate`), and as SQL, which the
+query compiler writes. Nothing here knows which measures there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from functools import reduce
+from math import isqrt
+from typing import TYPE_CHECKING, Any, Literal
 
-from warehouse.measures.formula import LinearForm, Ratio, ratio
+from warehouse.measures.formula import Ratio
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 Operator = Literal["+", "-", "*", "/"]
+FunctionName = Literal["sqrt", "log", "exp", "min", "max", "abs"]
+
+DIGITS = 60
+"""How many digits an irrational value has."""
+
+_CONTEXT = Context(prec=DIGITS + 10, traps=[])
+"""Ten digits more than are given out; what overflows or is undefined is not finite, and no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +49,27 @@ class Operation:
     right: Expression
 
 
-Expression = Constant | Count | Operation
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of one or more expressions; `log` is the natural logarithm."""
+
+    function: FunctionName
+    arguments: tuple[Expression, ...]
 
 
-def of_ratio(found: Ratio) -> Expression:
+Expression = Constant | Count | Operation | Call
+
+
+def of_ratio(ratio: Ratio) -> Expression:
     """The expression of a ratio: factor · N / D."""
-    over, under = (_of_form(form) for form in (found.numerator, found.denominator))
-    return Operation(Operation(Constant(found.factor), "*", over), "/", under)
+    over, under = (of_form(form) for form in (ratio.numerator, ratio.denominator))
+    return Operation(Operation(Constant(ratio.factor), "*", over), "/", under)
 
 
-def _of_form(form: tuple[tuple[str, int], ...]) -> Expression:
+def of_form(terms: Sequence[tuple[str, Fraction | int]]) -> Expression:
+    """The expression of a linear form, given as its columns with their coefficients."""
     total: Expression | None = None
-    for column, coefficient in form:
+    for column, coefficient in terms:
         term: Expression = Count(column)
         if coefficient != 1:
             term = Operation(Constant(Fraction(coefficient)), "*", term)
@@ -67,24 +86,85 @@ def columns(expression: Expression) -> tuple[str, ...]:
             return (column,)
         case Operation(left, _, right):
             return tuple(dict.fromkeys(columns(left) + columns(right)))
+        case Call(_, arguments):
+            return tuple(dict.fromkeys(column for argument in arguments for column in columns(argument)))
 
 
-def exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fraction]) -> Fraction | None:
-    """The value for some sums, None where it divides by 0."""
+# --- exactly ----------------------------------------------------------------------------------------------------------
+
+Exact = Fraction | Decimal
+"""A rational value as it is, an irrational one to DIGITS digits."""
+
+
+def exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fraction]) -> Exact | None:
+    """The value for some sums: a Fraction, or where roots, logarithms or powers of e come in, a Decimal of DIGITS
+    digits. None where it is undefined.
+    """
+    value = _exact(expression, sums)
+    if isinstance(value, Decimal):
+        return Context(prec=DIGITS, traps=[]).plus(value) if value.is_finite() else None
+    return value
+
+
+def _exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fraction]) -> Exact | None:
     match expression:
         case Constant(value):
             return value
         case Count(column):
             return Fraction(sums[column])
         case Operation(left, operator, right):
-            a, b = exact(left, sums), exact(right, sums)
-            if a is None or b is None or (operator == "/" and b == 0):
-                return None
-            return a + b if operator == "+" else a - b if operator == "-" else a * b if operator == "*" else a / b
+            return _combined_exactly(_exact(left, sums), operator, _exact(right, sums))
+        case Call(function, arguments):
+            values = [_exact(argument, sums) for argument in arguments]
+            known = [value for value in values if value is not None]
+            return _called_exactly(function, known) if len(known) == len(values) else None
+
+
+def _combined_exactly(a: Exact | None, operator: Operator, b: Exact | None) -> Exact | None:
+    if a is None or b is None or (operator == "/" and b == 0):
+        return None
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a + b if operator == "+" else a - b if operator == "-" else a * b if operator == "*" else a / b
+    by_operator = {"+": _CONTEXT.add, "-": _CONTEXT.subtract, "*": _CONTEXT.multiply, "/": _CONTEXT.divide}
+    return by_operator[operator](_decimal(a), _decimal(b))
+
+
+def _called_exactly(function: FunctionName, values: Sequence[Exact]) -> Exact | None:
+    value = values[0]
+    match function:
+        case "abs":
+            return abs(value) if isinstance(value, Fraction) else _CONTEXT.abs(value)
+        case "min":
+            return min(values, key=lambda value: Fraction(value))
+        case "max":
+            return max(values, key=lambda value: Fraction(value))
+        case "sqrt":
+            return _root(value) if value >= 0 else None
+        case "log":
+            return None if value <= 0 else Fraction(0) if value == 1 else _CONTEXT.ln(_decimal(value))
+        case "exp":
+            return Fraction(1) if value == 0 else _CONTEXT.exp(_decimal(value))
+
+
+def _root(value: Exact) -> Exact:
+    if isinstance(value, Fraction):
+        over, under = isqrt(value.numerator), isqrt(value.denominator)
+        if over * over == value.numerator and under * under == value.denominator:
+            return Fraction(over, under)
+    return _CONTEXT.sqrt(_decimal(value))
+
+
+def _decimal(value: Exact) -> Decimal:
+    if isinstance(value, Decimal):
+        return value
+    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+# --- in floating point ------------------------------------------------------------------------------------------------
 
 
 def evaluate(expression: Expression, sums: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The values for arrays of sums, of one shape, in floating point; NaN where it divides by 0."""
+    """The values for arrays of sums, of one shape, in floating point; NaN where undefined."""
     import numpy as np
 
     match expression:
@@ -99,89 +179,17 @@ def evaluate(expression: Expression, sums: Mapping[str, NDArray[np.float64]]) ->
                 return np.asarray(np.divide(a, b, out=undefined, where=b != 0), dtype=np.float64)
             combined = a + b if operator == "+" else a - b if operator == "-" else a * b
             return np.asarray(combined, dtype=np.float64)
+        case Call(function, arguments):
+            return _called(function, [evaluate(argument, sums) for argument in arguments])
 
 
-# --- ratios in disguise -----------------------------------------------------------------------------------------------
+def _called(function: FunctionName, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    import numpy as np
 
-_Polynomial = dict[tuple[str, ...], Fraction]
-"""Coefficients by monomial, a monomial being its columns in order; () is the constant."""
-
-_MOST_TERMS = 64
-"""An expression that grows beyond this is no ratio worth looking for."""
-
-
-def as_ratio(expression: Expression) -> Ratio | None:
-    """The ratio of two linear forms that an expression is, or None.
-
-    The denominator must have no negative coefficient, so that it cannot be negative for any counts.
-    """
-    fraction = _fraction(expression)
-    if fraction is None:
-        return None
-    over, under = (_linear(polynomial) for polynomial in fraction)
-    if over is None or under is None or not over.terms or not under.terms:
-        return None
-    if all(coefficient < 0 for _, coefficient in under.terms):
-        over, under = -1 * over, -1 * under
-    return ratio(over, under) if all(coefficient > 0 for _, coefficient in under.terms) else None
-
-
-def _linear(polynomial: _Polynomial) -> LinearForm | None:
-    """The linear form that a polynomial is, without a constant, or None."""
-    if any(len(monomial) != 1 for monomial in polynomial):
-        return None
-    return LinearForm(tuple((monomial[0], coefficient) for monomial, coefficient in polynomial.items()))
-
-
-def _fraction(expression: Expression) -> tuple[_Polynomial, _Polynomial] | None:
-    """Numerator and denominator of an expression, or None where it grows too large or divides by nothing."""
-    match expression:
-        case Constant(value):
-            return ({(): value} if value else {}), {(): Fraction(1)}
-        case Count(column):
-            return {(column,): Fraction(1)}, {(): Fraction(1)}
-        case Operation(left, operator, right):
-            a, b = _fraction(left), _fraction(right)
-            if a is None or b is None:
-                return None
-            return _combined(a, operator, b)
-
-
-def _combined(
-    a: tuple[_Polynomial, _Polynomial], operator: Operator, b: tuple[_Polynomial, _Polynomial]
-) -> tuple[_Polynomial, _Polynomial] | None:
-    (over_a, under_a), (over_b, under_b) = a, b
-    if operator == "/":
-        if not over_b:
-            return None
-        over_b, under_b, operator = under_b, over_b, "*"
-    if operator == "*":
-        over, under = _times(over_a, over_b), _times(under_a, under_b)
-        if over_a == under_b:
-            over, under = over_b, under_a
-        elif over_b == under_a:
-            over, under = over_a, under_b
-    else:
-        sign = Fraction(1 if operator == "+" else -1)
-        if under_a == under_b:
-            over, under = _plus(over_a, over_b, sign), under_a
+    by_name: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "abs": np.abs}
+    with np.errstate(all="ignore"):
+        if function in ("min", "max"):
+            found = reduce(np.minimum if function == "min" else np.maximum, values)
         else:
-            over = _plus(_times(over_a, under_b), _times(over_b, under_a), sign)
-            under = _times(under_a, under_b)
-    return None if max(len(over), len(under)) > _MOST_TERMS else (over, under)
-
-
-def _plus(a: _Polynomial, b: _Polynomial, sign: Fraction) -> _Polynomial:
-    total = dict(a)
-    for monomial, coefficient in b.items():
-        total[monomial] = total.get(monomial, Fraction(0)) + sign * coefficient
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-
-
-def _times(a: _Polynomial, b: _Polynomial) -> _Polynomial:
-    product: _Polynomial = {}
-    for left, x in a.items():
-        for right, y in b.items():
-            monomial = tuple(sorted(left + right))
-            product[monomial] = product.get(monomial, Fraction(0)) + x * y
-    return {monomial: coefficient for monomial, coefficient in product.items() if coefficient}
+            found = by_name[function](values[0])
+    return np.where(np.isfinite(found), found, np.nan)

@@ -11,11 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
+from warehouse.measures.expression import Call, Expression, Operation, of_form
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio
+from warehouse.measures.function import Function
 from warehouse.measures.measure import Measure, Parameter
+from warehouse.measures.ranking import Ranking
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +77,26 @@ def _accuracy(optional: str) -> Ratio:
     return ratio(table.hits + table.rejections, table.hits + table.false_alarms + table.misses + table.rejections)
 
 
+def _mcc(optional: str) -> Function:
+    """(hits·rejections − false alarms·misses) over the root of the product of the four margins."""
+    table = OPTIONAL[optional]
+    agreed = Operation(of_form(table.hits.terms), "*", of_form(table.rejections.terms))
+    disagreed = Operation(of_form(table.false_alarms.terms), "*", of_form(table.misses.terms))
+    margins = (
+        table.hits + table.false_alarms,
+        table.hits + table.misses,
+        table.rejections + table.false_alarms,
+        table.rejections + table.misses,
+    )
+    factors = (of_form(margin.terms) for margin in margins)
+    product: Expression = reduce(lambda left, right: Operation(left, "*", right), factors)
+    return Function(Operation(Operation(agreed, "-", disagreed), "/", Call("sqrt", (product,))))
+
+
+def _auc(optional: str) -> Ranking:
+    return Ranking(partial(auc, optional=optional))
+
+
 _TONG = "Lewis and Tong 1992"
 
 FILTERING = (
@@ -108,11 +132,20 @@ FILTERING = (
         proportion=True,
     ),
     Measure(
+        "MCC",
+        "filtering",
+        "(h·r − f·m) / √((h+f)·(h+m)·(r+f)·(r+m)) with hits h = a + x, false alarms f = b, misses m = c and "
+        "rejections r = d + y",
+        "Matthews 1975",
+        _mcc,
+        (POLICY,),
+    ),
+    Measure(
         "auc",
         "filtering",
         "how often a relevant document has more confidence than a nonrelevant one; optional ones left out by default",
         "Hanley and McNeil 1982",
-        None,
+        _auc,
         (POLICY,),
     ),
 )

@@ -7,7 +7,7 @@ once it is a Ratio.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
@@ -57,8 +57,14 @@ class Ratio:
         """The columns that either form needs, each once, numerator first."""
         return tuple(dict.fromkeys(column for column, _ in self.numerator + self.denominator))
 
-    def value(self, numerator: int, denominator: int) -> float | None:
-        """The value for two sums, correctly rounded; None where the denominator is 0."""
+    @property
+    def forms(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+        """The forms whose sums `value` takes: numerator and denominator."""
+        return self.numerator, self.denominator
+
+    def value(self, sums: Sequence[int]) -> float | None:
+        """The value for the two sums, correctly rounded; None where the denominator is 0."""
+        numerator, denominator = sums
         if denominator == 0:
             return None
         return (self.factor.numerator * numerator) / (self.factor.denominator * denominator)

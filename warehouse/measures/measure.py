@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from warehouse.measures.expression import Expression, as_ratio, columns
 from warehouse.measures.formula import Ratio
+from warehouse.measures.function import Function
+from warehouse.measures.ranking import Ranking
 
-Task = Literal["extraction", "filtering", "values", "published"]
+TaskName = Literal["extraction", "filtering", "values", "published"]
 Setting = Decimal | str
 
 
@@ -46,29 +47,40 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class PrintedFigure:
+    """A figure that is known only as it was printed: the task and the name under which it is stored."""
+
+    task: str
+    name: str
+
+
+Computation = Ratio | Function | Ranking | PrintedFigure
+"""Where the value of a measure comes from: a ratio of linear forms of sums, another function of sums, an order, or
+paper.
+"""
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A measure of one task.
 
-    `formula` takes the parameters by name and gives the ratio; it is None for a measure that is no ratio of sums (auc),
-    and for one that a user defined, which has an `expression` that takes them instead. `steady` says that the
-    denominator is the same for both systems in every unit, as matched-pair tests need (Yeh 2000, section 3.2);
-    `proportion` that it is a share of counted items. `shown` are the parameters that always stand in the canonical
-    name, as beta does in F(beta=1).
+    `formula` takes the parameters by name and gives what computes the value. `steady` says that the denominator is the
+    same for both systems in every unit, as matched-pair tests need (Yeh 2000, section 3.2); `proportion` that it is a
+    share of counted items. `shown` are the parameters that always stand in the canonical name, as beta does in
+    F(beta=1). `defined` is for a measure that a user defined, whose meaning is part of every signature.
     """
 
     name: str
-    task: Task
+    task: TaskName
     meaning: str
     source: str
-    formula: Callable[..., Ratio] | None
+    formula: Callable[..., Computation]
     parameters: tuple[Parameter, ...] = ()
     steady: bool = False
     shown: tuple[str, ...] = ()
-    expression: Callable[..., Expression] | None = None
     lower_is_better: bool = False
     proportion: bool = False
-    printed_as: tuple[str, str] | None = None
-    """Task and name under which a published figure is stored."""
+    defined: bool = False
 
     def label(self, settings: Mapping[str, Setting]) -> str:
         """The canonical name: F(beta=1), recall, recall(partial=0)."""
@@ -85,23 +97,24 @@ class Measure:
 class Statistic:
     """A measure with its parameters settled: what a query computes.
 
-    `ratio` is None for a ranking measure (auc), and for a defined one that is no ratio, which has an `expression`
-    instead. `averaged` means document by document first, then the mean over documents.
+    `averaged` means document by document first, then the mean over documents.
     """
 
     label: str
     measure: Measure
     settings: Mapping[str, Setting] = field(hash=False)
-    ratio: Ratio | None
+    computation: Computation
     averaged: bool = False
-    expression: Expression | None = None
+
+    @property
+    def sums(self) -> Ratio | Function | None:
+        """What computes it from sums of counts; None for an order and for a printed figure."""
+        return self.computation if isinstance(self.computation, Ratio | Function) else None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it is computed from; none where it is no arithmetic of sums."""
-        if self.ratio is not None:
-            return self.ratio.columns
-        return () if self.expression is None else columns(self.expression)
+        """The columns it is computed from; none where it does not follow from sums."""
+        return self.sums.columns if self.sums else ()
 
     @property
     def steady(self) -> bool:
@@ -111,22 +124,17 @@ class Statistic:
 def settle(measure: Measure, settings: Mapping[str, Setting], averaged: bool = False) -> Statistic:
     """The statistic of a measure for settings that were found in order; what is not set has its default."""
     full = {
-        parameter.name: settings.get(parameter.name, parameter.default)
+        parameter.name: setting
         for parameter in measure.parameters
-        if parameter.name in settings or parameter.default is not None
+        if (setting := settings.get(parameter.name, parameter.default)) is not None
     }
-    label = measure.label({name: setting for name, setting in full.items() if setting is not None})
-    expression = measure.expression(**full) if measure.expression else None
-    ratio = measure.formula(**full) if measure.formula else None
-    if expression is not None:
-        ratio = as_ratio(expression)
+    label = measure.label(full)
     return Statistic(
         label=f"mean({label})" if averaged else label,
         measure=measure,
-        settings={name: setting for name, setting in full.items() if setting is not None},
-        ratio=ratio,
+        settings=full,
+        computation=measure.formula(**full),
         averaged=averaged,
-        expression=expression if ratio is None else None,
     )
 
 

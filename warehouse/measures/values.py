@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warehouse.measures.formula import LinearForm, Ratio, ratio
-from warehouse.measures.measure import Measure
+from warehouse.measures.measure import Measure, PrintedFigure
 
 COLUMNS = ("value", "documents")
 """The sum of the values, and over how many documents."""
@@ -19,5 +19,5 @@ def imported(name: str) -> Measure:
 
 
 def printed(called: str, task: str, name: str) -> Measure:
-    """A figure as it was printed of a task under a name: no formula, no documents."""
-    return Measure(called, "published", f"as printed of {task}", "published", None, printed_as=(task, name))
+    """A figure as it was printed of a task under a name: no documents stand behind it."""
+    return Measure(called, "published", f"as printed of {task}", "published", lambda: PrintedFigure(task, name))

@@ -1,16 +1,16 @@
-"""The default engine: queries run in the warehouse's own database."""
+"""What answers queries: Engine, which every engine looks like, and the default one, the warehouse's own database."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 from warehouse.threads import allowed
 
-Task = TypeVar("Task")
+Piece = TypeVar("Piece")
 Done = TypeVar("Done")
 
 Told = Callable[[float], None]
@@ -21,18 +21,48 @@ def silent(share: float) -> None:
     """Nobody is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class DuckDBEngine:
-    """Runs compiled queries on a database.
+def in_turn(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done]:
+    """What the work makes of each piece, one after another."""
+    return [work(piece) for piece in pieces]
 
-    `told` hears how far the computations on what they bring are, which are done by so many threads;
-    tests of many pairs are shared out in so many `blocks`.
+
+@dataclass(frozen=True, slots=True)
+class Labour:
+    """How computations on facts are done, which changes nothing in their outcome: by so many threads, telling how far
+    they are; tests of many pairs in so many `blocks`, which `each` shares out.
     """
 
-    database: Database
     told: Told = silent
     threads: int = field(default_factory=allowed)
     blocks: int = 1
+    each: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]] = in_turn
+
+
+class Engine(Protocol):
+    """Answers queries, and says how computations on what they bring are done."""
+
+    @property
+    def labour(self) -> Labour: ...
+
+    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+
+    def columns(self, query: Sql) -> dict[str, Any]:
+        """The columns of a query as numpy arrays by name; masked where there are nulls."""
+
+    def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """The column names and rows of a query that someone typed."""
+
+    def interrupt(self) -> None:
+        """Stops what runs in another thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDBEngine:
+    """Runs queries on the database of a warehouse."""
+
+    database: Database
+    labour: Labour = field(default_factory=Labour)
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -45,10 +75,6 @@ class DuckDBEngine:
     def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """The column names and rows of a query that someone typed."""
         return self.database.untrusted(text)
-
-    def each(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
-        """What the work makes of each task, in the order of the tasks."""
-        return [work(task) for task in tasks]
 
     def interrupt(self) -> None:
         """Stops what runs in another thread."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from warehouse.query import plan as p
-from warehouse.store.catalog import Catalog
 from warehouse.version import __version__
 
 
@@ -20,26 +19,26 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def simulated(entries: Iterable[p.Entry], catalog: Catalog) -> bool:
+def simulated(entries: Iterable[p.Entry]) -> bool:
     """Whether anything that decides the numbers was simulated."""
-    return any(catalog.simulated(entry.task, entry.test_set.id) for entry in entries)
+    return any(entry.simulated for entry in entries)
 
 
-def title(what: str, entries: Sequence[p.Entry], catalog: Catalog) -> str:
+def title(what: str, entries: Sequence[p.Entry]) -> str:
     """A caption: what, and in brackets the tasks, and whether the data are simulated."""
-    tasks = list(dict.fromkeys(entry.task for entry in entries))
-    return f"{what} ({', '.join([*tasks, *(['simulated data'] if simulated(entries, catalog) else [])])})"
+    tasks = list(dict.fromkeys(entry.task.name for entry in entries))
+    return f"{what} ({', '.join([*tasks, *(['simulated data'] if simulated(entries) else [])])})"
 
 
-def signature(text: str, entries: Sequence[p.Entry], catalog: Catalog, *deciding: str) -> str:
+def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
     """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
-    tasks = ", ".join(dict.fromkeys(entry.task for entry in entries))
-    data = "+".join(catalog.fingerprint(entry.task, entry.test_set.id) for entry in entries)
+    tasks = ", ".join(dict.fromkeys(entry.task.name for entry in entries))
+    data = "+".join(entry.fingerprint for entry in entries)
     defined = {
         f"{statistic.measure.name} = {statistic.measure.meaning}"
         for entry in entries
         for statistic in entry.statistics
-        if statistic.measure.expression is not None
+        if statistic.measure.defined
     }
     parts = [text, f"task {tasks}", *sorted(defined), *deciding, f"data {data}", f"evalhouse {__version__}"]
     return " | ".join(parts)

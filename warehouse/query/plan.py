@@ -1,16 +1,18 @@
-"""What will be done: a question with every name looked up and every default filled in.
+"""What plans are made of: names looked up and defaults filled in.
 
-A plan holds ids, statistics and conditions, no text that still has to be understood. After it exists only the database
-can fail.
+The plan of a statement stands in the file of the statement. It holds ids, statistics and conditions, no text that still
+has to be understood. After it exists only the database can fail.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Literal
 
 from grammar.value import value
-from warehouse.measures import Statistic, Task
+from warehouse.measures import Statistic
+from warehouse.tasks import Task
 
 DEFAULT_SEED = 1992
 DEFAULT_LEVEL = Decimal("0.05")
@@ -112,14 +114,14 @@ class Joined:
 Filter = Compared | OneOf | Matches | Missing | Negated | Joined
 
 
-# --- the questions ----------------------------------------------------------------------------------------------------
+# --- what is asked of the rows ----------------------------------------------------------------------------------------
 
 
 @value
 class Replicates:
     """Stored systems that are runs of one: several seeds, folds or epochs.
 
-    `runs` are the ids of the stored systems of each contender, by the id of the contender. `common` is a multiple of
+    `runs` are the ids of the stored systems of each system, by the id of the system. `common` is a multiple of
     the numbers of runs that documents have.
     """
 
@@ -130,38 +132,47 @@ class Replicates:
 
 @value
 class Entry:
-    """The contenders of one test set and the statistics to compute for them, all of one task.
+    """The systems of one test set and the statistics to compute for them, all of one task.
 
     `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `in_units`: a
-    document may have several rows, one a unit. With `replicates` a contender is not a stored system but its runs.
+    document may have several rows, one a unit. `documents` is how many the test set has. With `replicates` a system is
+    not a stored one but its runs. `fingerprint` is that of the data, and `simulated` whether any of them are.
     """
 
     test_set: TestSet
     task: Task
     statistics: tuple[Statistic, ...]
-    contenders: tuple[System, ...]
+    systems: tuple[System, ...]
     stored: int = 0
     in_units: bool = True
+    documents: int = 0
     replicates: Replicates | None = None
+    fingerprint: str = ""
+    simulated: bool = False
+
+    @property
+    def stored_systems(self) -> tuple[StoredSystem, ...]:
+        """The systems without the baselines."""
+        return tuple(system for system in self.systems if isinstance(system, StoredSystem))
+
+    @property
+    def baselines(self) -> tuple[Baseline, ...]:
+        """The systems that are computed from the key."""
+        return tuple(system for system in self.systems if isinstance(system, Baseline))
 
     @property
     def everyone(self) -> bool:
-        """Whether all systems that have rows are among the contenders, so that none need be sought out."""
-        return self.stored > 0 and sum(isinstance(each, StoredSystem) for each in self.contenders) == self.stored
+        """Whether all systems that have rows are asked for, so that none need be sought out."""
+        return self.stored > 0 and len(self.stored_systems) == self.stored
 
-
-@value
-class ScorePlan:
-    text: str
-    entries: tuple[Entry, ...]
-    by: tuple[Dimension, ...]
-    where: Filter | None
-    order: str
-    """The column to order by: a label of a statistic, or system."""
-    descending: bool
-    limit: int | None
-    standardized: bool = False
-    """Values as distances from the mean of all systems of the test set, in standard deviations."""
+    @property
+    def observed_apart(self) -> tuple[Entry, ...]:
+        """The entry, once for each set of rows that its statistics are read from: imported values have rows of their
+        own for each measure.
+        """
+        if self.task.counts or not self.statistics:
+            return (self,)
+        return tuple(replace(self, statistics=(statistic,)) for statistic in self.statistics)
 
 
 @value
@@ -198,121 +209,3 @@ class Testing:
             adjust="none",
             missing="error",
         )
-
-
-@value
-class ComparePlan:
-    text: str
-    entries: tuple[Entry, ...]
-    against: System | None
-    how: Testing
-
-
-@value
-class GroupPlan:
-    text: str
-    entries: tuple[Entry, ...]
-    how: Testing
-
-
-@value
-class GeneralityPlan:
-    text: str
-    test_sets: tuple[TestSet, ...]
-    by: tuple[Dimension, ...]
-    where: Filter | None
-
-
-@value
-class ChangePlan:
-    """`source` and `target` have the same contenders, in the same order: those of both test sets."""
-
-    text: str
-    source: Entry
-    target: Entry
-    where: Filter | None
-    trim: int
-
-
-@value
-class ReplicatePlan:
-    """`source` and `target` have the same contenders, in the same order: those of both test sets."""
-
-    text: str
-    source: Entry
-    target: Entry
-    how: Testing
-
-
-@value
-class ProjectPlan:
-    text: str
-    entry: Entry
-    generalities: tuple[Decimal, ...]
-    exponent: Decimal
-    where: Filter | None
-
-
-@value
-class AuditPlan:
-    text: str
-    entries: tuple[Entry, ...]
-
-
-@value
-class AgreePlan:
-    text: str
-    test_sets: tuple[TestSet, ...]
-    where: Filter | None
-
-
-Question = (
-    ScorePlan
-    | ComparePlan
-    | GroupPlan
-    | GeneralityPlan
-    | ChangePlan
-    | ReplicatePlan
-    | ProjectPlan
-    | AuditPlan
-    | AgreePlan
-)
-"""What asks something of the rows."""
-
-
-# --- the other statements ---------------------------------------------------------------------------------------------
-
-
-@value
-class ExplainPlan:
-    text: str
-    question: Question
-
-
-@value
-class PlotPlan:
-    text: str
-    question: Question
-    to: str | None
-
-
-@value
-class ExportPlan:
-    text: str
-    question: Question
-    to: str
-
-
-@value
-class ShowPlan:
-    text: str
-    what: str
-
-
-@value
-class SqlPlan:
-    text: str
-    query: str
-
-
-Plan = Question | ExplainPlan | PlotPlan | ExportPlan | ShowPlan | SqlPlan

@@ -1,19 +1,20 @@
-"""The values of measures, from sums that the database brings: a line a contender and `by` values. It makes no table."""
+"""The values of measures, from sums that the database brings: a line a system and `by` values. It makes no table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected, expected_cells
-from warehouse.measures import Statistic
-from warehouse.measures.expression import columns, exact
-from warehouse.measures.filtering import auc
-from warehouse.query import compile as sql
+from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
+from warehouse.measures.expression import exact
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.compile import keys, scores
+from warehouse.query.compile.fact_rows import FIXED_POINT
+from warehouse.query.path import Facts, Queries, Query
 from warehouse.results import Cell
 
 By = tuple[Cell, ...]
@@ -21,9 +22,9 @@ By = tuple[Cell, ...]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the answer: a contender, its `by` values, the documents behind it, and a value a statistic."""
+    """One row of the answer: a system, its `by` values, the documents behind it, and a value a statistic."""
 
-    contender: p.System
+    system: p.System
     by: By
     documents: int | None
     values: tuple[float | None, ...]
@@ -31,131 +32,161 @@ class Line:
     left_out: tuple[int, ...] = ()
     """How many documents have no value, a statistic; 0 where it is no mean over documents."""
     replicates: int | None = None
-    """How many runs the contender is averaged from."""
+    """How many runs the system is averaged from."""
     deviations: tuple[float | None, ...] = ()
     """The standard deviation of the runs' own values, a statistic."""
 
 
-def values_on(entry: p.Entry, where: p.Filter | None, engine: DuckDBEngine) -> dict[tuple[str, str], float | None]:
-    """The value of each contender and statistic of one test set, by name and label."""
-    plan = p.ScorePlan("", (entry,), (), where, "system", False, None)
-    lines = [*stored(plan, entry, engine), *expected_lines(plan, entry, engine)]
-    return {
-        (line.contender.name, statistic.label): value
-        for line in lines
-        for statistic, value in zip(entry.statistics, line.values, strict=True)
-    }
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """What lines are asked for: an entry, what its rows are split by and which are chosen. Where one statement asks of
+    an entry twice, `of` tells the facts apart.
+    """
 
+    entry: p.Entry
+    by: tuple[p.Dimension, ...] = ()
+    where: p.Filter | None = None
+    of: str = ""
 
-# --- from rows by document --------------------------------------------------------------------------------------------
+    def name(self, what: str) -> str:
+        """What the facts of a query are called."""
+        return f"{what}{f' of {self.of}' if self.of else ''} on {self.entry.test_set.name}"
 
+    def of_runs(self) -> Valued:
+        """Each run of each system by itself, split and chosen as their averages are."""
+        replicates = self.entry.replicates
+        runs = dict(replicates.runs) if replicates is not None else {}
+        systems = tuple(p.StoredSystem(run, "") for system in self.entry.stored_systems for run in runs[system.id])
+        measures = " and ".join(statistic.label for statistic in self.entry.statistics)
+        apart = replace(self.entry, replicates=None, systems=systems, stored=0)
+        return replace(self, entry=apart, of=f"runs for {measures}")
 
-def stored(plan: p.ScorePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Line]:
-    """The lines of the systems of a entry, from rows by document or from printed figures."""
-    systems = {contender.id: contender for contender in entry.contenders if isinstance(contender, p.StoredSystem)}
-    if not systems:
-        return []
-    if entry.task == "published":
-        return _printed(plan, entry, systems, engine)
-    lines = []
-    for row in engine.rows(sql.score_sums(entry, plan.by, plan.where)):
-        system, by, documents = systems[row[0]], row[1 : 1 + len(plan.by)], row[1 + len(plan.by)]
-        sums = iter(row[2 + len(plan.by) :])
-        values = []
-        left_out = []
-        for statistic in entry.statistics:
+    def queries(self) -> Queries:
+        """What brings the lines."""
+        return (*self._of_systems(), *self._of_baselines())
+
+    def _of_systems(self) -> Queries:
+        if not self.entry.stored_systems:
+            return ()
+        if not self.entry.task.by_document:
+            return (Query(self.name("figures"), scores.published(self.entry, self.by, self.where)),)
+        orders: Queries = ()
+        if any(isinstance(statistic.computation, Ranking) for statistic in self.entry.statistics):
+            orders = (Query(self.name("confidences"), scores.confidences(self.entry, self.where), "columns"),)
+        return (Query(self.name("sums"), scores.score_sums(self.entry, self.by, self.where)), *orders)
+
+    def _of_baselines(self) -> Queries:
+        if not self.entry.baselines:
+            return ()
+        return (Query(self.name("key"), keys.key_counts(self.entry, self.by, self.where)),)
+
+    def lines(self, facts: Facts) -> list[Line]:
+        """The lines of the stored systems, from rows by document or from printed figures."""
+        systems = {system.id: system for system in self.entry.stored_systems}
+        if not systems:
+            return []
+        if not self.entry.task.by_document:
+            return self._printed(systems, facts[self.name("figures")])
+        split = len(self.by)
+        return [
+            self._summed(systems[number], tuple(rest[:split]), rest[split], rest[split + 1 :], facts)
+            for number, *rest in facts[self.name("sums")]
+        ]
+
+    def _summed(self, system: p.StoredSystem, by: By, documents: int, sums: Sequence[int | None], facts: Facts) -> Line:
+        """The line of a system from its sums, which stand in the order of the statistics."""
+        values: list[float | None] = []
+        left_out: list[int] = []
+        remaining = iter(sums)
+        for statistic in self.entry.statistics:
             left_out.append(0)
-            if statistic.ratio is None and statistic.expression is None:
-                values.append(_auc(statistic, entry, system, plan, engine))
-            else:
-                taken = [next(sums) for _ in range(_taken(statistic))]
-                values.append(_value(statistic, entry, taken))
-                if statistic.averaged:
-                    left_out[-1] = documents - (taken[1] or 0)
-        lines.append(Line(system, tuple(by), documents, tuple(values), "documents", tuple(left_out)))
-    return lines
+            if isinstance(statistic.computation, Ranking):
+                values.append(_of_order(statistic.computation, system, facts[self.name("confidences")]))
+                continue
+            taken = [next(remaining) for _ in range(_taken(statistic))]
+            values.append(_value(statistic, self.entry, taken))
+            if statistic.averaged:
+                left_out[-1] = documents - (taken[1] or 0)
+        return Line(system, by, documents, tuple(values), "documents", tuple(left_out))
+
+    def _printed(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[Line]:
+        figures: dict[tuple[int, By], dict[PrintedFigure, float]] = {}
+        for number, *by, task, measure, value in rows:
+            figures.setdefault((number, tuple(by)), {})[PrintedFigure(task, measure)] = value
+        wanted = [statistic.computation for statistic in self.entry.statistics]
+        return [
+            Line(systems[number], by, None, tuple(known.get(figure) for figure in wanted), "published")  # type: ignore[arg-type]
+            for (number, by), known in figures.items()
+            if any(figure in known for figure in wanted)
+        ]
+
+    def expected_lines(self, facts: Facts) -> list[Line]:
+        """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2,
+        (5) to (7)).
+        """
+        if not self.entry.baselines:
+            return []
+        counts: dict[By, dict[str, int]] = {}
+        for *by, label, documents in facts[self.name("key")]:
+            counts.setdefault(tuple(by), {})[label] = documents
+        return [
+            Line(
+                baseline,
+                by,
+                sum(labels.values()),
+                tuple(expectation(statistic, baseline.share, labels) for statistic in self.entry.statistics),
+                "documents",
+            )
+            for baseline in self.entry.baselines
+            for by, labels in counts.items()
+        ]
+
+    def values(self, facts: Facts) -> dict[tuple[str, str], float | None]:
+        """The value of each system and statistic, by name and label, where rows are not split."""
+        return {
+            (line.system.name, statistic.label): value
+            for line in (*self.lines(facts), *self.expected_lines(facts))
+            for statistic, value in zip(self.entry.statistics, line.values, strict=True)
+        }
 
 
 def _taken(statistic: Statistic) -> int:
     """How many sums a statistic takes from a row."""
-    plain = statistic.expression is not None and not statistic.averaged
-    return len(columns(statistic.expression)) if plain and statistic.expression else 2
+    return 2 if statistic.averaged or statistic.sums is None else len(statistic.sums.forms)
 
 
 def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> float | None:
     """The value of a statistic, rounded once; None where it is undefined or a count is unknown."""
-    known = [each for each in sums if each is not None]
+    known = [total for total in sums if total is not None]
     if len(known) < len(sums):
         return None
-    if statistic.expression is not None and not statistic.averaged:
-        found = exact(statistic.expression, dict(zip(columns(statistic.expression), known, strict=True)))
-        return None if found is None else float(found)
+    if isinstance(statistic.computation, Function) and not statistic.averaged:
+        return statistic.computation.value(known)
     over, under = known
-    fixed = sql.FIXED_POINT if statistic.averaged or entry.task == "values" else 1
-    if statistic.ratio is not None:
-        return statistic.ratio.value(over, under * fixed)
+    fixed = FIXED_POINT if statistic.averaged or not entry.task.counts else 1
+    if isinstance(statistic.computation, Ratio):
+        return statistic.computation.value((over, under * fixed))
     return over / (under * fixed) if under else None
 
 
-def _auc(
-    statistic: Statistic, entry: p.Entry, system: p.StoredSystem, plan: p.ScorePlan, engine: DuckDBEngine
-) -> float | None:
+def _of_order(ranking: Ranking, system: p.StoredSystem, columns: Mapping[str, Any]) -> float | None:
+    """The value of a system's order; None where a decision has no confidence."""
     import numpy as np
 
-    columns = engine.columns(sql.confidences(entry, system.id, plan.where))
-    confidence = columns["confidence"]
+    own = np.asarray(columns["system"]) == system.id
+    confidence = columns["confidence"][own]
     if np.ma.getmaskarray(confidence).any():
         return None
-    labels = np.asarray(columns["label"], dtype=np.str_)
-    return auc(np.asarray(confidence, dtype=np.float64), labels, str(statistic.settings["optional"]))
-
-
-def _printed(
-    plan: p.ScorePlan, entry: p.Entry, systems: Mapping[int, p.StoredSystem], engine: DuckDBEngine
-) -> list[Line]:
-    figures: dict[tuple[int, By], dict[tuple[str, str] | None, float]] = {}
-    for number, *by, task, measure, value in engine.rows(sql.published(entry, plan.by, plan.where)):
-        figures.setdefault((number, tuple(by)), {})[task, measure] = value
-    wanted = [statistic.measure.printed_as for statistic in entry.statistics]
-    return [
-        Line(systems[number], by, None, tuple(found.get(each) for each in wanted), "published")
-        for (number, by), found in figures.items()
-        if any(each in found for each in wanted)
-    ]
-
-
-# --- expected of a baseline -------------------------------------------------------------------------------------------
-
-
-def expected_lines(plan: p.ScorePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Line]:
-    """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2, (5)
-    to (7)).
-    """
-    baselines = [contender for contender in entry.contenders if isinstance(contender, p.Baseline)]
-    if not baselines:
-        return []
-    counts: dict[By, dict[str, int]] = {}
-    for row in engine.rows(sql.key_counts(entry.test_set, plan.by, plan.where)):
-        counts.setdefault(tuple(row[:-2]), {})[row[-2]] = row[-1]
-    return [
-        Line(
-            baseline,
-            by,
-            sum(labels.values()),
-            tuple(expectation(statistic, baseline.share, labels) for statistic in entry.statistics),
-            "documents",
-        )
-        for baseline in baselines
-        for by, labels in counts.items()
-    ]
+    return ranking.value(np.asarray(confidence, dtype=np.float64), np.asarray(columns["label"][own], dtype=np.str_))
 
 
 def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
     """The value of a statistic of filtering that is expected of judging a share relevant at random, for a key."""
     key = KeyCounts(*(labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
-    if statistic.expression is not None:
-        found = exact(statistic.expression, expected_cells(key, share))
-        return None if found is None else float(found)
-    if statistic.ratio is None:
-        return 0.5
-    return expected(statistic.ratio, key, share)
+    match statistic.computation:
+        case Ratio() as ratio:
+            return expected(ratio, key, share)
+        case Function(expression):
+            value = exact(expression, expected_cells(key, share))
+            return None if value is None else float(value)
+    return 0.5

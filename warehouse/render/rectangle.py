@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, replace
 
 from warehouse.render.style import UNDEFINED, Style, cell, width
-from warehouse.results import Cell, Column, Kind, Result, Table, Triangle
+from warehouse.results import Cell, CellKind, Column, Result, Table, Triangle
 
 SHORTEST = 12
 """A name is not shortened below this many characters."""
@@ -138,7 +138,7 @@ LEVELS_FROM = 3
 """The column of a triangle in which the levels begin."""
 
 
-def _triangle(key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: Kind, style: Style) -> Sheet:
+def _triangle(key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: CellKind, style: Style) -> Sheet:
     values: dict[Cell, Cell] = {}
     cells: dict[frozenset[Cell], str] = {}
     for row in rows:

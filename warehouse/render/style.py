@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from warehouse.results import UNSAFE, Cell, Kind
+from warehouse.results import UNSAFE, Cell, CellKind
 
 UNDEFINED = "–"
 
@@ -35,7 +35,7 @@ def width(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def cell(kind: Kind, value: Cell, digits: int | None = None) -> str:
+def cell(kind: CellKind, value: Cell, digits: int | None = None) -> str:
     """A cell for people: proportions as percentages, thousands marked, a dash where there is nothing."""
     if value is None:
         return UNDEFINED

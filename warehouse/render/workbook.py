@@ -13,7 +13,7 @@ from typing import Any
 from warehouse.faults import WarehouseError
 from warehouse.render.rectangle import LEGEND, tables, triangle_sheets
 from warehouse.render.style import Style, clean, width
-from warehouse.results import Cell, Column, Kind, Result, Table
+from warehouse.results import Cell, CellKind, Column, Result, Table
 
 WIDEST = 60
 """No column of a sheet is made wider than this many characters."""
@@ -47,7 +47,7 @@ class _Formats:
             return "0." + "0" * wanted if wanted else "0"
 
         points = decimals(2)
-        codes: dict[Kind, str] = {
+        codes: dict[CellKind, str] = {
             "count": "#,##0",
             "whole": "0",
             "proportion": f"{points}%",
@@ -55,7 +55,7 @@ class _Formats:
             "probability": decimals(4),
             "number": decimals(4),
         }
-        self.of: dict[Kind, Any] = {kind: book.add_format({"num_format": code}) for kind, code in codes.items()}
+        self.of: dict[CellKind, Any] = {kind: book.add_format({"num_format": code}) for kind, code in codes.items()}
         self.bold = book.add_format({"bold": True})
         self.head = book.add_format({"bold": True, "bottom": 1})
 

@@ -15,7 +15,7 @@ from warehouse.faults import WarehouseError
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.substitution import substituted
 from warehouse.session import Session
-from warehouse.statements.resolve import resolve
+from warehouse.statements import resolve
 
 
 def mistake(text: str, session: Session) -> QueryError | None:

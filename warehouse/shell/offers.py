@@ -13,12 +13,13 @@ from grammar.lexicon import is_bare_name, is_bare_word, quoted
 from grammar.parser import expected
 from grammar.printer import to_text
 from warehouse.loading.readers import READERS
-from warehouse.measures import MEASURES, TASKS, Measure, measure_named
+from warehouse.measures import MEASURES, Measure, measure_named
 from warehouse.measures.measure import Parameter, plain
 from warehouse.query.resolving.user_measures import defined
 from warehouse.session import Session
 from warehouse.shell.meanings import KIND_MEANINGS, WORD_MEANINGS, keyword_meaning
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
+from warehouse.tasks import TASKS
 
 MOST = 200
 """No more than this is offered at once."""

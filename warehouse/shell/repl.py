@@ -19,7 +19,6 @@ from threading import Thread
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.interrupting import interruptibly
-from warehouse.measures import TASKS
 from warehouse.render import FORMATS, Style, files, render
 from warehouse.render.diagnostics import data_error, query_error, unforeseen, warehouse_error
 from warehouse.render.progress import clock
@@ -32,6 +31,7 @@ from warehouse.shell.offers import Candidate, candidates
 from warehouse.shell.prompt import Prompt, lines, typed_lines
 from warehouse.store.catalog import Catalog
 from warehouse.store.sql import Sql
+from warehouse.tasks import TASKS
 from warehouse.version import __version__
 
 MOST_NAMED = 5

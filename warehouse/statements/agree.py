@@ -1,53 +1,52 @@
-"""Runs an AgreePlan: how far the annotators of a test set's key labels agree."""
+"""`agree`: how far the annotators of a test set's key labels agree."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
 
-from warehouse.filtering.agreement import LEVELS, MISSING
-from warehouse.filtering.agreement import agree as agreement
-from warehouse.query import compile as sql
+from grammar import nodes as n
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
-from warehouse.query.labels import signature, title
-from warehouse.results import Cell, Column, Result, Table
-from warehouse.store.catalog import Catalog
+from warehouse.query.compile import keys
+from warehouse.query.engine import Labour
+from warehouse.query.labels import on, signature, title
+from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.resolving.conditions import key_filter
+from warehouse.query.resolving.names import Scope
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Column, Result
+from warehouse.statements.explaining import query_lines
 
 KEY = "key"
 """What the labels of no annotator are called: they are the key itself."""
 
 
-def agree(plan: p.AgreePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+@value
+class AgreePlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    where: p.Filter | None
+
+
+def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
+    return AgreePlan(to_text(statement), scope.keys(statement.test_sets), key_filter(scope, statement.where))
+
+
+def compile(plan: AgreePlan) -> Queries:
+    return tuple(Query(_name(entry), keys.key_labels(entry, plan.where)) for entry in plan.entries)
+
+
+def _name(entry: p.Entry) -> str:
+    return f"labels of {entry.test_set.name}"
+
+
+def answer(plan: AgreePlan, facts: Facts, labour: Labour) -> Result:
     """A row a pair of annotators with the confusion of their labels; the summary has Krippendorff's alpha of all."""
-    rows: list[tuple[Cell, ...]] = []
-    summary: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
-    for test_set in plan.test_sets:
-        found = engine.rows(sql.key_labels(test_set, plan.where))
-        annotators = sorted({str(name or KEY) for name, _, _ in found})
-        if len(annotators) < 2:
-            have = f"only {annotators[0]}" if annotators else "none"
-            notes.append(f"{test_set.name} needs labels of two annotators, and has {have}")
-            continue
-        documents = sorted({int(document) for _, document, _ in found})
-        labels = np.full((len(annotators), len(documents)), MISSING, dtype=np.int64)
-        for name, document, label in found:
-            labels[annotators.index(str(name or KEY)), documents.index(int(document))] = LEVELS.index(str(label))
-        measured = agreement(labels)
-        for pair in measured.pairs:
-            counts = [int(count) for count in np.asarray(pair.confusion).reshape(-1)]
-            rows.append(
-                (
-                    test_set.name,
-                    annotators[pair.first],
-                    annotators[pair.second],
-                    pair.documents,
-                    pair.agreement,
-                    pair.kappa,
-                    *counts,
-                )
-            )
-        summary.append((test_set.name, len(annotators), measured.alpha_nominal, measured.alpha_ordinal))
+    import numpy as np
+
+    from warehouse.filtering.agreement import LEVELS, MISSING, agree
+
     columns = (
         Column("test_set", "name"),
         Column("annotator_a", "name", "A"),
@@ -63,13 +62,62 @@ def agree(plan: p.AgreePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         Column("alpha", "number"),
         Column("alpha_ordinal", "number", "ordinal alpha"),
     )
-    entries = [p.Entry(test_set, "filtering", (), ()) for test_set in plan.test_sets]
-    names = ", ".join(test_set.name for test_set in plan.test_sets)
+    rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
+    notes: list[str] = []
+    for entry in plan.entries:
+        given = facts[_name(entry)]
+        annotators = sorted({str(name or KEY) for name, _, _ in given})
+        if len(annotators) < 2:
+            have = f"only {annotators[0]}" if annotators else "none"
+            notes.append(f"{entry.test_set.name} needs labels of two annotators, and has {have}")
+            continue
+        documents = {document: place for place, document in enumerate(sorted({document for _, document, _ in given}))}
+        labels = np.full((len(annotators), len(documents)), MISSING, dtype=np.int64)
+        for name, document, label in given:
+            labels[annotators.index(str(name or KEY)), documents[document]] = LEVELS.index(str(label))
+        measured = agree(labels)
+        for pair in measured.pairs:
+            confusion = np.asarray(pair.confusion)
+            rows.add(
+                test_set=entry.test_set.name,
+                annotator_a=annotators[pair.first],
+                annotator_b=annotators[pair.second],
+                documents=pair.documents,
+                agreement=pair.agreement,
+                kappa=pair.kappa,
+                **{
+                    f"{a}_{b}": int(confusion[row, column])
+                    for row, a in enumerate(LEVELS)
+                    for column, b in enumerate(LEVELS)
+                },
+            )
+        summary.add(
+            test_set=entry.test_set.name,
+            annotators=len(annotators),
+            alpha=measured.alpha_nominal,
+            alpha_ordinal=measured.alpha_ordinal,
+        )
     return Result(
         statement=plan.text,
-        caption=title(f"agreement of annotators on {names}", entries, catalog),
-        signature=signature(plan.text, entries, catalog),
-        table=Table(columns, tuple(rows)),
-        summary_table=Table(summary_columns, tuple(summary)),
+        caption=title(f"agreement of annotators on {on(plan.entries)}", plan.entries),
+        signature=signature(plan.text, plan.entries),
+        table=rows.table(columns),
+        summary_table=summary.table(summary_columns),
         notes=tuple(notes),
     )
+
+
+def explain(plan: AgreePlan, facts: Facts) -> Iterator[Line]:
+    for entry in plan.entries:
+        yield "plan", f"the labels of {entry.test_set.name}"
+    yield from query_lines(compile(plan))
+
+
+AGREE = Statement(
+    node=n.Agree,
+    usage=Usage("agree", "agreement between annotators of key labels", "agree on TST3"),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+)

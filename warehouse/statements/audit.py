@@ -1,44 +1,79 @@
-"""Runs an AuditPlan: whether the figures printed of each system can come from whole documents."""
+"""`audit`: whether the figures printed of each system can come from whole documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
-from warehouse.filtering.auditing import Figures, audit, audit_f
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.filtering.generality import KeyCounts
-from warehouse.filtering.rounding import Printed
-from warehouse.query import compile as sql
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.compile import keys
+from warehouse.query.engine import Labour
 from warehouse.query.labels import on, signature, title
-from warehouse.results import Cell, Column, Result, Table
-from warehouse.store.catalog import Catalog
+from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.systems import systems_of
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Cell, Column, Result
+from warehouse.statements.explaining import entry_line, query_lines
+from warehouse.tasks import TASKS
+
+if TYPE_CHECKING:
+    from warehouse.filtering.rounding import Printed
 
 CELLS = ("a", "b", "c", "d", "x", "y")
+FIGURES = ("recall", "precision", "fallout")
 BETAS = {"F(beta=0.5)": Decimal("0.5"), "F(beta=1)": Decimal(1), "F(beta=2)": Decimal(2)}
 """The F that papers print, by the name of the figure."""
 
-Figure = Mapping[str, Printed]
+
+@value
+class AuditPlan:
+    text: str
+    entries: tuple[p.Entry, ...]
 
 
-def audited(plan: p.AuditPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+def resolve(statement: n.Audit, scope: Scope) -> AuditPlan:
+    entries, task = [], TASKS["published"]
+    for test_set, place in scope.test_sets(statement.test_sets):
+        printed = scope.catalog.measures_of(task.name, test_set.id)
+        short = scope.catalog.short_name(test_set)
+        if not printed:
+            raise QueryError(f"{short} has no published figures", place.span)
+        if not scope.catalog.labelled(test_set.id):
+            raise QueryError(f"{short} has no key labels, which an audit counts", place.span)
+        statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in printed]
+        systems = systems_of(scope, statement.systems, task, test_set, elsewhere=True)
+        entries.append(scope.entry(test_set, task, statistics, systems))
+    return AuditPlan(to_text(statement), tuple(entries))
+
+
+def compile(plan: AuditPlan) -> Queries:
+    return tuple(
+        query
+        for entry in plan.entries
+        for query in (
+            Query(_name("key", entry), keys.key_totals(entry)),
+            Query(_name("figures", entry), keys.printed_filtering(entry)),
+        )
+    )
+
+
+def _name(what: str, entry: p.Entry) -> str:
+    return f"{what} of {entry.test_set.name}"
+
+
+def answer(plan: AuditPlan, facts: Facts, labour: Labour) -> Result:
     """A row a test set and system with printed recall, precision or fallout of filtering."""
-    rows: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
-    for entry in plan.entries:
-        key = KeyCounts(*(int(count) for count in engine.rows(sql.key_totals(entry.test_set))[0]))
-        names = {c.id: c.name for c in entry.contenders if isinstance(c, p.StoredSystem)}
-        for number, figures in _printed(entry, engine):
-            row = _row(key, figures)
-            if row is None:
-                notes.append(f"{names[number]} on {entry.test_set.name} has no printed recall, precision or fallout")
-            else:
-                rows.append((entry.test_set.name, names[number], *row))
     columns = (
         Column("test_set", "name"),
         Column("system", "name"),
-        *(Column(name, "proportion") for name in ("recall", "precision", "fallout")),
+        *(Column(name, "proportion") for name in FIGURES),
         *(Column(name, "proportion", on_screen=False) for name in BETAS),
         Column("solutions", "count"),
         Column("verdict", "text"),
@@ -53,44 +88,79 @@ def audited(plan: p.AuditPlan, engine: DuckDBEngine, catalog: Catalog) -> Result
         Column("conventions", "text", on_screen=False),
         Column("f_follows", "text", "F follows"),
     )
+    rows = TableRows.of(columns)
+    notes: list[str] = []
+    for entry in plan.entries:
+        key = KeyCounts(*(int(count) for count in facts[_name("key", entry)][0]))
+        printed = _printed(facts[_name("figures", entry)])
+        for system in entry.stored_systems:
+            if system.id not in printed:
+                continue
+            cells = _audited(key, printed[system.id])
+            if cells is None:
+                notes.append(f"{system.name} on {entry.test_set.name} has no printed recall, precision or fallout")
+            else:
+                rows.add(test_set=entry.test_set.name, system=system.name, **cells)
     return Result(
         statement=plan.text,
-        caption=title(f"whole documents behind the printed figures on {on(plan.entries)}", plan.entries, catalog),
-        signature=signature(plan.text, plan.entries, catalog),
-        table=Table(columns, tuple(rows)),
+        caption=title(f"whole documents behind the printed figures on {on(plan.entries)}", plan.entries),
+        signature=signature(plan.text, plan.entries),
+        table=rows.table(columns),
         notes=tuple(notes),
     )
 
 
-def _printed(entry: p.Entry, engine: DuckDBEngine) -> Iterator[tuple[int, Figure]]:
-    """The printed figures of filtering of each system, by measure, in order of name."""
-    found: dict[int, dict[str, Printed]] = {}
-    for number, measure, value, resolution in engine.rows(sql.printed_filtering(entry)):
-        found.setdefault(int(number), {})[str(measure)] = Printed(Decimal(value), Decimal(resolution))
-    for contender in entry.contenders:
-        if isinstance(contender, p.StoredSystem) and contender.id in found:
-            yield contender.id, found[contender.id]
+def _printed(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:
+    """The printed figures of filtering of each system, by measure."""
+    from warehouse.filtering.rounding import Printed
+
+    figures: dict[int, dict[str, Printed]] = {}
+    for number, measure, printed, resolution in rows:
+        figures.setdefault(int(number), {})[str(measure)] = Printed(Decimal(printed), Decimal(resolution))
+    return figures
 
 
-def _row(key: KeyCounts, figures: Figure) -> tuple[Cell, ...] | None:
-    """The row of one system after its names, None where there is nothing to audit."""
-    recall, precision, fallout = (figures.get(name) for name in ("recall", "precision", "fallout"))
+def _audited(key: KeyCounts, figures: Mapping[str, Printed]) -> dict[str, Cell] | None:
+    """The cells of one system, None where there is nothing to audit."""
+    from warehouse.filtering.auditing import Figures, audit, audit_f
+
+    recall, precision, fallout = (figures.get(name) for name in FIGURES)
     if recall is None and precision is None and fallout is None:
         return None
-    found = audit(key, Figures(recall, precision, fallout))
-    bounds = [found.cells.get(cell) for cell in CELLS]
+    audited = audit(key, Figures(recall, precision, fallout))
+    bounds = {cell: audited.cells.get(cell) for cell in CELLS}
     follows: bool | None = None
     if recall is not None and precision is not None:
         checked = [
             audit_f(recall, precision, figures[name], beta).follows for name, beta in BETAS.items() if name in figures
         ]
         follows = all(checked) if checked else None
-    return (
-        *(None if each is None else float(each.value) for each in (recall, precision, fallout)),
-        *(float(figures[name].value) if name in figures else None for name in BETAS),
-        found.solutions,
-        found.verdict,
-        *(limit for each in bounds for limit in ((None, None) if each is None else (each.low, each.high))),
-        ", ".join(found.conventions) or None,
-        None if follows is None else "yes" if follows else "no",
-    )
+    cells: dict[str, Cell] = {
+        name: float(figures[name].value) if name in figures else None for name in (*FIGURES, *BETAS)
+    }
+    for cell, limits in bounds.items():
+        cells[f"{cell}_low"] = None if limits is None else limits.low
+        cells[f"{cell}_high"] = None if limits is None else limits.high
+    cells["solutions"] = audited.solutions
+    cells["verdict"] = audited.verdict
+    cells["conventions"] = ", ".join(audited.conventions) or None
+    cells["f_follows"] = None if follows is None else "yes" if follows else "no"
+    return cells
+
+
+def explain(plan: AuditPlan, facts: Facts) -> Iterator[Line]:
+    for entry in plan.entries:
+        yield entry_line(entry)
+    yield from query_lines(compile(plan))
+
+
+AUDIT = Statement(
+    node=n.Audit,
+    usage=Usage(
+        "audit published", "whether printed figures can come from whole documents", "audit published for all on TST3"
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+)

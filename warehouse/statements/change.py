@@ -1,102 +1,145 @@
-"""Runs a ChangePlan: each system's value on two test sets, the difference, and a summary of the differences."""
+"""`change`: each system's value on two test sets, the difference, and a summary of the differences."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from warehouse.filtering.change import change_summary
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.engine import Labour
 from warehouse.query.labels import signature, some, title
-from warehouse.query.valuing import values_on
-from warehouse.results import Cell, Column, Kind, Result, Table
-from warehouse.store.catalog import Catalog
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.conditions import filter_of
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import carried_over
+from warehouse.query.table_rows import TableRows
+from warehouse.query.valuing import Valued
+from warehouse.results import Column, Result
+from warehouse.statements.explaining import entry_line, query_lines
+from warehouse.statements.pictures import CHANGED
 
-Rows = list[tuple[Cell, ...]]
+
+@value
+class ChangePlan:
+    """`source` and `target` have the same systems, in the same order: those of both test sets."""
+
+    text: str
+    source: p.Entry
+    target: p.Entry
+    where: p.Filter | None
+    trim: int
+
+    @property
+    def entries(self) -> tuple[p.Entry, p.Entry]:
+        return self.source, self.target
 
 
-def change(plan: p.ChangePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+def resolve(statement: n.Change, scope: Scope) -> ChangePlan:
+    source, target = carried_over(statement, scope)
+    trim = scope.whole(statement.trim, "trim", 0, 10**6) or 0
+    systems = len(source.systems)
+    if 2 * trim >= systems:
+        place = statement.trim.span if statement.trim else statement.span
+        raise QueryError(f"trim {trim} leaves nothing of {systems} systems", place)
+    return ChangePlan(to_text(statement), source, target, filter_of(scope, statement.where, source.task), trim)
+
+
+def compile(plan: ChangePlan) -> Queries:
+    return tuple(query for entry in plan.entries for query in Valued(entry, where=plan.where).queries())
+
+
+def answer(plan: ChangePlan, facts: Facts, labour: Labour) -> Result:
     """A row a measure and system; the summary has a row a measure. Systems without a value on both are left out of
     it.
     """
-    source, target = plan.source, plan.target
-    before, after = (values_on(entry, plan.where, engine) for entry in (source, target))
-    rows: Rows = []
-    summary: Rows = []
+    from warehouse.filtering.change import change_summary
+
+    source, target = plan.entries
+    before, after = (Valued(entry, where=plan.where).values(facts) for entry in plan.entries)
+    columns, summary_columns = _columns(plan), _summary_columns(plan)
+    rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
     notes: list[str] = []
     for statistic in source.statistics:
         label = statistic.label
-        pairs = [(c.name, before.get((c.name, label)), after.get((c.name, label))) for c in source.contenders]
-        pairs.sort(key=lambda each: (_difference(*each[1:]) is None, -(_difference(*each[1:]) or 0.0), each[0]))
+        pairs = [
+            (system.name, before.get((system.name, label)), after.get((system.name, label)))
+            for system in source.systems
+        ]
+        pairs.sort(key=lambda pair: (_change(*pair[1:]) is None, -(_change(*pair[1:]) or 0.0), pair[0]))
         for name, first, second in pairs:
-            names = (source.test_set.name, target.test_set.name)
-            rows.append((source.task, label, name, *names, first, second, _difference(first, second)))
+            rows.add(
+                **{"from": source.test_set.name, "to": target.test_set.name},
+                task=source.task.name,
+                measure=label,
+                system=name,
+                value_from=first,
+                value_to=second,
+                change=_change(first, second),
+            )
         without = [name for name, first, second in pairs if first is None or second is None]
         if without:
             notes.append(
                 f"{label} is undefined on one of the test sets for {some(without)}; the summary leaves them out"
             )
         known = [(first, second) for _, first, second in pairs if first is not None and second is not None]
-        found = change_summary([_face(first) for first, _ in known], [_face(second) for _, second in known], plan.trim)
-        summary.append(
-            (
-                label,
-                found.systems,
-                found.mean,
-                found.trimmed_mean if plan.trim else None,
-                plan.trim,
-                found.rose,
-                found.fell,
-                found.unchanged,
-                found.mean_rise,
-                found.mean_fall,
-                found.p_sign,
-                found.p_randomization,
-            )
+        changes = change_summary(
+            [_face(first) for first, _ in known], [_face(second) for _, second in known], plan.trim
+        )
+        summary.add(
+            measure=label,
+            systems=changes.systems,
+            mean_change=changes.mean,
+            trimmed_mean_change=changes.trimmed_mean if plan.trim else None,
+            trim=plan.trim,
+            rose=changes.rose,
+            fell=changes.fell,
+            unchanged=changes.unchanged,
+            mean_rise=changes.mean_rise,
+            mean_fall=changes.mean_fall,
+            p_sign=changes.p_sign,
+            p_randomization=changes.p_randomization,
         )
     labels = ", ".join(statistic.label for statistic in source.statistics)
-    entries = (source, target)
     caption = f"change of {labels} from {source.test_set.name} to {target.test_set.name}"
     return Result(
         statement=plan.text,
-        caption=title(caption, entries, catalog),
-        signature=signature(plan.text, entries, catalog),
-        table=Table(_columns(plan), tuple(rows)),
-        summary_table=Table(_summary_columns(plan), tuple(summary)),
+        caption=title(caption, plan.entries),
+        signature=signature(plan.text, plan.entries),
+        table=rows.table(columns),
+        summary_table=summary.table(summary_columns),
         notes=tuple(notes),
     )
 
 
-def _difference(first: float | None, second: float | None) -> float | None:
+def _change(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else float(_face(second) - _face(first))
 
 
-def _face(value: float) -> Decimal:
+def _face(number: float) -> Decimal:
     """A value as it is written, so that 0.87 less 0.81 is 0.06."""
-    return Decimal(repr(value))
+    return Decimal(repr(number))
 
 
-def _kinds(plan: p.ChangePlan) -> tuple[Kind, Kind]:
-    return ("number", "number") if plan.source.task == "values" else ("proportion", "difference")
-
-
-def _columns(plan: p.ChangePlan) -> tuple[Column, ...]:
-    value, difference = _kinds(plan)
-    several = len(plan.source.statistics) > 1
+def _columns(plan: ChangePlan) -> tuple[Column, ...]:
+    task, several = plan.source.task, len(plan.source.statistics) > 1
     return (
         Column("task", "text", on_screen=False),
         Column("measure", "name", on_screen=several),
         Column("system", "name"),
         Column("from", "name", on_screen=False),
         Column("to", "name", on_screen=False),
-        Column("value_from", value, plan.source.test_set.name),
-        Column("value_to", value, plan.target.test_set.name),
-        Column("change", difference),
+        Column("value_from", task.unit, plan.source.test_set.name),
+        Column("value_to", task.unit, plan.target.test_set.name),
+        Column("change", task.difference),
     )
 
 
-def _summary_columns(plan: p.ChangePlan) -> tuple[Column, ...]:
-    _, difference = _kinds(plan)
+def _summary_columns(plan: ChangePlan) -> tuple[Column, ...]:
+    difference = plan.source.task.difference
     return (
         Column("measure", "name"),
         Column("systems", "count"),
@@ -111,3 +154,24 @@ def _summary_columns(plan: p.ChangePlan) -> tuple[Column, ...]:
         Column("p_sign", "probability", "p sign"),
         Column("p_randomization", "probability", "p rand."),
     )
+
+
+def explain(plan: ChangePlan, facts: Facts) -> Iterator[Line]:
+    for entry in plan.entries:
+        yield entry_line(entry)
+    yield from query_lines(compile(plan))
+
+
+CHANGE = Statement(
+    node=n.Change,
+    usage=Usage(
+        "change MEASURE, …",
+        "what became of each system on another test set, and of all on average",
+        "change precision, fallout of published for all from TST3 to TST4 trim 1",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+    picture=CHANGED,
+)

@@ -1,35 +1,33 @@
-"""Runs a ComparePlan: observations from the database, a significance test a pair, a Result. It knows no SQL and
-draws nothing.
-"""
+"""`compare`: a significance test for each pair of systems, measure and test set."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import isfinite
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.comparison.blocks import tested
-from warehouse.query.comparison.pairs import Comparison, comparisons
-from warehouse.query.comparison.procedures import Pair, intervals
-from warehouse.query.comparison.verdicts import (
-    Decided,
-    comparison_notes,
-    decide,
-    hopeless,
-    testing_signature,
-    testing_title,
-)
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.engine import Labour
 from warehouse.query.labels import on, title
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.systems import baseline, present_on, system_named
+from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
+from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
-from warehouse.significance.confidence import shuffles_to_decide
-from warehouse.significance.correlation import correlations, inflation
 from warehouse.significance.tests import TESTS
-from warehouse.store.catalog import Catalog
+from warehouse.statements.pictures import COMPARED
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.pairs import Comparison
+    from warehouse.query.comparison.procedures import Pair
+    from warehouse.query.comparison.verdicts import Decided
 
 INDEPENDENT = {test.name for test in TESTS if test.kind == "independent"}
 FEW = 6
@@ -67,34 +65,74 @@ COLUMNS = (
     Column("statistic", "number", on_screen=False),
     Column("seed", "whole", on_screen=False),
 )
-_NAMES = tuple(column.name for column in COLUMNS)
 
 
-def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
-    """A significance test for each pair of systems, measure and test set."""
-    rows: list[tuple[Cell, ...]] = []
+@value
+class ComparePlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    against: p.System | None
+    how: p.Testing
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
+    entries = tested_entries(statement, scope)
+    against = None if statement.against is None else _against(statement.against, entries[0], scope)
+    if statement.against is not None and isinstance(against, p.Baseline) and against.share != 1:
+        raise QueryError(f"{against.name} has expected values only, no decisions to test", statement.against.span)
+    for entry in entries:
+        added = () if against is None or against in entry.systems else (against,)
+        check_two("compare", (*entry.systems, *added), entry, statement)
+    return ComparePlan(to_text(statement), entries, against, testing_of(statement, entries, scope))
+
+
+def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: Scope) -> p.System:
+    if isinstance(node, n.BaselineCall):
+        return baseline(scope, node, entry.task)
+    test_set = scope.known(entry.test_set)
+    present = present_on(scope, entry.task, test_set, entry.replicates, (node,))
+    return system_named(scope, node, node, entry.task, test_set, present)
+
+
+def compile(plan: ComparePlan) -> Queries:
+    from warehouse.query.comparison.pairs import comparison_queries
+
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.against))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: ComparePlan, facts: Facts, labour: Labour) -> Result:
+    """A row a pair of systems, measure and test set."""
+    from warehouse.query.comparison.blocks import tested
+    from warehouse.query.comparison.pairs import comparisons
+    from warehouse.query.comparison.procedures import intervals
+    from warehouse.query.comparison.verdicts import comparison_notes, decide, hopeless, testing_signature
+
+    rows = TableRows.of(COLUMNS)
     notes: list[str] = []
     for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, plan.against, engine):
-            found = tested(batch, engine)
-            ranges = intervals(batch, engine.threads)
+        for batch in comparisons(plan.how, entry, plan.against, facts):
+            outcomes = tested(batch, labour)
+            limits = intervals(batch, labour.threads)
             for comparison in batch:
-                decided = decide(comparison, found)
-                rows += _rows(comparison, decided, ranges)
+                _add(rows, comparison, decide(comparison, outcomes), limits)
                 notes += comparison_notes(comparison)
-    many = (
-        plan.against is None
-        and plan.how.sides == "two-sided"
-        and any(len(entry.contenders) > 2 for entry in plan.entries)
+    table = rows.table(_columns(plan, rows))
+    all_pairs = (
+        plan.against is None and plan.how.sides == "two-sided" and any(len(entry.systems) > 2 for entry in plan.entries)
     )
-    table = Table(_columns(plan, rows), tuple(rows))
     return Result(
         statement=plan.text,
-        caption=_caption(plan, table, catalog),
-        signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles"), catalog),
+        caption=_caption(plan, table),
+        signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles")),
         table=table,
         notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes, *_notes(plan, table)])),
-        triangle=replace(TRIANGLE, cell="p" if plan.how.adjust == "none" else "p_adjusted") if many else None,
+        triangle=replace(TRIANGLE, cell="p" if plan.how.adjust == "none" else "p_adjusted") if all_pairs else None,
     )
 
 
@@ -110,17 +148,21 @@ TRIANGLE = Triangle(
 """All pairs of more than two systems as a triangle of significance levels."""
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------
+def _add(
+    rows: TableRows,
+    comparison: Comparison,
+    decided: Mapping[Pair, Decided],
+    limits: Mapping[tuple[str, Pair], tuple[float, float]],
+) -> None:
+    """Adds a row a pair."""
+    import numpy as np
 
+    from warehouse.significance.correlation import correlations, inflation
 
-def _rows(
-    comparison: Comparison, decided: Mapping[Pair, Decided], ranges: Mapping[tuple[str, Pair], tuple[float, float]]
-) -> Iterator[tuple[Cell, ...]]:
-    """A row a pair."""
-    how, label = comparison.how, comparison.statistic.label
+    how, label, runs = comparison.how, comparison.statistic.label, comparison.runs
     of_all: dict[str, Cell] = {
         "test_set": comparison.entry.test_set.name,
-        "task": comparison.entry.task,
+        "task": comparison.entry.task.name,
         "measure": label,
         "test": how.test,
         "sides": how.sides,
@@ -128,46 +170,45 @@ def _rows(
         "documents": comparison.seen.documents,
         "seed": how.seed,
     }
-    names, units = [contender.name for contender in comparison.entry.contenders], comparison.seen.units
-    differing = [None] * len(comparison.pairs) if comparison.runs else comparison.sums.differing(comparison.pairs)
-    alike = correlations(np.stack(comparison.unit_values), comparison.pairs)
-    for pair, unlike, r in zip(comparison.pairs, differing, alike, strict=True):
+    names, units = [system.name for system in comparison.entry.systems], comparison.seen.units
+    differing = [None] * len(comparison.pairs) if runs else comparison.sums.differing(comparison.pairs)
+    correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
+    for pair, unlike, r in zip(comparison.pairs, differing, correlated, strict=True):
         a, b = pair
-        judged = decided[pair]
-        outcome, statistic, (low, high) = judged.outcome, judged.outcome.statistic, ranges[label, pair]
-        row = of_all | {
-            "system_a": names[a],
-            "system_b": names[b],
-            "value_a": comparison.values[a],
-            "value_b": comparison.values[b],
-            "difference": comparison.difference(a, b),
-            "method": outcome.method,
-            "shuffles": outcome.shuffles,
-            "nge": outcome.nge,
-            "p": outcome.p,
-            "p_adjusted": judged.adjusted,
-            "confidence": judged.confidence,
-            "verdict": judged.verdict,
-            "units": len(comparison.runs[a]) + len(comparison.runs[b]) if comparison.runs else units,
-            "differing": unlike,
-            "correlation": r,
-            "inflation": None if r is None else inflation(r),
-            "ci_low": low,
-            "ci_high": high,
-            "statistic": statistic if statistic is None or isfinite(statistic) else None,
-        }
-        yield tuple(map(row.get, _NAMES))
+        outcome, (low, high) = decided[pair].outcome, limits[label, pair]
+        statistic = outcome.statistic
+        rows.add(
+            **of_all,
+            system_a=names[a],
+            system_b=names[b],
+            value_a=comparison.values[a],
+            value_b=comparison.values[b],
+            difference=comparison.difference(a, b),
+            method=outcome.method,
+            shuffles=outcome.shuffles,
+            nge=outcome.nge,
+            p=outcome.p,
+            p_adjusted=decided[pair].adjusted,
+            confidence=decided[pair].confidence,
+            verdict=decided[pair].verdict,
+            units=len(runs[a]) + len(runs[b]) if runs else units,
+            differing=unlike,
+            correlation=r,
+            inflation=None if r is None else inflation(r),
+            ci_low=low,
+            ci_high=high,
+            statistic=statistic if statistic is None or isfinite(statistic) else None,
+        )
 
 
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def _columns(plan: p.ComparePlan, table_rows: Sequence[tuple[Cell, ...]]) -> tuple[Column, ...]:
+def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     """The columns, fitted for the screen: two systems stand in the headings of their values, other columns show what
     varies.
     """
-    places = {column.name: place for place, column in enumerate(COLUMNS)}
-    pairs = {(row[places["system_a"]], row[places["system_b"]]) for row in table_rows}
+    pairs = set(zip(rows.cells("system_a"), rows.cells("system_b"), strict=True))
     headings: dict[str, str] = {}
     hidden: set[str] = set()
     if len(pairs) == 1:
@@ -175,22 +216,24 @@ def _columns(plan: p.ComparePlan, table_rows: Sequence[tuple[Cell, ...]]) -> tup
         headings = {"value_a": str(first), "value_b": str(second)}
         hidden = {"system_a", "system_b"}
     shown = {"test_set"} if len(plan.entries) > 1 else set()
-    if any(row[places["p_adjusted"]] is not None for row in table_rows):
+    if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
     values = {"value_a", "value_b", "difference", "ci_low", "ci_high"}
-    imported = any(entry.task == "values" for entry in plan.entries)
+    numbers = any(entry.task.unit == "number" for entry in plan.entries)
     return tuple(
         replace(
             column,
             heading=headings.get(column.name, column.heading),
-            kind="number" if imported and column.name in values else column.kind,
+            kind="number" if numbers and column.name in values else column.kind,
             on_screen=(column.on_screen or column.name in shown) and column.name not in hidden,
         )
         for column in COLUMNS
     )
 
 
-def _caption(plan: p.ComparePlan, table: Table, catalog: Catalog) -> str:
+def _caption(plan: ComparePlan, table: Table) -> str:
+    from warehouse.query.comparison.verdicts import testing_title
+
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     test = testing_title(plan.how, table.column("method"), table.column("shuffles"))
     count = len(table.rows)
@@ -202,7 +245,7 @@ def _caption(plan: p.ComparePlan, table: Table, catalog: Catalog) -> str:
         family = f"; levels hold for families of {_pairs(sizes)}"
     elif count > 1:
         family = f"; {count} comparisons, not adjusted"
-    return title(f"{measures} on {on(plan.entries)}: {test}{family}", plan.entries, catalog)
+    return title(f"{measures} on {on(plan.entries)}: {test}{family}", plan.entries)
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
@@ -213,7 +256,7 @@ def _pairs(sizes: set[int]) -> str:
     return f"{' and '.join(map(str, sorted(sizes)))} pair{'s' if sizes != {1} else ''}"
 
 
-def _notes(plan: p.ComparePlan, table: Table) -> Iterator[str]:
+def _notes(plan: ComparePlan, table: Table) -> Iterator[str]:
     """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
     few = table.records_where("differing", lambda units: isinstance(units, int) and 0 < units < FEW)
     independent = table.records_where("test", lambda test: test in INDEPENDENT)
@@ -257,9 +300,36 @@ def _correlated(row: Mapping[str, Cell]) -> str:
     return f"their correlation is {r:.3f}{taken if isinstance(factor, float) else ''}"
 
 
-def _needed(plan: p.ComparePlan, row: Mapping[str, Cell]) -> int | None:
+def _needed(plan: ComparePlan, row: Mapping[str, Cell]) -> int | None:
     """How many shuffles would decide an undecided pair; None where only exact does."""
+    from warehouse.significance.confidence import shuffles_to_decide
+
     nge, shuffles = row["nge"], row["shuffles"]
     if not isinstance(nge, int) or not isinstance(shuffles, int):
         return None
     return shuffles_to_decide(nge, shuffles, float(plan.how.level), float(plan.how.confidence))
+
+
+# --- explaining -------------------------------------------------------------------------------------------------------
+
+
+def explain(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
+    from warehouse.statements.explaining_tests import tested_lines
+
+    return tested_lines(plan.entries, plan.against, plan.how, compile(plan), facts)
+
+
+COMPARE = Statement(
+    node=n.Compare,
+    usage=Usage(
+        "compare MEASURE, …",
+        "a significance test for two systems, or for every pair of more",
+        "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+    weighs=True,
+    picture=COMPARED,
+)

@@ -1,34 +1,56 @@
-"""Runs a GeneralityPlan: how many documents the key calls relevant, optional and nonrelevant, and the three
-generalities.
-"""
+"""`generality`: how many documents the key calls relevant, optional and nonrelevant, and the three generalities."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.filtering.generality import KeyCounts, generalities
-from warehouse.query import compile as sql
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
-from warehouse.query.labels import signature, title
-from warehouse.results import Cell, Column, Result, Table
-from warehouse.store.catalog import Catalog
+from warehouse.query.compile import keys
+from warehouse.query.engine import Labour
+from warehouse.query.labels import on, signature, title
+from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.resolving.conditions import dimension_of, key_filter
+from warehouse.query.resolving.names import Scope
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Cell, Column, Result
+from warehouse.statements.explaining import query_lines
+from warehouse.tasks import TASKS
 
 LABELS = ("relevant", "optional", "nonrelevant")
 
 
-def generality(plan: p.GeneralityPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+@value
+class GeneralityPlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    by: tuple[p.Dimension, ...]
+    where: p.Filter | None
+
+
+def resolve(statement: n.Generality, scope: Scope) -> GeneralityPlan:
+    entries = scope.keys(statement.test_sets)
+    by = tuple(dimension_of(scope, attribute, TASKS["filtering"]) for attribute in statement.by)
+    for dimension, node in zip(by, statement.by, strict=True):
+        if dimension.of != "document":
+            raise QueryError(f"generality is no matter of {dimension.of}", node.span, ("say by document.attribute",))
+    return GeneralityPlan(to_text(statement), entries, by, key_filter(scope, statement.where))
+
+
+def compile(plan: GeneralityPlan) -> Queries:
+    return tuple(Query(_name(entry), keys.key_counts(entry, plan.by, plan.where)) for entry in plan.entries)
+
+
+def _name(entry: p.Entry) -> str:
+    return f"key of {entry.test_set.name}"
+
+
+def answer(plan: GeneralityPlan, facts: Facts, labour: Labour) -> Result:
     """A row a test set and `by` value. Documents that the key says nothing of do not count."""
-    rows: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
-    for test_set in plan.test_sets:
-        counts: dict[tuple[Cell, ...], dict[str, int]] = {}
-        for row in engine.rows(sql.key_counts(test_set, plan.by, plan.where)):
-            counts.setdefault(tuple(row[:-2]), {})[row[-2]] = row[-1]
-        for by in sorted(counts, key=lambda values: [(value is None, str(value)) for value in values]):
-            key = tuple(counts[by].get(label, 0) for label in LABELS)
-            found = generalities(KeyCounts(*key))
-            rows.append((test_set.name, *by, sum(key), *key, found.judged, found.strict, found.generality))
-        if not counts:
-            notes.append(f"{test_set.name} has no key labels{' that meet the condition' if plan.where else ''}")
     columns = (
         Column("test_set", "name"),
         *(Column(dimension.name, "name") for dimension in plan.by),
@@ -38,12 +60,49 @@ def generality(plan: p.GeneralityPlan, engine: DuckDBEngine, catalog: Catalog) -
         Column("generality_strict", "proportion", "(4')"),
         Column("generality", "proportion", "(4'')"),
     )
-    entries = [p.Entry(test_set, "filtering", (), ()) for test_set in plan.test_sets]
-    names = ", ".join(test_set.name for test_set in plan.test_sets)
+    split = [f"by {place}" for place in range(len(plan.by))]
+    shares = ("generality_judged", "generality_strict", "generality")
+    rows = TableRows(["test_set", *split, "documents", *LABELS, *shares])
+    notes: list[str] = []
+    for entry in plan.entries:
+        counts: dict[tuple[Cell, ...], dict[str, int]] = {}
+        for *by, label, documents in facts[_name(entry)]:
+            counts.setdefault(tuple(by), {})[label] = documents
+        for values in sorted(counts, key=lambda values: [(cell is None, str(cell)) for cell in values]):
+            key = [counts[values].get(label, 0) for label in LABELS]
+            known = generalities(KeyCounts(*key))
+            rows.add(
+                test_set=entry.test_set.name,
+                documents=sum(key),
+                generality_judged=known.judged,
+                generality_strict=known.strict,
+                generality=known.generality,
+                **dict(zip(LABELS, key, strict=True)),
+                **dict(zip(split, values, strict=True)),
+            )
+        if not counts:
+            notes.append(f"{entry.test_set.name} has no key labels{' that meet the condition' if plan.where else ''}")
     return Result(
         statement=plan.text,
-        caption=title(f"generality of {names} as in Lewis and Tong 1992", entries, catalog),
-        signature=signature(plan.text, entries, catalog),
-        table=Table(columns, tuple(rows)),
+        caption=title(f"generality of {on(plan.entries)} as in Lewis and Tong 1992", plan.entries),
+        signature=signature(plan.text, plan.entries),
+        table=rows.table(columns),
         notes=tuple(notes),
     )
+
+
+def explain(plan: GeneralityPlan, facts: Facts) -> Iterator[Line]:
+    for entry in plan.entries:
+        yield "plan", f"the key of {entry.test_set.name}"
+    yield from query_lines(compile(plan))
+    yield "executor", "counts in the database"
+
+
+GENERALITY = Statement(
+    node=n.Generality,
+    usage=Usage("generality", "how many documents are relevant, and what share", "generality on TST2, TST3, TST4"),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+)

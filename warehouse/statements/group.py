@@ -1,60 +1,100 @@
-"""Runs a GroupPlan: every pair tested as `compare` does, and from the verdicts the significance groups. It knows no
-SQL.
-"""
+"""`group`: every pair tested as `compare` does, and from the verdicts the significance groups."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
+from grammar import nodes as n
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.comparison.blocks import tested
-from warehouse.query.comparison.pairs import Comparison, comparisons
-from warehouse.query.comparison.procedures import Pair
-from warehouse.query.comparison.verdicts import (
-    Decided,
-    comparison_notes,
-    decide,
-    hopeless,
-    testing_signature,
-    testing_title,
-)
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.engine import Labour
 from warehouse.query.labels import on, title
-from warehouse.results import Cell, Column, Kind, Result, Table
-from warehouse.significance.groups import letters
-from warehouse.store.catalog import Catalog
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Cell, CellKind, Column, Result
+from warehouse.statements.pictures import GROUPED
 
-Rows = list[tuple[Cell, ...]]
+if TYPE_CHECKING:
+    from warehouse.query.comparison.pairs import Comparison
+    from warehouse.query.comparison.procedures import Pair
+    from warehouse.query.comparison.verdicts import Decided
+
+ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters")
+SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")
 
 
-def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+@value
+class GroupPlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    how: p.Testing
+
+
+def resolve(statement: n.Group, scope: Scope) -> GroupPlan:
+    entries = tested_entries(statement, scope)
+    for entry in entries:
+        check_two("group", entry.systems, entry, statement)
+    return GroupPlan(to_text(statement), entries, testing_of(statement, entries, scope))
+
+
+def compile(plan: GroupPlan) -> Queries:
+    from warehouse.query.comparison.pairs import comparison_queries
+
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
+
+
+def answer(plan: GroupPlan, facts: Facts, labour: Labour) -> Result:
     """A row a system in the order of its value, with its letters; the summary has a row a group."""
-    rows: Rows = []
-    summary: Rows = []
+    from warehouse.query.comparison.blocks import tested
+    from warehouse.query.comparison.pairs import comparisons
+    from warehouse.query.comparison.verdicts import (
+        comparison_notes,
+        decide,
+        hopeless,
+        testing_signature,
+        testing_title,
+    )
+
+    rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     notes: list[str] = []
-    methods: list[Cell] = []
-    families_of: list[dict[Pair, Decided]] = []
-    shuffles: list[Cell] = []
+    families: list[Mapping[Pair, Decided]] = []
     for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, None, engine, ranked=True):
-            found = tested(batch, engine)
+        for batch in comparisons(plan.how, entry, None, facts, ranked=True):
+            outcomes = tested(batch, labour)
             for comparison in batch:
-                decided = decide(comparison, found)
-                families_of.append(decided)
-                methods += [each.outcome.method for each in decided.values()]
-                shuffles += [each.outcome.shuffles for each in decided.values()]
+                decided = decide(comparison, outcomes)
+                families.append(decided)
                 notes += [*comparison_notes(comparison), *_grouped(comparison, decided, rows, summary)]
-    imported = any(entry.task == "values" for entry in plan.entries)
-    several = len({(row[0], row[2]) for row in rows}) > 1
-    labels = list(dict.fromkeys(str(row[2]) for row in rows))
-    test = testing_title(plan.how, methods, shuffles)
-    families = sorted({len(decided) for decided in families_of})
-    pairs = " and ".join(map(str, families))
-    adjusted = f"; adjusted by {plan.how.adjust} in families of {pairs} pairs"
-    if plan.how.adjust == "none":
-        count = sum(map(len, families_of))
-        adjusted = "" if plan.how.test == "tukey" or count == 1 else f"; {count} comparisons, not adjusted"
-    kind: Kind = "number" if imported else "proportion"
+    methods: list[Cell] = [each.outcome.method for decided in families for each in decided.values()]
+    shuffles: list[Cell] = [each.outcome.shuffles for decided in families for each in decided.values()]
+    labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
+    columns, summary_columns = _columns(plan, rows, labels)
+    what = f"{', '.join(labels)} on {on(plan.entries)}: {testing_title(plan.how, methods, shuffles)}"
+    return Result(
+        statement=plan.text,
+        caption=title(what + _adjusted(plan, [len(decided) for decided in families]), plan.entries),
+        signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
+        table=rows.table(columns),
+        summary_table=summary.table(summary_columns),
+        notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes])),
+    )
+
+
+def _adjusted(plan: GroupPlan, families: list[int]) -> str:
+    if plan.how.adjust != "none":
+        pairs = " and ".join(map(str, sorted(set(families))))
+        return f"; adjusted by {plan.how.adjust} in families of {pairs} pairs"
+    count = sum(families)
+    return "" if plan.how.test == "tukey" or count == 1 else f"; {count} comparisons, not adjusted"
+
+
+def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
+    unit: CellKind = "number" if any(entry.task.unit == "number" for entry in plan.entries) else "proportion"
     shown = (
         Column("test_set", "name", on_screen=several),
         Column("task", "text", on_screen=False),
@@ -64,52 +104,75 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
         *shown,
         Column("rank", "count"),
         Column("system", "name"),
-        Column("value", kind, "value" if several else labels[0]),
+        Column("value", unit, "value" if several else labels[0]),
         Column("letters", "letters", "groups"),
     )
     summary_columns = (
         *shown,
         Column("letter", "name", "group"),
         Column("systems", "text"),
-        Column("high", kind),
-        Column("low", kind),
-        Column("spread", kind),
+        Column("high", unit),
+        Column("low", unit),
+        Column("spread", unit),
     )
-    return Result(
-        statement=plan.text,
-        caption=title(f"{', '.join(labels)} on {on(plan.entries)}: {test}{adjusted}", plan.entries, catalog),
-        signature=testing_signature(plan.text, plan.how, plan.entries, shuffles, catalog),
-        table=Table(columns, tuple(rows)),
-        summary_table=Table(summary_columns, tuple(summary)),
-        notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes])),
-    )
+    return columns, summary_columns
 
 
-def _grouped(comparison: Comparison, decided: dict[Pair, Decided], rows: Rows, summary: Rows) -> list[str]:
+def _grouped(
+    comparison: Comparison, decided: Mapping[Pair, Decided], rows: TableRows, summary: TableRows
+) -> Iterator[str]:
     """Adds the rows of one statistic on one test set, and gives what there is to note."""
-    names = [contender.name for contender in comparison.entry.contenders]
+    import numpy as np
+
+    from warehouse.significance.groups import letters
+
+    names = [system.name for system in comparison.entry.systems]
     values = [value or 0.0 for value in comparison.values]
     sign = 1 if comparison.statistic.measure.lower_is_better else -1
     order = sorted(range(len(names)), key=lambda place: (sign * values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)
     for (a, b), each in decided.items():
         different[a, b] = different[b, a] = each.verdict == "different"
-    found = letters(different, order)
-    head = (comparison.entry.test_set.name, comparison.entry.task, comparison.statistic.label)
+    groups = letters(different, order)
+    head: dict[str, Cell] = {
+        "test_set": comparison.entry.test_set.name,
+        "task": comparison.entry.task.name,
+        "measure": comparison.statistic.label,
+    }
     for rank, place in enumerate(order, 1):
-        rows.append((*head, rank, names[place], values[place], " ".join(found.letters[place])))
-    known = list(dict.fromkeys(letter for place in order for letter in found.letters[place]))
+        own = " ".join(groups.letters[place])
+        rows.add(**head, rank=rank, system=names[place], value=values[place], letters=own)
+    known = list(dict.fromkeys(letter for place in order for letter in groups.letters[place]))
     known.sort(key=lambda letter: (len(letter), letter))
-    for letter, members in zip(known, found.members, strict=True):
-        high, low = sorted((values[members[0]], values[members[-1]]), reverse=True)
-        summary.append((*head, letter, ", ".join(names[place] for place in members), high, low, high - low))
+    for letter, members in zip(known, groups.members, strict=True):
+        low, high = sorted((values[members[0]], values[members[-1]]))
+        systems = ", ".join(names[place] for place in members)
+        summary.add(**head, letter=letter, systems=systems, high=high, low=low, spread=high - low)
     where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
     unsure = sum(each.verdict == "undecided" for each in decided.values())
-    notes = []
     if unsure:
-        notes.append(f"{where}: {unsure} pairs are undecided and so not told apart; more shuffles would settle them")
-    if not found.complete:
-        notes.append(
-            f"{where}: there are too many groups to list, so only those of neighbours in the ranking are shown"
-        )
-    return notes
+        yield f"{where}: {unsure} pairs are undecided and so not told apart; more shuffles would settle them"
+    if not groups.complete:
+        yield f"{where}: there are too many groups to list, so only those of neighbours in the ranking are shown"
+
+
+def explain(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
+    from warehouse.statements.explaining_tests import tested_lines
+
+    return tested_lines(plan.entries, None, plan.how, compile(plan), facts)
+
+
+GROUP = Statement(
+    node=n.Group,
+    usage=Usage(
+        "group MEASURE, …",
+        "significance groups: the largest sets of systems no two of which differ, as letters",
+        "group F for all on TST3 level 0.10 confidence 0.99",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+    weighs=True,
+    picture=GROUPED,
+)

@@ -1,60 +1,134 @@
-"""Runs a ProjectPlan: precision and F expected at other generalities, if recall and fallout stay as measured."""
+"""`project`: precision and F expected at other generalities, if recall and fallout stay as measured."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from grammar import nodes as n
 from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.filtering.generality import KeyCounts, generalities
 from warehouse.filtering.projection import project_f, project_precision
-from warehouse.measures import Statistic, measure_named, settle
+from warehouse.measures import PrintedFigure, Statistic, measure_named, settle
 from warehouse.measures.values import printed
-from warehouse.query import compile as sql
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import Floats, observe
-from warehouse.query.comparison.sums import sums
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.compile import keys
+from warehouse.query.engine import Labour
 from warehouse.query.labels import signature, some, title
-from warehouse.query.valuing import values_on
-from warehouse.results import Cell, Column, Result, Table
-from warehouse.significance import bootstrap
-from warehouse.store.catalog import Catalog
+from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.resolving.conditions import filter_of
+from warehouse.query.resolving.entries import Wanted, entry_on
+from warehouse.query.resolving.names import Scope
+from warehouse.query.table_rows import TableRows
+from warehouse.query.valuing import Valued
+from warehouse.results import Column, Result
+from warehouse.statements.explaining import entry_line, query_lines
+from warehouse.statements.pictures import PROJECTED
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.observations import Floats
+
+    Draws = tuple[Floats, ...]
+    """Recall and fallout in each resample of the documents; NaN where undefined."""
 
 RESAMPLES = 2000
 
 
-def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+@value
+class ProjectPlan:
+    """`recall` and `fallout` are what projections follow from, counted as the measures asked for are."""
+
+    text: str
+    entry: p.Entry
+    generalities: tuple[Decimal, ...]
+    exponent: Decimal
+    where: p.Filter | None
+    recall: Statistic
+    fallout: Statistic
+
+    @property
+    def valued(self) -> Valued:
+        """The values that are measured."""
+        statistics = (*self.entry.statistics, self.recall, self.fallout)
+        return Valued(replace(self.entry, statistics=statistics), where=self.where)
+
+    @property
+    def resampled(self) -> p.Entry | None:
+        """The systems with documents of their own, whose recall and fallout are resampled."""
+        if not self.entry.task.by_document or not self.entry.stored_systems:
+            return None
+        return replace(self.entry, statistics=(self.recall, self.fallout), systems=self.entry.stored_systems)
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
+    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span)
+    entry = entry_on(wanted, scope, scope.test_set(statement.source, statement.source), statement.source)
+    for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+        of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
+        if of != "filtering" or _kind(statistic) not in ("precision", "F"):
+            raise QueryError(
+                f"{statistic.label} of {entry.task.name} cannot be projected",
+                node.span,
+                ("precision and F of filtering can: they follow from recall, fallout and generality",),
+            )
+    exponent = scope.number(statement.exponent, Decimal(0))
+    wanted_generalities = tuple(scope.share(item, "generality", Decimal(0)) for item in statement.generalities)
+    if statement.exponent is not None and not -10 <= exponent <= 10:
+        raise QueryError(f"the exponent is a number from -10 to 10, not {exponent}", statement.exponent.span)
+    return ProjectPlan(
+        text=to_text(statement),
+        entry=entry,
+        generalities=wanted_generalities,
+        exponent=exponent,
+        where=filter_of(scope, statement.where, entry.task),
+        recall=_needed(entry, "recall"),
+        fallout=_needed(entry, "fallout"),
+    )
+
+
+def _kind(statistic: Statistic) -> str:
+    """precision or F, whatever its parameters."""
+    return statistic.measure.name.partition("(")[0]
+
+
+def _needed(entry: p.Entry, name: str) -> Statistic:
+    """Recall or fallout, counted as the measures asked for count optional documents."""
+    if not entry.task.by_document:
+        return settle(printed(name, "filtering", name), {})
+    measure = measure_named(name, "filtering")
+    if measure is None:
+        raise ValueError(f"filtering has no {name}")
+    return settle(measure, {"optional": entry.statistics[0].settings.get("optional", "credit")})
+
+
+def compile(plan: ProjectPlan) -> Queries:
+    queries = (*plan.valued.queries(), Query("key", keys.key_totals(plan.entry)))
+    if plan.resampled is None:
+        return queries
+    from warehouse.query.comparison.observations import observation_queries
+
+    return (*queries, *observation_queries(p.Testing.plain(plan.where), plan.resampled))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: ProjectPlan, facts: Facts, labour: Labour) -> Result:
     """A row a measure, system and generality. Raises QueryError where the test set has no key or no recall and
     fallout.
     """
     entry = plan.entry
-    recall, fallout = _needed(entry, "recall"), _needed(entry, "fallout")
-    values, start = _measured(plan, recall, fallout, engine)
+    values, start = plan.valued.values(facts), _generality(plan, facts)
     assumption = "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
-    resampled = {} if entry.task == "published" else _resampled(plan, recall, fallout, engine)
-    rows: list[tuple[Cell, ...]] = []
-    without: list[str] = []
-    for statistic in entry.statistics:
-        for contender in entry.contenders:
-            r, f = values.get((contender.name, recall.label)), values.get((contender.name, fallout.label))
-            if r is None or f is None:
-                without.append(contender.name)
-            for generality in plan.generalities:
-                value = None
-                if r is not None and f is not None:
-                    value = _projected(statistic, r, f, start, float(generality), float(plan.exponent))
-                limits: tuple[float | None, float | None] = (None, None)
-                if value is not None and contender.name in resampled:
-                    limits = _interval(statistic, resampled[contender.name], start, generality, plan.exponent)
-                measured = values.get((contender.name, statistic.label))
-                head = (entry.test_set.name, statistic.label, contender.name, start, float(generality), assumption)
-                rows.append((*head, measured, value, *limits))
-    notes = [f"recall or fallout is not known for {some(sorted(set(without)))}"] if without else []
+    resampled = {} if plan.resampled is None else _resampled(plan, plan.resampled, facts)
     several = len(entry.statistics) > 1
     columns = (
         Column("test_set", "name", on_screen=False),
@@ -68,66 +142,81 @@ def project(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
         Column("ci_low", "proportion", "95% from", on_screen=bool(resampled)),
         Column("ci_high", "proportion", "to", on_screen=bool(resampled)),
     )
+    rows = TableRows.of(columns)
+    without: set[str] = set()
+    for statistic in entry.statistics:
+        for system in entry.systems:
+            recall, fallout = (values.get((system.name, needed.label)) for needed in (plan.recall, plan.fallout))
+            if recall is None or fallout is None:
+                without.add(system.name)
+            for generality in plan.generalities:
+                projected = None
+                if recall is not None and fallout is not None:
+                    projected = _projected(statistic, recall, fallout, start, float(generality), float(plan.exponent))
+                limits: tuple[float | None, float | None] = (None, None)
+                if projected is not None and system.name in resampled:
+                    limits = _interval(statistic, resampled[system.name], start, generality, plan.exponent)
+                rows.add(
+                    test_set=entry.test_set.name,
+                    measure=statistic.label,
+                    system=system.name,
+                    generality_from=start,
+                    generality_to=float(generality),
+                    assumption=assumption,
+                    value_from=values.get((system.name, statistic.label)),
+                    value=projected,
+                    ci_low=limits[0],
+                    ci_high=limits[1],
+                )
     labels = ", ".join(statistic.label for statistic in entry.statistics)
     caption = f"{labels} from {entry.test_set.name}, of generality {start:.4f}, at others under {assumption}"
     return Result(
         statement=plan.text,
-        caption=title(caption, [entry], catalog),
-        signature=signature(plan.text, [entry], catalog),
-        table=Table(columns, tuple(rows)),
-        notes=tuple(notes),
+        caption=title(caption, [entry]),
+        signature=signature(plan.text, [entry]),
+        table=rows.table(columns),
+        notes=(f"recall or fallout is not known for {some(sorted(without))}",) if without else (),
     )
 
 
-def curves(plan: p.ProjectPlan, engine: DuckDBEngine, at: Sequence[float]) -> dict[tuple[str, str], list[float | None]]:
-    """What each measure of each contender, by label and name, is projected to be at many generalities."""
-    recall, fallout = _needed(plan.entry, "recall"), _needed(plan.entry, "fallout")
-    values, start = _measured(plan, recall, fallout, engine)
-    found: dict[tuple[str, str], list[float | None]] = {}
+def curves(plan: ProjectPlan, facts: Facts, at: Sequence[float]) -> dict[tuple[str, str], list[float | None]]:
+    """What each measure of each system, by label and name, is projected to be at many generalities."""
+    values, start = plan.valued.values(facts), _generality(plan, facts)
+    projected: dict[tuple[str, str], list[float | None]] = {}
     for statistic in plan.entry.statistics:
-        for contender in plan.entry.contenders:
-            r, f = values.get((contender.name, recall.label)), values.get((contender.name, fallout.label))
-            if r is not None and f is not None:
-                exponent = float(plan.exponent)
-                found[statistic.label, contender.name] = [
-                    _projected(statistic, r, f, start, generality, exponent) for generality in at
+        for system in plan.entry.systems:
+            recall, fallout = (values.get((system.name, needed.label)) for needed in (plan.recall, plan.fallout))
+            if recall is not None and fallout is not None:
+                projected[statistic.label, system.name] = [
+                    _projected(statistic, recall, fallout, start, generality, float(plan.exponent)) for generality in at
                 ]
-    return found
+    return projected
 
 
-def _measured(
-    plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine
-) -> tuple[dict[tuple[str, str], float | None], float]:
-    """What was measured, by name and label, and at which generality."""
-    entry = plan.entry
-    asked = replace(entry, statistics=(*entry.statistics, recall, fallout))
-    values = values_on(asked, plan.where, engine)
-    counts = engine.rows(sql.key_totals(entry.test_set))[0]
-    start = generalities(KeyCounts(*(int(count) for count in counts))).generality
+def _generality(plan: ProjectPlan, facts: Facts) -> float:
+    """The generality that was measured at."""
+    start = generalities(KeyCounts(*(int(count) for count in facts["key"][0]))).generality
     if not start:
-        raise QueryError(f"{entry.test_set.name} has no key labels, so its generality is not known")
-    return values, start
+        raise QueryError(f"{plan.entry.test_set.name} has no key labels, so its generality is not known")
+    return start
 
 
-Draws = tuple[Floats, Floats]
-"""Recall and fallout in each resample of the documents; NaN where undefined."""
-
-
-def _resampled(plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine) -> dict[str, Draws]:
+def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Draws]:
     """Recall and fallout of each system with documents of its own, over the same resamples of them."""
-    entry = plan.entry
-    systems = tuple(contender for contender in entry.contenders if isinstance(contender, p.StoredSystem))
-    if not systems:
-        return {}
+    import numpy as np
+
+    from warehouse.query.comparison.observations import observations
+    from warehouse.query.comparison.sums import sums
+    from warehouse.significance import bootstrap
+
     how = p.Testing.plain(plan.where)
-    seen = observe(how, replace(entry, statistics=(recall, fallout), contenders=systems), engine)
-    both = [sums(seen, statistic) for statistic in (recall, fallout)]
+    seen = observations(how, entry, facts)
+    both = [sums(seen, statistic) for statistic in entry.statistics]
     stream = zlib.crc32(entry.test_set.own_name.encode())
     drawn: dict[str, list[Floats]] = {}
     for counts in bootstrap.resampled(seen.units, None, RESAMPLES, how.seed, stream):
-        for place, system in enumerate(systems):
-            values = [each.resample(place, counts) for each in both]
-            drawn.setdefault(system.name, []).append(np.stack(values))
+        for place, system in enumerate(entry.systems):
+            drawn.setdefault(system.name, []).append(np.stack([each.resample(place, counts) for each in both]))
     return {name: tuple(np.concatenate(parts, axis=1)) for name, parts in drawn.items()}
 
 
@@ -135,30 +224,21 @@ def _interval(
     statistic: Statistic, draws: Draws, start: float, generality: Decimal, exponent: Decimal
 ) -> tuple[float | None, float | None]:
     """The 95% percentile interval of a projected value; nothing where no resample has one."""
-    pairs = [(r, f) for r, f in zip(*(each.tolist() for each in draws), strict=True) if r == r and f == f]
-    found = [_projected(statistic, r, f, start, float(generality), float(exponent)) for r, f in pairs]
-    known = [value for value in found if value is not None]
+    import numpy as np
+
+    pairs = [(r, f) for r, f in zip(*(drawn.tolist() for drawn in draws), strict=True) if r == r and f == f]
+    projected = [_projected(statistic, r, f, start, float(generality), float(exponent)) for r, f in pairs]
+    known = [value for value in projected if value is not None]
     if not known:
         return None, None
     low, high = np.quantile(known, [0.025, 0.975])
     return float(low), float(high)
 
 
-def _needed(entry: p.Entry, name: str) -> Statistic:
-    """Recall or fallout, counted as the measures asked for count optional documents."""
-    if entry.task == "published":
-        return settle(printed(name, "filtering", name), {})
-    measure = measure_named(name, "filtering")
-    if measure is None:
-        raise ValueError(f"filtering has no {name}")
-    policy = entry.statistics[0].settings.get("optional", "credit")
-    return settle(measure, {"optional": policy})
-
-
 def _projected(
     statistic: Statistic, recall: float, fallout: float, start: float, generality: float, exponent: float
 ) -> float | None:
-    if statistic.measure.name.partition("(")[0] == "precision":
+    if _kind(statistic) == "precision":
         return project_precision(recall, fallout, start, generality, exponent)
     return project_f(recall, fallout, start, generality, exponent, _beta(statistic))
 
@@ -169,3 +249,23 @@ def _beta(statistic: Statistic) -> float:
         return float(statistic.settings["beta"])
     written = statistic.label.partition("beta=")[2].rstrip(")")
     return float(written) if written else 1.0
+
+
+def explain(plan: ProjectPlan, facts: Facts) -> Iterator[Line]:
+    yield entry_line(plan.entry)
+    yield from query_lines(compile(plan))
+
+
+PROJECT = Statement(
+    node=n.Project,
+    usage=Usage(
+        "project MEASURE, …",
+        "precision expected at another generality, if fallout stays as measured",
+        "project precision of published for all from TST3 to generality 0.01, 0.05",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+    picture=PROJECTED,
+)

@@ -1,90 +1,159 @@
-"""Runs a ReplicatePlan: every pair tested on two test sets, and how far what was found on the first holds on the
-second.
+"""`replicate`: every pair tested on two test sets, and how far what was found on the first holds on the second.
 
 The effect ratio is that of Breuer et al. (2020): the mean difference on the second test set over that on the first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from grammar import nodes as n
+from grammar.printer import to_text
+from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.comparison.blocks import tested
-from warehouse.query.comparison.pairs import Comparison, comparisons
-from warehouse.query.comparison.procedures import Pair
-from warehouse.query.comparison.verdicts import Decided, comparison_notes, decide, testing_signature, testing_title
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.engine import Labour
 from warehouse.query.labels import title
-from warehouse.results import Cell, Column, Kind, Result, Table
-from warehouse.significance.rank_correlation import kendall
-from warehouse.store.catalog import Catalog
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import carried_over, check_tested, check_two, testing_of
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Cell, Column, Result
 
-Tested = tuple[Comparison, dict[Pair, Decided]]
+if TYPE_CHECKING:
+    from warehouse.query.comparison.pairs import Comparison
+    from warehouse.query.comparison.procedures import Pair
+    from warehouse.query.comparison.verdicts import Decided
 
 
-def replicate(plan: p.ReplicatePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+@value
+class ReplicatePlan:
+    """`source` and `target` have the same systems, in the same order: those of both test sets."""
+
+    text: str
+    source: p.Entry
+    target: p.Entry
+    how: p.Testing
+
+    @property
+    def entries(self) -> tuple[p.Entry, p.Entry]:
+        return self.source, self.target
+
+
+def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
+    source, target = carried_over(statement, scope)
+    for entry in (source, target):
+        check_tested(statement, entry, scope)
+        check_two("replicate", entry.systems, entry, statement)
+    return ReplicatePlan(to_text(statement), source, target, testing_of(statement, (source, target), scope))
+
+
+def compile(plan: ReplicatePlan) -> Queries:
+    from warehouse.query.comparison.pairs import comparison_queries
+
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One statistic on one test set, with the verdict on each pair."""
+
+    comparison: Comparison
+    decided: dict[Pair, Decided]
+
+    def difference(self, pair: Pair) -> Fraction:
+        return self.comparison.exact_difference(*pair)
+
+    def differs(self, pair: Pair) -> bool:
+        return self.decided[pair].verdict == "different"
+
+
+def answer(plan: ReplicatePlan, facts: Facts, labour: Labour) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
-    rows: list[tuple[Cell, ...]] = []
-    summary: list[tuple[Cell, ...]] = []
-    found = [_tested(plan, entry, engine) for entry in (plan.source, plan.target)]
-    for (first, decided_first), (second, decided_second) in zip(*found, strict=True):
-        kept: list[bool] = []
-        pairs: list[tuple[Fraction, Fraction, bool]] = []
-        for a, b in first.pairs:
-            before, after = decided_first[a, b], decided_second[a, b]
-            differences = (first.exact_difference(a, b), second.exact_difference(a, b))
-            significant = before.verdict == "different"
-            same_sign = _sign(differences[0]) == _sign(differences[1])
-            pairs.append((*differences, significant))
-            if significant:
-                kept.append(same_sign)
-            rows.append(
-                (
-                    first.statistic.label,
-                    first.entry.task,
-                    first.entry.contenders[a].name,
-                    first.entry.contenders[b].name,
-                    float(differences[0]),
-                    float(differences[1]),
-                    _ratio(differences[1], differences[0]),
-                    before.outcome.p,
-                    after.outcome.p,
-                    before.verdict,
-                    after.verdict,
-                    "yes" if same_sign else "no",
-                )
-            )
-        also = sum(
-            decided_second[pair].verdict == "different" and decided_first[pair].verdict == "different"
-            for pair in first.pairs
-        )
-        oriented = [(x if x >= 0 else -x, y if x >= 0 else -y) for x, y, significant in pairs if significant]
-        summary.append(
-            (
-                first.statistic.label,
-                len(first.entry.contenders),
-                len(first.pairs),
-                kendall(_values(first), _values(second)),
-                len(kept),
-                sum(kept) / len(kept) if kept else None,
-                also / len(kept) if kept else None,
-                _ratio(sum((y for _, y in oriented), Fraction(0)), sum((x for x, _ in oriented), Fraction(0))),
-            )
-        )
-    return _result(plan, rows, summary, [comparison for tested in found for comparison, _ in tested], found, catalog)
+    from warehouse.query.comparison.verdicts import comparison_notes, testing_signature, testing_title
+
+    columns, summary_columns = _columns(plan), _summary_columns()
+    rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
+    on_source, on_target = (_tested(plan, entry, facts, labour) for entry in plan.entries)
+    for first, second in zip(on_source, on_target, strict=True):
+        for pair in first.comparison.pairs:
+            rows.add(**_carried(first, second, pair))
+        summary.add(**_summed(first, second))
+    tested = [*on_source, *on_target]
+    outcomes = [decided.outcome for each in tested for decided in each.decided.values()]
+    shuffles: list[Cell] = [outcome.shuffles for outcome in outcomes]
+    test = testing_title(plan.how, [outcome.method for outcome in outcomes], shuffles)
+    labels = ", ".join(statistic.label for statistic in plan.source.statistics)
+    source, target = (entry.test_set.name for entry in plan.entries)
+    return Result(
+        statement=plan.text,
+        caption=title(f"what of {labels} on {source} holds on {target}: {test}", plan.entries),
+        signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
+        table=rows.table(columns),
+        summary_table=summary.table(summary_columns),
+        notes=tuple(dict.fromkeys(note for each in tested for note in comparison_notes(each.comparison))),
+    )
 
 
-def _tested(plan: p.ReplicatePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Tested]:
-    """Each statistic of a entry with the verdict on each pair."""
+def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, labour: Labour) -> list[Tested]:
+    """Each statistic of an entry with the verdict on each pair."""
+    from warehouse.query.comparison.blocks import tested
+    from warehouse.query.comparison.pairs import comparisons
+    from warehouse.query.comparison.verdicts import decide
+
     found: list[Tested] = []
-    for batch in comparisons(plan.how, entry, None, engine):
-        of_batch = tested(batch, engine)
-        found += [(comparison, decide(comparison, of_batch)) for comparison in batch]
+    for batch in comparisons(plan.how, entry, None, facts):
+        outcomes = tested(batch, labour)
+        found += [Tested(comparison, decide(comparison, outcomes)) for comparison in batch]
     return found
 
 
+def _carried(first: Tested, second: Tested, pair: Pair) -> dict[str, Cell]:
+    """The cells of a pair."""
+    before, after = first.difference(pair), second.difference(pair)
+    name_a, name_b = (first.comparison.entry.systems[place].name for place in pair)
+    return {
+        "measure": first.comparison.statistic.label,
+        "task": first.comparison.entry.task.name,
+        "system_a": name_a,
+        "system_b": name_b,
+        "difference_from": float(before),
+        "difference_to": float(after),
+        "effect_ratio": _ratio(after, before),
+        "p_from": first.decided[pair].outcome.p,
+        "p_to": second.decided[pair].outcome.p,
+        "verdict_from": first.decided[pair].verdict,
+        "verdict_to": second.decided[pair].verdict,
+        "same_sign": "yes" if _sign(before) == _sign(after) else "no",
+    }
+
+
+def _summed(first: Tested, second: Tested) -> dict[str, Cell]:
+    """The cells of a measure over all pairs, most of them over those that differ on the first test set."""
+    from warehouse.significance.rank_correlation import kendall
+
+    differing = [pair for pair in first.comparison.pairs if first.differs(pair)]
+    effects = [(first.difference(pair), second.difference(pair)) for pair in differing]
+    kept = sum(_sign(before) == _sign(after) for before, after in effects)
+    also = sum(second.differs(pair) for pair in differing)
+    whole = sum((abs(before) for before, _ in effects), Fraction(0))
+    oriented = sum((after if before >= 0 else -after for before, after in effects), Fraction(0))
+    return {
+        "measure": first.comparison.statistic.label,
+        "systems": len(first.comparison.entry.systems),
+        "pairs": len(first.comparison.pairs),
+        "tau_b": kendall(_values(first.comparison), _values(second.comparison)),
+        "different": len(differing),
+        "kept_sign": kept / len(differing) if differing else None,
+        "also_different": also / len(differing) if differing else None,
+        "effect_ratio": _ratio(oriented, whole),
+    }
+
+
 def _values(comparison: Comparison) -> list[Fraction]:
-    return [value or Fraction(0) for value in comparison.exact_values]
+    return [exact or Fraction(0) for exact in comparison.exact_values]
 
 
 def _sign(difference: Fraction) -> int:
@@ -95,22 +164,10 @@ def _ratio(over: Fraction, under: Fraction) -> float | None:
     return float(over / under) if under else None
 
 
-def _result(
-    plan: p.ReplicatePlan,
-    rows: list[tuple[Cell, ...]],
-    summary: list[tuple[Cell, ...]],
-    tested: list[Comparison],
-    found: list[list[Tested]],
-    catalog: Catalog,
-) -> Result:
-    source, target = plan.source.test_set.name, plan.target.test_set.name
-    entries = (plan.source, plan.target)
-    difference: Kind = "number" if plan.source.task == "values" else "difference"
-    everything = [each.outcome for side in found for _, decided in side for each in decided.values()]
-    shuffles = [outcome.shuffles for outcome in everything]
-    test = testing_title(plan.how, [outcome.method for outcome in everything], shuffles)
-    labels = ", ".join(statistic.label for statistic in plan.source.statistics)
-    columns = (
+def _columns(plan: ReplicatePlan) -> tuple[Column, ...]:
+    source, target = (entry.test_set.name for entry in plan.entries)
+    difference = plan.source.task.difference
+    return (
         Column("measure", "name", on_screen=len(plan.source.statistics) > 1),
         Column("task", "text", on_screen=False),
         Column("system_a", "name", "A"),
@@ -124,7 +181,10 @@ def _result(
         Column("verdict_to", "text", target),
         Column("same_sign", "text", "same sign"),
     )
-    summary_columns = (
+
+
+def _summary_columns() -> tuple[Column, ...]:
+    return (
         Column("measure", "name"),
         Column("systems", "count"),
         Column("pairs", "count"),
@@ -134,11 +194,24 @@ def _result(
         Column("also_different", "proportion", "also different"),
         Column("effect_ratio", "number", "effect ratio"),
     )
-    return Result(
-        statement=plan.text,
-        caption=title(f"what of {labels} on {source} holds on {target}: {test}", entries, catalog),
-        signature=testing_signature(plan.text, plan.how, entries, shuffles, catalog),
-        table=Table(columns, tuple(rows)),
-        summary_table=Table(summary_columns, tuple(summary)),
-        notes=tuple(dict.fromkeys(note for comparison in tested for note in comparison_notes(comparison))),
-    )
+
+
+def explain(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
+    from warehouse.statements.explaining_tests import tested_lines
+
+    return tested_lines(plan.entries, None, plan.how, compile(plan), facts)
+
+
+REPLICATE = Statement(
+    node=n.Replicate,
+    usage=Usage(
+        "replicate MEASURE, …",
+        "which differences of one test set are found again on another",
+        "replicate F for GE, UMASS, SRI from TST3 to TST4",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+    weighs=True,
+)

@@ -1,228 +1,416 @@
-"""Runs a ScorePlan: lines of values in their order, with notes, as a Result. It tests nothing and draws nothing."""
+"""`score`: the values of measures, a row a test set, system and `by` value."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import fsum
-from typing import Any
+from typing import Any, Literal
 
-from warehouse.measures import Statistic
+from grammar import nodes as n
+from grammar.editing.hints import listing
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.compile.fact_rows import dimensions
+from warehouse.query.engine import Labour
 from warehouse.query.labels import on, signature, some, title
-from warehouse.query.standardizing import everyone, standardized, with_deviations
-from warehouse.query.valuing import Line, expected_lines, stored
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.conditions import dimension_of, filter_of
+from warehouse.query.resolving.entries import Wanted, entries_on
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import check_replicates
+from warehouse.query.standardizing import standardized, with_deviations
+from warehouse.query.table_rows import TableRows
+from warehouse.query.valuing import Line as ValueLine
+from warehouse.query.valuing import Valued
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
-from warehouse.store.catalog import Catalog
+from warehouse.statements.explaining import entry_line, query_lines
+from warehouse.statements.pictures import SCORED
+
+Key = tuple[Cell, ...]
 
 
-def score(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
+@value
+class ScorePlan:
+    """`order` is the column to order by: a label of a statistic, or system. `everyone` has the entries with all systems
+    of their test sets, where values are to be standardized: distances from the mean of all, in standard deviations.
+    """
+
+    text: str
+    entries: tuple[p.Entry, ...]
+    by: tuple[p.Dimension, ...]
+    where: p.Filter | None
+    order: str
+    descending: bool
+    limit: int | None
+    everyone: tuple[p.Entry, ...] = ()
+
+    @property
+    def standardized(self) -> bool:
+        return bool(self.everyone)
+
+    def valued(self) -> tuple[Valued, ...]:
+        """The lines that are asked for, an entry each."""
+        return tuple(Valued(entry, self.by, self.where) for entry in self.entries)
+
+    def column_labels(self) -> list[str]:
+        """What the columns of values are called: as the measures, or as what is made of them."""
+        labels = [statistic.label for statistic in self.entries[0].statistics]
+        return [f"z({label})" for label in labels] if self.standardized else labels
+
+
+# --- resolving --------------------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
+    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
+    entries = entries_on(statement.test_sets, wanted, scope)
+    by: tuple[p.Dimension, ...] = ()
+    where = None
+    for task in {entry.task.name: entry.task for entry in entries}.values():
+        by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
+        where = filter_of(scope, statement.where, task)
+    _check_computed(statement, entries, by, where)
+    check_replicates(statement.replicates, by, where)
+    order, descending = entries[0].statistics[0].label, True
+    if statement.order:
+        order, descending = _order(statement.order, entries[0], scope)
+    return ScorePlan(
+        text=to_text(statement),
+        entries=entries,
+        by=by,
+        where=where,
+        order=order,
+        descending=descending,
+        limit=scope.whole(statement.limit, "limit", 1, 10**9),
+        everyone=tuple(_everyone(entry, scope) for entry in entries) if statement.standardized else (),
+    )
+
+
+def _check_computed(
+    statement: n.Score, entries: tuple[p.Entry, ...], by: tuple[p.Dimension, ...], where: p.Filter | None
+) -> None:
+    """A measure of an order has no value for a part of the documents, and a baseline no confidences or attributes."""
+    for entry in entries:
+        for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+            if by and isinstance(statistic.computation, Ranking):
+                raise QueryError(f"{statistic.label} cannot be split by {by[0].name}", node.span)
+        strange = [each.name for each in (*by, *dimensions(where)) if each.of in ("confidence", "system")]
+        if entry.baselines and strange:
+            place = statement.where.span if statement.where else statement.span
+            raise QueryError(f"{entry.baselines[0].name} has no {strange[0]}", place)
+
+
+def _order(node: n.Order, entry: p.Entry, scope: Scope) -> tuple[str, bool]:
+    if isinstance(node.by, n.MeasureCall) and node.by.name.casefold() == "system" and not node.by.parameters:
+        return "system", node.direction == "desc"
+    labels = [statistic.label for statistic in entry.statistics]
+    columns = listing([*labels, "system"], "columns")
+    try:
+        label = scope.statistic(node.by, entry.task, scope.known(entry.test_set)).label
+    except QueryError as error:
+        raise QueryError(error.message, node.by.span, columns) from None
+    if label not in labels:
+        raise QueryError(f"{label} is not among the measures asked for", node.by.span, columns)
+    return label, node.direction != "asc"
+
+
+def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
+    """An entry with all systems that have rows, whichever were asked for."""
+    if entry.everyone:
+        return entry
+    if entry.replicates is not None:
+        numbers = [number for number, _ in entry.replicates.runs]
+    else:
+        numbers = sorted(scope.catalog.systems_with(entry.task.name, entry.test_set.id))
+    return replace(
+        entry, systems=tuple(p.StoredSystem(number, scope.catalog.system_names[number]) for number in numbers)
+    )
+
+
+# --- compiling --------------------------------------------------------------------------------------------------------
+
+
+def compile(plan: ScorePlan) -> Queries:
+    return tuple(
+        query
+        for valued in plan.valued()
+        for asked in (valued, *_of_runs(valued), *_of_everyone(plan, valued.entry))
+        for query in asked.queries()
+    )
+
+
+def _of_runs(valued: Valued) -> tuple[Valued, ...]:
+    return (valued.of_runs(),) if valued.entry.replicates is not None else ()
+
+
+def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
+    """The lines of all systems, where they are needed and are not those that were asked for."""
+    if not plan.everyone or entry.everyone:
+        return ()
+    return (Valued(plan.everyone[plan.entries.index(entry)], plan.by, plan.where, of="everyone"),)
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: ScorePlan, facts: Facts, labour: Labour) -> Result:
     """The values of the measures, a row a test set, system and `by` value."""
-    rows: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
+    labels, kinds = plan.column_labels(), [_kind(plan) for _ in plan.entries[0].statistics]
     replicated = any(entry.replicates is not None for entry in plan.entries)
-    for entry in plan.entries:
-        lines = _lines(plan, entry, engine)
+    columns = _columns(plan, labels, kinds, replicated)
+    rows = TableRows(_names(plan, replicated))
+    notes: list[str] = []
+    for valued in plan.valued():
+        entry = valued.entry
+        lines = _lines(valued, facts)
         notes += [*_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
         if plan.standardized:
-            lines, standards = standardized(lines, everyone(plan, entry, lines, engine, catalog), plan, entry)
+            everyone = [line for asked in _of_everyone(plan, entry) for line in asked.lines(facts)]
+            lines, standards = standardized(lines, everyone or lines, plan.by, entry)
             notes += standards
-        found = [
-            (
-                *(entry.test_set.name, entry.task, line.contender.name, *line.by, line.documents, *line.values),
-                *((line.replicates, *line.deviations) if replicated else ()),
-                line.source,
-            )
-            for line in _ordered(lines, plan, entry)
-        ]
-        rows += found
-    keys = _keys(plan, rows)
-    kept = set(keys)
-    shown = [row for row in rows if row[2 : 3 + len(plan.by)] in kept]
-    tasks = {entry.test_set.name: entry.task for entry in plan.entries}
+        for line in _ordered(lines, plan, entry):
+            rows.add(**_cells(line, entry, replicated))
+    keys = list(zip(rows.cells("system"), *(rows.cells(name) for name in _split(plan)), strict=True))
+    kept = _kept(plan, list(dict.fromkeys(keys)))
+    shown = set(kept)
+    tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
     if len(set(tasks.values())) > 1:
         notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
-    labels = column_labels(plan)
-    kinds = [_kind(statistic, plan) for statistic in plan.entries[0].statistics]
-    summary, summary_columns = _summary_table(plan, rows, labels, kinds)
+    names = ("system", *(dimension.name for dimension in plan.by))
+    side_by_side = SideBySide(names, tuple(kept), "test_set", tuple(tasks), tuple(labels))
+    return Result(
+        statement=plan.text,
+        caption=title(_caption(plan, labels), plan.entries),
+        signature=signature(plan.text, plan.entries),
+        table=Table(columns, tuple(row for row, key in zip(rows.rows, keys, strict=True) if key in shown)),
+        summary_table=_summary(plan, rows, labels, kinds),
+        notes=tuple(notes),
+        side_by_side=side_by_side if len(plan.entries) > 1 else None,
+    )
+
+
+def _columns(plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], replicated: bool) -> tuple[Column, ...]:
     alone = len(plan.entries) == 1
-    columns = (
-        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+    values = list(zip(labels, kinds, strict=True))
+    return (
+        Column("test_set", "name", on_screen=not alone),
         Column("task", "text", on_screen=False),
         Column("system", "name"),
         *(Column(dimension.name, "name") for dimension in plan.by),
         Column("documents", "count", on_screen=False),
-        *(Column(label, kind) for label, kind in zip(labels, kinds, strict=True)),
+        *(Column(label, kind) for label, kind in values),
         *((Column("replicates", "count", on_screen=alone),) if replicated else ()),
-        *(
-            Column(f"sd({label})", kind, f"sd {label}", alone)
-            for label, kind in zip(labels, kinds, strict=True)
-            if replicated
-        ),
+        *(Column(f"sd({label})", kind, f"sd {label}", alone) for label, kind in values if replicated),
         Column("source", "text", on_screen=False),
     )
-    names = ("system", *(dimension.name for dimension in plan.by))
-    side_by_side = SideBySide(names, tuple(keys), "test_set", tuple(tasks), tuple(labels))
+
+
+def _split(plan: ScorePlan) -> list[str]:
+    """What the cells of the `by` values are called among rows."""
+    return [f"by {place}" for place in range(len(plan.by))]
+
+
+def _values(plan: ScorePlan) -> list[str]:
+    """What the cells of the measures are called among rows; a measure may be called like any column."""
+    return [f"value {place}" for place in range(len(plan.entries[0].statistics))]
+
+
+def _names(plan: ScorePlan, replicated: bool) -> list[str]:
+    deviations = ["replicates", *(f"sd of {name}" for name in _values(plan))] if replicated else []
+    return ["test_set", "task", "system", *_split(plan), "documents", *_values(plan), *deviations, "source"]
+
+
+def _cells(line: ValueLine, entry: p.Entry, replicated: bool) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {
+        "test_set": entry.test_set.name,
+        "task": entry.task.name,
+        "system": line.system.name,
+        "documents": line.documents,
+        "source": line.source,
+    }
+    cells.update((f"by {place}", cell) for place, cell in enumerate(line.by))
+    cells.update((f"value {place}", value) for place, value in enumerate(line.values))
+    if replicated:
+        cells["replicates"] = line.replicates
+        deviations = line.deviations or (None,) * len(line.values)
+        cells.update((f"sd of value {place}", deviation) for place, deviation in enumerate(deviations))
+    return cells
+
+
+def _kind(plan: ScorePlan) -> Literal["number", "proportion"]:
+    numbers = plan.standardized or any(entry.task.unit == "number" for entry in plan.entries)
+    return "number" if numbers else "proportion"
+
+
+def _caption(plan: ScorePlan, labels: Sequence[str]) -> str:
     what = f"{', '.join(labels)} on {on(plan.entries)}"
     if plan.standardized:
         what += "; standard deviations above or below the mean of all systems"
     attributes = {entry.replicates.attribute for entry in plan.entries if entry.replicates is not None}
     if attributes:
         what += f"; averages of the replicates by system.{attributes.pop()}"
-    return Result(
-        statement=plan.text,
-        caption=title(what, plan.entries, catalog),
-        signature=signature(plan.text, plan.entries, catalog),
-        table=Table(columns, tuple(shown)),
-        summary_table=Table(summary_columns, tuple(summary)) if summary else EMPTY,
-        notes=tuple(notes),
-        side_by_side=side_by_side if len(plan.entries) > 1 else None,
-    )
+    return what
 
 
-def _keys(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+def _kept(plan: ScorePlan, keys: list[Key]) -> list[Key]:
     """The systems and `by` values in their order over all test sets, as many as are asked for: that they are limited
     together keeps a dash from meaning left out.
     """
-    keys = list(dict.fromkeys(row[2 : 3 + len(plan.by)] for row in rows))
     if plan.order == "system":
         keys.sort(key=_by_name)
         keys.sort(key=lambda key: str(key[0]), reverse=plan.descending)
     return keys[: plan.limit]
 
 
-def _by_name(key: tuple[Cell, ...]) -> list[tuple[bool, str]]:
+def _by_name(key: Key) -> list[tuple[bool, str]]:
     return [(cell is None, str(cell)) for cell in key]
 
 
-def column_labels(plan: p.ScorePlan) -> list[str]:
-    """What the columns of values are called: as the measures, or as what is made of them."""
-    labels = [statistic.label for statistic in plan.entries[0].statistics]
-    return [f"z({label})" for label in labels] if plan.standardized else labels
+def _lines(valued: Valued, facts: Facts) -> Sequence[ValueLine]:
+    lines = valued.lines(facts)
+    if valued.entry.replicates is not None:
+        lines = with_deviations(lines, valued.of_runs().lines(facts), valued.entry.replicates)
+    return [*lines, *valued.expected_lines(facts)]
 
 
-def _lines(plan: p.ScorePlan, entry: p.Entry, engine: DuckDBEngine) -> list[Line]:
-    lines = stored(plan, entry, engine)
-    if entry.replicates is not None:
-        lines = with_deviations(lines, plan, entry, entry.replicates, engine)
-    return [*lines, *expected_lines(plan, entry, engine)]
+# --- the summary ------------------------------------------------------------------------------------------------------
 
 
-def _summary_table(
-    plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]], labels: Sequence[str], kinds: Sequence[Any]
-) -> tuple[list[tuple[Cell, ...]], tuple[Column, ...]]:
+def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Sequence[Any]) -> Table:
     """The means over the systems that share an attribute, or of standardized values those over the test sets."""
     means = [Column(label, kind, f"mean {label}") for label, kind in zip(labels, kinds, strict=True)]
     split = [Column(dimension.name, "name") for dimension in plan.by]
+    values = _values(plan)
     if plan.standardized and len(plan.entries) > 1:
-        return _means_over_test_sets(plan, rows)[: plan.limit], (
-            Column("system", "name"),
-            *split,
-            Column("test_sets", "count"),
-            *means,
+        names = ("system", *_split(plan))
+        summary = TableRows([*names, "test_sets", *values])
+        for key, members in _grouped(rows, names).items():
+            over = len({row["test_set"] for row in members})
+            summary.add(**dict(zip(names, key, strict=True)), test_sets=over, **_means(members, values))
+        ranked = sorted(summary.rows, key=lambda row: _highest_first(row[len(names) + 1], row[0]))
+        return Table(
+            (Column("system", "name"), *split, Column("test_sets", "count"), *means), tuple(ranked[: plan.limit])
         )
     if any(dimension.of == "system" for dimension in plan.by):
+        names = ("test_set", *_split(plan))
+        summary = TableRows([*names, "systems", *values])
+        groups = _grouped(rows, names)
+        for key in sorted(groups, key=_by_name):
+            of = len({row["system"] for row in groups[key]})
+            summary.add(**dict(zip(names, key, strict=True)), systems=of, **_means(groups[key], values))
         where = Column("test_set", "name", on_screen=len(plan.entries) > 1)
-        return _summary(plan, rows), (where, *split, Column("systems", "count"), *means)
-    return [], ()
+        return summary.table((where, *split, Column("systems", "count"), *means)) if summary.rows else EMPTY
+    return EMPTY
 
 
-def _means_over_test_sets(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
-    """The mean of each standardized measure over the test sets that a system has it on, the highest first."""
-    width = 3 + len(plan.by)
-    measures = range(width + 1, width + 1 + len(plan.entries[0].statistics))
-    groups: dict[tuple[Cell, ...], list[tuple[Cell, ...]]] = {}
-    for row in rows:
-        groups.setdefault(row[2:width], []).append(row)
-    found: list[tuple[Cell, ...]] = []
-    for key, members in groups.items():
-        known = [[float(row[place]) for row in members if row[place] is not None] for place in measures]  # type: ignore[arg-type]
-        means = [fsum(values) / len(values) if values else None for values in known]
-        found.append((*key, len({row[0] for row in members}), *means))
-    first = 2 + len(plan.by)
-    return sorted(found, key=lambda row: (row[first] is None, -float(row[first] or 0), str(row[0])))
+def _grouped(rows: TableRows, names: Sequence[str]) -> dict[Key, list[dict[str, Cell]]]:
+    """The rows by their cells of some names."""
+    groups: dict[Key, list[dict[str, Cell]]] = {}
+    for row in rows.records():
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups
 
 
-def _summary(plan: p.ScorePlan, rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
-    """The mean of each measure over the systems that share the `by` values: a row a test set and values."""
-    width = 3 + len(plan.by)
-    groups: dict[tuple[Cell, ...], list[tuple[Cell, ...]]] = {}
-    for row in rows:
-        groups.setdefault((row[0], *row[3:width]), []).append(row)
-    summary = []
-    for key, members in sorted(groups.items(), key=lambda item: _by_name(item[0])):
-        means = []
-        for place in range(width + 1, width + 1 + len(plan.entries[0].statistics)):
-            known = [float(row[place]) for row in members if row[place] is not None]  # type: ignore[arg-type]
-            means.append(fsum(known) / len(known) if known else None)
-        summary.append((*key, len({row[2] for row in members}), *means))
-    return summary
+def _means(rows: Sequence[dict[str, Cell]], values: Sequence[str]) -> dict[str, Cell]:
+    """The mean of each measure over the rows that have a value."""
+    means: dict[str, Cell] = {}
+    for name in values:
+        known = [cell for row in rows if isinstance(cell := row[name], int | float)]
+        means[name] = fsum(known) / len(known) if known else None
+    return means
 
 
-def _kind(statistic: Statistic, plan: p.ScorePlan) -> Any:
-    valued = plan.standardized or any(entry.task == "values" for entry in plan.entries)
-    return "number" if valued else "proportion"
+def _highest_first(mean: Cell, system: Cell) -> tuple[bool, float, str]:
+    return (mean is None, -float(mean or 0), str(system))
 
 
 # --- order and notes --------------------------------------------------------------------------------------------------
 
 
-def _ordered(lines: Sequence[Line], plan: p.ScorePlan, entry: p.Entry) -> list[Line]:
+def _ordered(lines: Sequence[ValueLine], plan: ScorePlan, entry: p.Entry) -> list[ValueLine]:
     """By the ordering column, undefined values last, equals by name."""
-
-    by_name = sorted(lines, key=lambda line: _by_name((line.contender.name, *line.by)))
+    by_name = sorted(lines, key=lambda line: _by_name((line.system.name, *line.by)))
     if plan.order == "system":
-        return sorted(by_name, key=lambda line: line.contender.name, reverse=plan.descending)
+        return sorted(by_name, key=lambda line: line.system.name, reverse=plan.descending)
     labels = [statistic.label for statistic in entry.statistics]
     place = labels.index(plan.order) if plan.order in labels else 0
     sign = -1 if plan.descending else 1
 
-    def rank(line: Line) -> tuple[bool, float]:
+    def rank(line: ValueLine) -> tuple[bool, float]:
         value = line.values[place]
         return (value is None, 0.0 if value is None else sign * value)
 
     return sorted(by_name, key=rank)
 
 
-def _undefined(entry: p.Entry, lines: Sequence[Line], by: Sequence[p.Dimension]) -> list[str]:
+def _undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.Dimension]) -> list[str]:
     """A note for each statistic that is undefined somewhere: which systems, and why."""
     notes = []
     for place, statistic in enumerate(entry.statistics):
-        without = sorted({line.contender.name for line in lines if line.values[place] is None})
+        without = sorted({line.system.name for line in lines if line.values[place] is None})
         if not without:
             continue
-        names = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
         where = f" for some {', '.join(dimension.name for dimension in by)}" if by else ""
         notes.append(
-            f"{statistic.label} is undefined on {entry.test_set.name}{where}: {names} ({_why(statistic, entry)})"
+            f"{statistic.label} is undefined on {entry.test_set.name}{where}: {some(without)} ({_why(statistic)})"
         )
-    there = {line.contender.name for line in lines}
-    missing = [contender.name for contender in entry.contenders if contender.name not in there]
+    there = {line.system.name for line in lines}
+    missing = [system.name for system in entry.systems if system.name not in there]
     if missing:
         notes.append(f"no rows on {entry.test_set.name} for {some(missing)}")
     return notes
 
 
-def _left_out(entry: p.Entry, lines: Sequence[Line]) -> list[str]:
+def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
     """A note for each mean over documents that some documents have no part in."""
     notes = []
     for place, statistic in enumerate(entry.statistics):
         counts: dict[str, int] = {}
         for line in lines:
             if line.left_out and line.left_out[place]:
-                counts[line.contender.name] = counts.get(line.contender.name, 0) + line.left_out[place]
+                counts[line.system.name] = counts.get(line.system.name, 0) + line.left_out[place]
         if counts:
-            listed = some([f"{counts[each.name]} of {each.name}" for each in entry.contenders if each.name in counts])
+            listed = some(
+                [f"{counts[system.name]} of {system.name}" for system in entry.systems if system.name in counts]
+            )
             notes.append(f"{statistic.label} on {entry.test_set.name} leaves out documents without a value: {listed}")
     return notes
 
 
-def _why(statistic: Statistic, entry: p.Entry) -> str:
-    if entry.task == "published":
-        return "not printed"
-    if statistic.expression is not None:
-        return "it divides by 0, or a count it needs was not loaded"
-    if statistic.ratio is None:
-        return "a decision has no confidence, or no document is relevant or none is nonrelevant"
-    under = " + ".join(column for column, _ in statistic.ratio.denominator)
-    return f"{under} is 0, or a count it needs was not loaded"
+def _why(statistic: Statistic) -> str:
+    """Why a value is undefined, as far as its measure tells."""
+    match statistic.computation:
+        case PrintedFigure():
+            return "not printed"
+        case Ranking():
+            return "a decision has no confidence, or no document is relevant or none is nonrelevant"
+        case Function():
+            return "it divides by 0, or a count it needs was not loaded"
+        case Ratio(denominator=denominator):
+            under = " + ".join(column for column, _ in denominator)
+            return f"{under} is 0, or a count it needs was not loaded"
+
+
+# --- explaining -------------------------------------------------------------------------------------------------------
+
+
+def explain(plan: ScorePlan, facts: Facts) -> Iterator[Line]:
+    for entry in plan.entries:
+        yield entry_line(entry)
+    yield from query_lines(compile(plan))
+    yield "executor", "sums in the database, values from the sums; each is rounded once"
+
+
+SCORE = Statement(
+    node=n.Score,
+    usage=Usage("score MEASURE, …", "values of measures, a row a system", "score recall, precision, F for all on TST3"),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+    picture=SCORED,
+)

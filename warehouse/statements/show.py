@@ -1,63 +1,55 @@
-"""Runs a ShowPlan: what there is, from the catalog and from the tables of measures and tests."""
+"""`show`: what there is, from the database, from the catalog, and from the tables of measures and tests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from grammar import nodes as n
 from grammar.printer import to_text
+from grammar.value import value
 from warehouse.measures import MEASURES
 from warehouse.measures.measure import plain
-from warehouse.query import compile as sql
-from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
-from warehouse.query.resolving.substitution import Variables
-from warehouse.results import Cell, Column, Result, Table
+from warehouse.query.compile import inventory
+from warehouse.query.engine import Labour
+from warehouse.query.path import Facts, Queries, Query, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Column, Result, Table
 from warehouse.significance.tests import TESTS
-from warehouse.store.catalog import Catalog
+from warehouse.store.sql import Sql
+from warehouse.tasks import TASKS
 
-Rows = list[tuple[Cell, ...]]
+
+@value
+class ShowPlan:
+    """What is known without asking the database is a `table`; else a query brings the rows of `columns`."""
+
+    text: str
+    what: str
+    table: Table | None
+    query: Sql | None = None
+    columns: tuple[Column, ...] = ()
 
 
-def show(plan: p.ShowPlan, engine: DuckDBEngine, catalog: Catalog, variables: Variables) -> Result:
+def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
+    text, what = to_text(statement), statement.what
+    if what in _LISTED:
+        return ShowPlan(text, what, _LISTED[what](scope))
+    query, columns = _QUERIED[what]
+    return ShowPlan(text, what, None, query, columns)
+
+
+def compile(plan: ShowPlan) -> Queries:
+    return () if plan.query is None else (Query(plan.what, plan.query),)
+
+
+def answer(plan: ShowPlan, facts: Facts, labour: Labour) -> Result:
     """The things of one kind, a row each."""
-    columns, rows = _SHOWN[plan.what](engine, catalog, variables)
-    return Result(plan.text, plan.what, plan.text, Table(columns, tuple(rows)))
+    table = plan.table or Table(plan.columns, tuple(facts[plan.what]))
+    return Result(plan.text, plan.what, plan.text, table)
 
 
-Shown = tuple[tuple[Column, ...], Rows]
-
-
-def _queried(query: Any, *columns: Column) -> Callable[..., Shown]:
-    def ask(engine: DuckDBEngine, catalog: Catalog, variables: Any) -> Shown:
-        return columns, engine.rows(query)
-
-    return ask
-
-
-def _measures(engine: DuckDBEngine, catalog: Catalog, variables: Any) -> Shown:
-    rows: Rows = [
-        (
-            measure.name,
-            measure.task,
-            ", ".join(
-                f"{parameter.name}={plain(parameter.default)}"
-                for parameter in measure.parameters
-                if parameter.default is not None
-            )
-            or None,
-            measure.meaning,
-            measure.source,
-        )
-        for measure in MEASURES
-    ]
-    rows += [(name, None, None, text.partition(" = ")[2], None) for name, text in catalog.definitions.items()]
-    for task, meaning in (("values", "mean of the imported values"), ("published", "as printed")):
-        on: dict[str, list[str]] = {}
-        for test_set in catalog.test_sets:
-            for name in catalog.measures_of(task, test_set.id):
-                on.setdefault(name, []).append(catalog.short_name(test_set))
-        rows += [(name, task, None, f"{meaning} on {', '.join(where)}", None) for name, where in sorted(on.items())]
+def _measures(scope: Scope) -> Table:
     columns = (
         Column("measure", "name"),
         Column("task", "text"),
@@ -65,61 +57,100 @@ def _measures(engine: DuckDBEngine, catalog: Catalog, variables: Any) -> Shown:
         Column("meaning", "text"),
         Column("source", "text", on_screen=False),
     )
-    return columns, rows
+    rows = TableRows.of(columns)
+    for measure in MEASURES:
+        defaults = [
+            f"{parameter.name}={plain(parameter.default)}"
+            for parameter in measure.parameters
+            if parameter.default is not None
+        ]
+        rows.add(
+            measure=measure.name,
+            task=measure.task,
+            parameters=", ".join(defaults) or None,
+            meaning=measure.meaning,
+            source=measure.source,
+        )
+    for name, text in scope.catalog.definitions.items():
+        rows.add(measure=name, task=None, parameters=None, meaning=text.partition(" = ")[2], source=None)
+    for task in TASKS.values():
+        if task.imported is None:
+            continue
+        test_sets: dict[str, list[str]] = {}
+        for test_set in scope.catalog.test_sets:
+            for name in scope.catalog.measures_of(task.name, test_set.id):
+                test_sets.setdefault(name, []).append(scope.catalog.short_name(test_set))
+        for name, where in sorted(test_sets.items()):
+            meaning = f"{task.figures_are} on {', '.join(where)}"
+            rows.add(measure=name, task=task.name, parameters=None, meaning=meaning, source=None)
+    return rows.table(columns)
 
 
-def _tests(engine: DuckDBEngine, catalog: Catalog, variables: Any) -> Shown:
-    return (Column("test", "name"), Column("meaning", "text"), Column("source", "text")), [
-        (test.name, test.meaning, test.source) for test in TESTS
-    ]
+def _tests(scope: Scope) -> Table:
+    columns = (Column("test", "name"), Column("meaning", "text"), Column("source", "text"))
+    return Table(columns, tuple((test.name, test.meaning, test.source) for test in TESTS))
 
 
-def _variables(engine: DuckDBEngine, catalog: Catalog, variables: Variables) -> Shown:
-    rows: Rows = [(f"${name}", ", ".join(to_text(item) for item in items)) for name, items in sorted(variables.items())]
-    return (Column("variable", "name"), Column("value", "text")), rows
+def _variables(scope: Scope) -> Table:
+    columns = (Column("variable", "name"), Column("value", "text"))
+    listed = sorted(scope.variables.items())
+    return Table(columns, tuple((f"${name}", ", ".join(to_text(item) for item in items)) for name, items in listed))
 
 
-_SHOWN: Mapping[str, Callable[..., Shown]] = {
-    "systems": _queried(
-        sql.ALL_SYSTEMS,
-        Column("system", "name"),
-        Column("test_sets", "text"),
-        Column("score_tuples", "count"),
-        Column("decisions", "count"),
-        Column("values", "count"),
-        Column("published", "count"),
+_LISTED: Mapping[str, Callable[[Scope], Table]] = {"measures": _measures, "tests": _tests, "variables": _variables}
+"""What is listed without asking the database, in the words after `show`."""
+
+_QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
+    "systems": (
+        inventory.ALL_SYSTEMS,
+        (
+            Column("system", "name"),
+            Column("test_sets", "text"),
+            Column("score_tuples", "count"),
+            Column("decisions", "count"),
+            Column("values", "count"),
+            Column("published", "count"),
+        ),
     ),
-    "test sets": _queried(
-        sql.ALL_TEST_SETS,
-        Column("test_set", "name"),
-        Column("evaluation", "name"),
-        Column("documents", "count"),
-        Column("systems", "count"),
-        Column("relevant", "count"),
-        Column("optional", "count"),
-        Column("nonrelevant", "count"),
+    "test sets": (
+        inventory.ALL_TEST_SETS,
+        (
+            Column("test_set", "name"),
+            Column("evaluation", "name"),
+            Column("documents", "count"),
+            Column("systems", "count"),
+            Column("relevant", "count"),
+            Column("optional", "count"),
+            Column("nonrelevant", "count"),
+        ),
     ),
-    "evaluations": _queried(sql.ALL_EVALUATIONS, Column("evaluation", "name"), Column("test_sets", "count")),
-    "measures": _measures,
-    "tests": _tests,
-    "imports": _queried(
-        sql.ALL_IMPORTS,
-        Column("import", "whole"),
-        Column("source", "name"),
-        Column("reader", "text"),
-        Column("rows", "count"),
-        Column("imported_at", "text"),
-        Column("simulated", "text"),
-        Column("sha256", "text", on_screen=False),
-        Column("options", "text", on_screen=False),
-        Column("version", "text", on_screen=False),
+    "evaluations": (inventory.ALL_EVALUATIONS, (Column("evaluation", "name"), Column("test_sets", "count"))),
+    "imports": (
+        inventory.ALL_IMPORTS,
+        (
+            Column("import", "whole"),
+            Column("source", "name"),
+            Column("reader", "text"),
+            Column("rows", "count"),
+            Column("imported_at", "text"),
+            Column("simulated", "text"),
+            Column("sha256", "text", on_screen=False),
+            Column("options", "text", on_screen=False),
+            Column("version", "text", on_screen=False),
+        ),
     ),
-    "variables": _variables,
-    "attributes": _queried(
-        sql.ALL_ATTRIBUTES,
-        Column("attribute", "name"),
-        Column("rows", "count"),
-        Column("values", "text"),
+    "attributes": (
+        inventory.ALL_ATTRIBUTES,
+        (Column("attribute", "name"), Column("rows", "count"), Column("values", "text")),
     ),
 }
-"""What each kind is shown with, in the words after `show`."""
+"""What the database lists, in the words after `show`."""
+
+
+SHOW = Statement(
+    node=n.Show,
+    usage=Usage("show …", "what there is: systems, test sets, measures, tests, imports, …", "show test sets"),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+)

@@ -1,4 +1,4 @@
-"""Runs an SqlPlan: one SELECT of the user's own, on the documented views."""
+"""`sql`: one SELECT of the user's own, on the documented views."""
 
 from __future__ import annotations
 
@@ -6,46 +6,69 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from grammar.errors import QueryError
-from warehouse.faults import DataError
-from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
-from warehouse.results import Cell, Column, Kind, Result, Table
+from grammar import nodes as n
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query.engine import Labour
+from warehouse.query.path import Facts, Queries, Query, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.results import Cell, CellKind, Column, Result, Table
+from warehouse.store.sql import Sql
 
 
-def ask(plan: p.SqlPlan, engine: DuckDBEngine) -> Result:
-    """The rows of the user's query. Raises QueryError with the database's own words where it cannot be run."""
-    try:
-        names, rows = engine.untrusted(plan.query)
-    except DataError as error:
-        raise QueryError(error.faults[0].message) from None
-    table = tuple(tuple(_cell(value) for value in row) for row in rows)
+@value
+class SqlPlan:
+    text: str
+    query: str
+
+
+def resolve(statement: n.SqlQuery, scope: Scope) -> SqlPlan:
+    return SqlPlan(to_text(statement), statement.text.text)
+
+
+def compile(plan: SqlPlan) -> Queries:
+    return (Query("answer", Sql(plan.query), "typed"),)
+
+
+def answer(plan: SqlPlan, facts: Facts, labour: Labour) -> Result:
+    """The rows of the user's query."""
+    names, rows = facts["answer"]
+    table = tuple(tuple(_cell(each) for each in row) for row in rows)
     columns = tuple(Column(name, _kind([row[place] for row in table])) for place, name in enumerate(_unlike(names)))
     return Result(plan.text, "", plan.text, Table(columns, table))
 
 
 def _unlike(names: tuple[str, ...]) -> list[str]:
     """The names, later ones numbered where they repeat, so that each column can be told."""
-    told: list[str] = []
+    unlike: list[str] = []
     for name in names:
         number, fresh = 1, name
-        while fresh in told:
+        while fresh in unlike:
             number += 1
             fresh = f"{name}_{number}"
-        told.append(fresh)
-    return told
+        unlike.append(fresh)
+    return unlike
 
 
-def _cell(value: Any) -> Cell:
-    if isinstance(value, Decimal):
-        value = float(value)
-    if isinstance(value, float) and not isfinite(value):
+def _cell(typed: Any) -> Cell:
+    if isinstance(typed, Decimal):
+        typed = float(typed)
+    if isinstance(typed, float) and not isfinite(typed):
         return None
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+    return typed if typed is None or isinstance(typed, str | int | float | bool) else str(typed)
 
 
-def _kind(cells: list[Cell]) -> Kind:
-    found = {type(cell) for cell in cells if cell is not None}
-    if found <= {int}:
+def _kind(cells: list[Cell]) -> CellKind:
+    types = {type(cell) for cell in cells if cell is not None}
+    if types <= {int}:
         return "whole"
-    return "number" if found <= {int, float} else "text"
+    return "number" if types <= {int, float} else "text"
+
+
+SQL = Statement(
+    node=n.SqlQuery,
+    usage=Usage('sql "SELECT …"', "one SELECT on the warehouse", 'sql "select * from scores limit 5"'),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+)

@@ -12,18 +12,7 @@ from typing import Any
 
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, value, values
-
-_FACTS = {"extraction": "score", "filtering": "decision", "values": "value", "published": "published"}
-"""The table that holds the rows of each task."""
-
-_DATA = {
-    "extraction": ("score",),
-    "filtering": ("decision", "key_label"),
-    "values": ("value",),
-    "published": ("published",),
-}
-"""The tables that decide the numbers of each task."""
-
+from warehouse.tasks import TASKS
 
 _MANY_ROWS = 1_000_000
 """From so many rows on, to go through all of them is worth a detour."""
@@ -58,6 +47,7 @@ class Catalog:
         self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
         self._printed: dict[int, dict[str, tuple[str, str]]] = {}
         self._large: dict[str, bool] = {}
+        self._documents: dict[int, int] = {}
         self._provenance: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
 
@@ -92,7 +82,7 @@ class Catalog:
         """The ids of the systems that have rows for a task on a test set."""
         key = (task, test_set)
         if key not in self._systems_with:
-            self._systems_with[key] = self._found_with(_FACTS[task], test_set)
+            self._systems_with[key] = self._found_with(TASKS[task].facts, test_set)
         return self._systems_with[key]
 
     def _found_with(self, table: str, test_set: int) -> frozenset[int]:
@@ -117,14 +107,14 @@ class Catalog:
 
     def with_rows(self, task: str, test_set: int, among: Collection[int]) -> frozenset[int]:
         """Those of some systems that have rows for a task on a test set."""
-        table = _FACTS[task]
+        table = TASKS[task].facts
         if (task, test_set) in self._systems_with or len(among) > _FEW_SYSTEMS or not self._is_large(table):
             return self.systems_with(task, test_set) & frozenset(among)
         return self._looked_up(table, test_set, among)
 
     def has_rows(self, task: str, test_set: int) -> bool:
         """Whether any system has rows for a task on a test set."""
-        there = f"select 1 from {_FACTS[task]} where test_set_id = " + value(test_set) + " limit 1"
+        there = f"select 1 from {TASKS[task].facts} where test_set_id = " + value(test_set) + " limit 1"
         return bool(self._database.rows(there))
 
     def _is_large(self, table: str) -> bool:
@@ -167,7 +157,9 @@ class Catalog:
     def runs_of_documents(self, task: str, test_set: int, runs: Iterable[tuple[int, tuple[int, ...]]]) -> set[int]:
         """How many runs of one system a document has, as many different numbers as there are."""
         of = " union all ".join(f"select {run} as system_id, {system} as one" for system, many in runs for run in many)
-        counted = f"select count(distinct system_id) as runs from {_FACTS[task]} join ({of}) using (system_id) where "
+        counted = (
+            f"select count(distinct system_id) as runs from {TASKS[task].facts} join ({of}) using (system_id) where "
+        )
         rows = self._facts(
             "select distinct runs from (" + counted + "test_set_id = " + value(test_set) + " group by one, document_id)"
         )
@@ -201,15 +193,28 @@ class Catalog:
 
     def measures_of(self, task: str, test_set: int) -> tuple[str, ...]:
         """What the measures that were imported for a test set are called, as values or as published figures."""
-        if task == "published":
+        if not TASKS[task].by_document:
             return tuple(self.printed(test_set))
         key = (task, test_set)
         if key not in self._measures_of:
             rows = self._database.rows(
-                f"select distinct measure from {_FACTS[task]} where test_set_id = " + value(test_set) + " order by 1"
+                f"select distinct measure from {TASKS[task].facts} where test_set_id = "
+                + value(test_set)
+                + " order by 1"
             )
             self._measures_of[key] = tuple(str(name) for (name,) in rows)
         return self._measures_of[key]
+
+    def stored_as(self, task: str, test_set: int, name: str) -> tuple[str, str]:
+        """The task and the name under which a measure is stored that was imported for a test set."""
+        return (task, name) if TASKS[task].by_document else self.printed(test_set)[name]
+
+    def documents(self, test_set: int) -> int:
+        """How many documents a test set has."""
+        if test_set not in self._documents:
+            rows = self._database.rows("select count(*) from document where test_set_id = " + value(test_set))
+            self._documents[test_set] = int(rows[0][0])
+        return self._documents[test_set]
 
     @cached_property
     def definitions(self) -> dict[str, str]:
@@ -271,12 +276,12 @@ class Catalog:
 
     def simulated(self, task: str, test_set: int) -> bool:
         """Whether any row that decides the numbers of a task on a test set was simulated."""
-        return any(simulated for table in _DATA[task] for _, simulated in self._brought(table, test_set))
+        return any(simulated for table in TASKS[task].decided_by for _, simulated in self._brought(table, test_set))
 
     def fingerprint(self, task: str, test_set: int) -> str:
         """Twelve hexadecimal digits that change when the files behind a task and test set do, whatever the order of
         loading.
         """
-        digests = sorted(digest for table in _DATA[task] for digest, _ in self._brought(table, test_set))
+        digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._brought(table, test_set))
         digests += self._attribute_digests
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]

@@ -1,1 +1,18 @@
-"""What is stored and asked about: the kinds of rows."""
+"""What is stored and can be asked about: TASKS is the one table of the kinds of rows, those that say more first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from warehouse.tasks.extraction import EXTRACTION
+from warehouse.tasks.filtering import FILTERING
+from warehouse.tasks.published import PUBLISHED
+from warehouse.tasks.task import Task
+from warehouse.tasks.values import VALUES
+
+__all__ = ["COUNTED", "TASKS", "Task"]
+
+TASKS: Mapping[str, Task] = {task.name: task for task in (EXTRACTION, FILTERING, VALUES, PUBLISHED)}
+
+COUNTED: Mapping[str, Task] = {name: task for name, task in TASKS.items() if task.counts}
+"""Those whose rows are counts, which measures can be defined over."""

@@ -15,7 +15,7 @@ from grammar.errors import QueryError
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, Pair, choose, outcomes, shuffled, together
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums
-from warehouse.query.engine import DuckDBEngine, silent
+from warehouse.query.engine import Labour, silent
 
 WHOLE = frozenset({"tukey"})
 """The tests that look at all systems at once."""
@@ -23,9 +23,9 @@ WHOLE = frozenset({"tukey"})
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some pairs of comparisons that have the same observations, with the contenders of these pairs alone.
+    """Some pairs of comparisons that have the same observations, with the systems of these pairs alone.
 
-    `places` are those of the contenders among all. `at_once` says whether shuffles are one product over systems, None
+    `places` are those of the systems among all. `at_once` says whether shuffles are one product over systems, None
     where the test does not shuffle pairs together.
     """
 
@@ -34,27 +34,27 @@ class Block:
     at_once: bool | None
 
 
-def tested(comparisons: Sequence[Comparison], engine: DuckDBEngine) -> Outcomes:
-    """The outcome of each statistic and pair of one test set, by the engine's own means."""
+def tested(comparisons: Sequence[Comparison], labour: Labour) -> Outcomes:
+    """The outcome of each statistic and pair of one test set, shared out as the engine can."""
     if (
-        engine.blocks < 2
+        labour.blocks < 2
         or not comparisons
         or len(comparisons[0].pairs) < 2
         or comparisons[0].how.test in WHOLE
         or comparisons[0].runs
     ):
-        return outcomes(comparisons, engine.told, engine.threads)
+        return outcomes(comparisons, labour.told, labour.threads)
     found: Outcomes = {}
-    for of_block in engine.each(outcomes_of, list(parted(comparisons, engine.blocks))):
+    for of_block in labour.each(outcomes_of, list(parted(comparisons, labour.blocks))):
         if of_block is None:
             # A test refuses a pair, and says which where all are tested in their order.
-            return outcomes(comparisons, engine.told, engine.threads)
+            return outcomes(comparisons, labour.told, labour.threads)
         found.update(of_block)
     return found
 
 
 def outcomes_of(block: Block) -> Outcomes | None:
-    """The outcomes of a block, by the places of contenders among all; None where a test refuses a pair."""
+    """The outcomes of a block, by the places of systems among all; None where a test refuses a pair."""
     try:
         found = (
             outcomes(block.comparisons)
@@ -112,7 +112,7 @@ def _block(comparisons: Sequence[Comparison], pairs: Sequence[Pair], at_once: bo
 
 
 def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ...]) -> Comparison:
-    """An comparison with some of its contenders, and without the observations, which no test looks at."""
+    """An comparison with some of its systems, and without the observations, which no test looks at."""
     some = np.array(places, dtype=np.intp)
     if isinstance(comparison.sums, FunctionSums):
         kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])
@@ -121,8 +121,6 @@ def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ..
         kept = replace(
             comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
         )
-    contenders = tuple(comparison.entry.contenders[place] for place in places)
-    seen = replace(comparison.seen, contenders=contenders, counts={}, known={}, values=None)
-    return replace(
-        comparison, entry=replace(comparison.entry, contenders=contenders), seen=seen, sums=kept, pairs=pairs
-    )
+    systems = tuple(comparison.entry.systems[place] for place in places)
+    seen = replace(comparison.seen, systems=systems, counts={}, known={}, values=None)
+    return replace(comparison, entry=replace(comparison.entry, systems=systems), seen=seen, sums=kept, pairs=pairs)

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grammar.errors import QueryError
-from warehouse.measures import filtering
-from warehouse.query import compile as sql
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
-from warehouse.store.sql import Sql
+from warehouse.query.path import Facts, Queries, Query
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,9 +25,8 @@ Booleans = NDArray[np.bool_]
 MANY = 20_000
 """From so many documents on, those of a pair that are alike are counted in the database and not fetched one by one."""
 
-_YES = {"a": "a", "c": "a", "b": "b", "d": "b", "x": "x", "y": "x"}
-_NO = {"a": "c", "c": "c", "b": "d", "d": "d", "x": "y", "y": "y"}
-"""The cell that a document in a given cell falls into once it is decided yes, or no."""
+LISTED = 5
+"""So many documents that a system lacks are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ class Observations:
     numbered from 0. `dropped` are the observations that not all systems had.
     """
 
-    contenders: tuple[p.System, ...]
+    systems: tuple[p.System, ...]
     counts: Mapping[str, Integers]
     known: Mapping[str, Booleans]
     values: Floats | None
@@ -55,145 +52,184 @@ class Observations:
         return int(self.cluster.max(initial=-1)) + 1
 
 
-def observe(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> Observations:
-    """The observations of the contenders of a entry, aligned. A entry of values has one statistic.
+# --- what is asked of the database ------------------------------------------------------------------------------------
 
-    Raises QueryError for a document that only some contenders have, unless the plan says to drop it or to count it as
+
+def observation_queries(how: p.Testing, entry: p.Entry) -> Queries:
+    """What brings the observations of an entry; a query for each statistic where they are values."""
+    queries = tuple(_rows(how, part) for part in entry.observed_apart)
+    if _counts_alike(how, entry):
+        return queries
+    documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
+    units = Query("units", unit_rows.units_by_name(), "columns")
+    return (*queries, documents, *((units,) if how.exchange.of == "unit" else ()))
+
+
+def _rows(how: p.Testing, part: p.Entry) -> Query:
+    columns = _columns(part)
+    if _counts_alike(how, part):
+        return Query(_rows_name(part), unit_rows.observations_alike(part, how.where, columns), "columns")
+    return Query(_rows_name(part), unit_rows.observations(part, how.where, how.exchange, columns), "columns")
+
+
+def _rows_name(part: p.Entry) -> str:
+    of = "" if part.task.counts else f" of {part.statistics[0].label}"
+    return f"observations{of} on {part.test_set.name}"
+
+
+def _documents_name(entry: p.Entry) -> str:
+    return f"documents of {entry.test_set.name}"
+
+
+def _counts_alike(how: p.Testing, entry: p.Entry) -> bool:
+    """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
+    on. The decisions of a baseline are not in the database.
+    """
+    one_by_one = how.exchange.of == "document" and not how.exchange.attribute
+    return one_by_one and len(entry.stored_systems) == len(entry.systems) == 2 and entry.documents >= MANY
+
+
+def _columns(entry: p.Entry) -> tuple[str, ...]:
+    """What is read of each row. A cell of filtering is only known by its neighbours, so all are read."""
+    if not entry.task.counts:
+        return ("value",)
+    if entry.task.decide is not None:
+        return entry.task.counts
+    return tuple(dict.fromkeys(column for statistic in entry.statistics for column in statistic.columns))
+
+
+# --- what came of it --------------------------------------------------------------------------------------------------
+
+
+def observations(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
+    """The observations of the systems of an entry, aligned. An entry of values has one statistic.
+
+    Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
     zero.
     """
-    columns = _columns(entry)
-    if _groups(how, entry, engine):
-        found = _grouped(engine.columns(sql.grouped_observations(entry, how.where, columns)), columns, entry)
-        if found is not None:
-            return found
-    rows = engine.columns(sql.observations(entry, how.where, how.exchange, columns))
+    rows = facts[_rows_name(entry)]
+    if _counts_alike(how, entry):
+        return _from_counted(how, rows, entry)
+    return _from_rows(how, rows, entry, facts)
+
+
+def observations_of_one(how: p.Testing, entry: p.Entry, place: int, facts: Facts) -> Observations:
+    """The observations of one of the systems of an entry by itself, on the documents that it has.
+
+    Raises QueryError where there are none.
+    """
+    rows, alone = facts[_rows_name(entry)], replace(entry, systems=(entry.systems[place],))
+    if not _counts_alike(how, entry):
+        own = _whole(rows["system"]) == alone.stored_systems[0].id
+        return _from_rows(how, {name: column[own] for name, column in rows.items()}, alone, facts)
+    own = ~_null(rows[f"system_{place}"])
+    both = {f"{name}_{side}": rows[f"{name}_{place}"][own] for name in ("system", *_columns(entry)) for side in (0, 1)}
+    return _from_counted(how, {"times": rows["times"][own], **both}, replace(entry, systems=alone.systems * 2))
+
+
+def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
     if not len(rows["document"]):
         raise QueryError(f"no rows on {entry.test_set.name} meet the condition")
-
-    documents = _whole(engine.columns(sql.documents_by_name(entry.test_set))["id"])
-    document = _ranks(_whole(rows["document"]), documents)
+    documents = facts[_documents_name(entry)]
+    document = _ranks(_whole(rows["document"]), _whole(documents["id"]))
     unit = np.zeros_like(document)
     if how.exchange.of == "unit":
-        unit = _ranks(_whole(rows["unit"]), _whole(engine.columns(sql.units_by_name())["id"]))
+        unit = _ranks(_whole(rows["unit"]), _whole(facts["units"]["id"]))
     width = int(unit.max()) + 1
     keys, place = np.unique(document * width + unit, return_inverse=True)
     place = place.reshape(-1)
-    stored = [index for index, contender in enumerate(entry.contenders) if isinstance(contender, p.StoredSystem)]
-    ids = np.array([entry.contenders[index].id for index in stored], dtype=np.int64)  # type: ignore[union-attr]
+    stored = [index for index, system in enumerate(entry.systems) if isinstance(system, p.StoredSystem)]
+    ids = np.array([system.id for system in entry.stored_systems], dtype=np.int64)
     order = np.argsort(ids)
-    system = np.asarray(stored)[order[np.searchsorted(ids, _whole(rows["system"]), sorter=order)]]
-    shape = (len(entry.contenders), len(keys))
+    row_of = np.asarray(stored)[order[np.searchsorted(ids, _whole(rows["system"]), sorter=order)]]
+    shape = (len(entry.systems), len(keys))
 
     present = np.zeros(shape, dtype=np.bool_)
-    present[system, place] = True
-    kind: Any = np.float64 if entry.task == "values" else np.int64
+    present[row_of, place] = True
+    columns, kind = _columns(entry), _kind(entry)
     counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
     known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
     for column in columns:
-        counts[column][system, place], known[column][system, place] = _read(rows[column], kind)
+        counts[column][row_of, place], known[column][row_of, place] = _read(rows[column], kind)
     whole = entry.replicates.common if entry.replicates is not None else 1
-    for index, contender in enumerate(entry.contenders):
-        if isinstance(contender, p.Baseline):
-            _decide(counts, index, np.arange(len(keys)), _YES, whole)
+    for index, system in enumerate(entry.systems):
+        if isinstance(system, p.Baseline) and entry.task.decide is not None:
+            entry.task.decide(counts, index, np.arange(len(keys)), True, whole)
             present[index] = True
 
-    kept: Booleans = np.ones(len(keys), dtype=np.bool_)
     everywhere = np.asarray(present.all(axis=0))
+    kept: Booleans = np.ones(len(keys), dtype=np.bool_)
     if not everywhere.all():
         if how.missing == "error":
-            lacking = documents[np.unique(keys[~everywhere] // width)]
-            raise _absent(entry, present, lacking, engine)
+            lacking = np.unique(keys[~everywhere] // width)
+            without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
+            raise _absent(entry, [str(name) for name in documents["name"][lacking[:LISTED]]], len(lacking), without)
         if how.missing == "drop":
             kept = everywhere
-        elif entry.task == "filtering":
-            for index in range(len(entry.contenders)):
-                _decide(counts, index, np.flatnonzero(~present[index]), _NO, whole)
+        elif entry.task.decide is not None:
+            for index in range(len(entry.systems)):
+                entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
     cluster = _clusters(how, rows, place, len(keys))
     return Observations(
-        contenders=entry.contenders,
+        systems=entry.systems,
         counts={column: grid[:, kept] for column, grid in counts.items()},
         known={column: grid[:, kept] for column, grid in known.items()},
-        values=counts["value"][:, kept] if entry.task == "values" else None,
+        values=None if entry.task.counts else counts["value"][:, kept],
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
         dropped=int((~kept).sum()),
     )
 
 
-def _groups(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> bool:
-    """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
-    on. The decisions of a baseline are not in the database.
-    """
-    stored = all(isinstance(contender, p.StoredSystem) for contender in entry.contenders)
-    each = how.exchange.of == "document" and not how.exchange.attribute
-    return each and stored and len(entry.contenders) == 2 and _whole_number(engine, entry.test_set) >= MANY
-
-
-def _whole_number(engine: DuckDBEngine, test_set: p.TestSet) -> int:
-    return int(engine.rows(sql.documents(test_set))[0][0])
-
-
-def _grouped(rows: Mapping[str, Any], columns: tuple[str, ...], entry: p.Entry) -> Observations | None:
-    """The observations from documents counted alike, in the order of their counts; None where a system lacks some."""
+def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry) -> Observations:
+    """The observations from documents counted alike, in the order of their counts."""
     times = _whole(rows["times"])
-    if not times.size or any(_masked(rows[f"system_{side}"]) is not None for side in (0, 1)):
-        return None
-    kind: Any = np.float64 if entry.task == "values" else np.int64
-    counts, known = {}, {}
-    for column in columns:
-        sides = [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)]
-        counts[column] = np.repeat(np.stack([found for found, _ in sides]), times, axis=1)
-        known[column] = np.repeat(np.stack([given for _, given in sides]), times, axis=1)
-    documents = int(times.sum())
+    if not times.size:
+        raise QueryError(f"no rows on {entry.test_set.name} meet the condition")
+    present = np.stack([~_null(rows[f"system_{side}"]) for side in (0, 1)])
+    everywhere = np.asarray(present.all(axis=0))
+    kept: Booleans = np.ones(len(times), dtype=np.bool_)
+    columns, kind = _columns(entry), _kind(entry)
+    sides = {column: [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)] for column in columns}
+    counts: dict[str, NDArray[Any]] = {column: np.stack([read for read, _ in both]) for column, both in sides.items()}
+    # What a system lacks is not unknown: it counts as nothing, or is left out.
+    known = {column: np.stack([given for _, given in both]) | ~present for column, both in sides.items()}
+    if not everywhere.all():
+        if how.missing == "error":
+            lacking = sorted(str(name) for name in rows["lacking"][~everywhere])
+            without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
+            raise _absent(entry, lacking[:LISTED], len(lacking), without)
+        if how.missing == "drop":
+            kept = everywhere
+        elif entry.task.decide is not None:
+            whole = entry.replicates.common if entry.replicates is not None else 1
+            for index in (0, 1):
+                entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
+    documents = int(times[kept].sum())
+    repeated = {column: np.repeat(grid[:, kept], times[kept], axis=1) for column, grid in counts.items()}
     return Observations(
-        contenders=entry.contenders,
-        counts=counts,
-        known=known,
-        values=counts["value"] if entry.task == "values" else None,
+        systems=entry.systems,
+        counts=repeated,
+        known={column: np.repeat(grid[:, kept], times[kept], axis=1) for column, grid in known.items()},
+        values=None if entry.task.counts else repeated["value"],
         cluster=np.arange(documents),
         documents=documents,
-        dropped=0,
+        dropped=int(times[~kept].sum()),
     )
 
 
-def queries(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> tuple[Sql, ...]:
-    """The SQL that brings the observations of a entry; one for each statistic where they are values."""
-    parts = [entry]
-    if entry.task == "values":
-        parts = [replace(entry, statistics=(statistic,)) for statistic in entry.statistics]
-    if _groups(how, entry, engine):
-        return tuple(sql.grouped_observations(part, how.where, _columns(part)) for part in parts)
-    return tuple(sql.observations(part, how.where, how.exchange, _columns(part)) for part in parts)
+def _kind(entry: p.Entry) -> Any:
+    return np.int64 if entry.task.counts else np.float64
 
 
-def _columns(entry: p.Entry) -> tuple[str, ...]:
-    """What is read of each row. A cell of filtering is only known by its neighbours, so all are read."""
-    if entry.task == "values":
-        return ("value",)
-    if entry.task == "filtering":
-        return filtering.COLUMNS
-    return tuple(dict.fromkeys(column for statistic in entry.statistics for column in statistic.columns))
-
-
-def _decide(
-    counts: Mapping[str, NDArray[Any]], system: int, places: NDArray[np.intp], falls: Mapping[str, str], whole: int
-) -> None:
-    """Puts some observations of a system into the cells of one decision; the other systems' cells tell the label."""
-    cells = np.stack([counts[cell].any(axis=0) for cell in filtering.COLUMNS])
-    for cell, target in falls.items():
-        hit = places[cells[filtering.COLUMNS.index(cell), places]]
-        counts[target][system, hit] = whole
-
-
-def _clusters(how: p.Testing, rows: Mapping[str, Any], place: NDArray[np.intp], observations: int) -> NDArray[np.intp]:
+def _clusters(how: p.Testing, rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
     """The exchange unit of each observation: itself, or what shares its value of an attribute.
 
     A document without the attribute is a unit of its own.
     """
     if not how.exchange.attribute:
-        return np.arange(observations)
-    names, masked = rows["cluster"], _masked(rows["cluster"])
-    without = np.zeros(len(names), dtype=np.bool_) if masked is None else masked
+        return np.arange(observed)
+    names, without = rows["cluster"], _null(rows["cluster"])
     first = np.unique(place, return_index=True)[1]
     known = {name: index for index, name in enumerate(sorted(set(names[~without].tolist())))}
     return np.array(
@@ -208,7 +244,14 @@ def _whole(column: Any) -> Integers:
 def _masked(column: Any) -> Booleans | None:
     """Where a column has nulls, None where it has none. It is masked only if there are some: numpy.ma takes long to
     import."""
-    return getattr(column, "mask", None)
+    mask = getattr(column, "mask", None)
+    return None if mask is None else np.broadcast_to(mask, np.shape(column))
+
+
+def _null(column: Any) -> Booleans:
+    """Where a column has nulls."""
+    masked = _masked(column)
+    return np.zeros(len(column), dtype=np.bool_) if masked is None else masked
 
 
 def _read(column: Any, kind: Any) -> tuple[NDArray[Any], Booleans]:
@@ -225,13 +268,11 @@ def _ranks(ids: Integers, in_order: Integers) -> Integers:
     return by_id[np.searchsorted(in_order, ids, sorter=by_id)]
 
 
-def _absent(entry: p.Entry, present: Booleans, lacking: Integers, engine: DuckDBEngine) -> QueryError:
-    """Names the first documents that not every contender has, and who lacks them."""
-    names = [str(name) for (name,) in engine.rows(sql.document_names([int(number) for number in lacking[:5]]))]
-    without = [c.name for index, c in enumerate(entry.contenders) if not present[index].all()]
-    one = len(lacking) == 1
-    many = "a document" if one else f"{len(lacking)} documents"
-    more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:
+    """Names the first documents that not every system has, and who lacks them."""
+    one = lacking == 1
+    many = "a document" if one else f"{lacking} documents"
+    more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
     are = f"{many} of {entry.test_set.name} {'is' if one else 'are'}"
     return QueryError(
         f"{are} not there for every system: {', '.join(names)}{more}",

@@ -1,4 +1,4 @@
-"""What is tested: the pairs of contenders of each statistic on each test set, with their numbers.
+"""What is tested: the pairs of systems of each statistic on each test set, with their numbers.
 
 Shared by `compare` and `group`, and by the procedures that test them.
 """
@@ -15,17 +15,17 @@ from itertools import combinations
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import Floats, Observations, observe
+from warehouse.query.comparison.observations import Floats, Observations, observation_queries, observations
 from warehouse.query.comparison.sums import RatioSums, Sums, sums
-from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import some
-from warehouse.query.standardizing import values_of_runs
+from warehouse.query.path import Facts, Queries
+from warehouse.query.valuing import Valued
 from warehouse.significance.paired import Many, Paired
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One statistic on one test set: the observations, their sums, and the pairs of contenders to compare, by place."""
+    """One statistic on one test set: the observations, their sums, and the pairs of systems to compare, by place."""
 
     how: p.Testing
     entry: p.Entry
@@ -34,7 +34,7 @@ class Comparison:
     sums: Sums
     pairs: tuple[tuple[int, int], ...]
     runs: tuple[tuple[float, ...], ...] = ()
-    """The value of each run of each contender, where whole runs change sides."""
+    """The value of each run of each system, where whole runs change sides."""
 
     @property
     def stream(self) -> int:
@@ -59,22 +59,22 @@ class Comparison:
         )
 
     def paired(self, a: int, b: int) -> Paired:
-        """The sums of two contenders as tests take them."""
+        """The sums of two systems as tests take them."""
         over, under = self.ratios.numerators, self.ratios.denominators
         return Paired(over[a], under[a], over[b], under[b], self.ratios.slack)
 
     @property
     def many(self) -> Many:
-        """The sums of all contenders as tests take them."""
+        """The sums of all systems as tests take them."""
         return Many(self.ratios.numerators, self.ratios.denominators, self.ratios.slack)
 
     @cached_property
     def values(self) -> list[float | None]:
-        """The value of each contender, rounded once."""
+        """The value of each system, rounded once."""
         return [None if found is None else float(found) for found in self.exact_values]
 
     def difference(self, a: int, b: int) -> float | None:
-        """The value of one contender less that of another, rounded once."""
+        """The value of one system less that of another, rounded once."""
         first, second = self.exact_values[a], self.exact_values[b]
         if first is None or second is None:
             return None
@@ -83,42 +83,55 @@ class Comparison:
         return over / (first.denominator * second.denominator)
 
     def exact_difference(self, a: int, b: int) -> Fraction:
-        """The value of one contender less that of another; both are defined."""
+        """The value of one system less that of another; both are defined."""
         return (self.exact_values[a] or Fraction(0)) - (self.exact_values[b] or Fraction(0))
 
     @cached_property
     def exact_values(self) -> list[Fraction | None]:
-        """The value of each contender."""
-        return [self.sums.exact_value(place) for place in range(len(self.entry.contenders))]
+        """The value of each system."""
+        return [self.sums.exact_value(place) for place in range(len(self.entry.systems))]
 
     @cached_property
     def unit_values(self) -> list[Floats]:
-        """The values of each contender on each exchange unit, but for a factor; NaN where there is none."""
-        return [self.sums.unit_values(place) for place in range(len(self.entry.contenders))]
+        """The values of each system on each exchange unit, but for a factor; NaN where there is none."""
+        return [self.sums.unit_values(place) for place in range(len(self.entry.systems))]
+
+
+def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None) -> Queries:
+    """What brings the comparisons of an entry."""
+    entry = with_baseline(entry, against)
+    if not _exchanges_runs(how):
+        return observation_queries(how, entry)
+    by_document = replace(how, exchange=p.Dimension("document"))
+    of_runs = (query for part in entry.observed_apart for query in Valued(part, where=how.where).of_runs().queries())
+    return (*observation_queries(by_document, entry), *of_runs)
+
+
+def with_baseline(entry: p.Entry, against: p.System | None) -> p.Entry:
+    """An entry, and the system that all of it are compared with."""
+    if against is None or against in entry.systems:
+        return entry
+    return replace(entry, systems=(*entry.systems, against))
 
 
 def comparisons(
-    how: p.Testing, entry: p.Entry, against: p.System | None, engine: DuckDBEngine, ranked: bool = False
+    how: p.Testing, entry: p.Entry, against: p.System | None, facts: Facts, ranked: bool = False
 ) -> Iterator[tuple[Comparison, ...]]:
-    """The comparisons of a entry, those together that have the same observations and so can share shuffles.
+    """The comparisons of an entry, those together that have the same observations and so can share shuffles.
 
     `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, and for a
     statistic that is undefined.
     """
-    contenders = entry.contenders
-    if against is not None and against not in contenders:
-        contenders = (*contenders, against)
-    entry = replace(entry, contenders=contenders)
-    pairs = _pairs(against, contenders)
-    parts = [replace(entry, statistics=(each,)) for each in entry.statistics] if entry.task == "values" else [entry]
-    for part in parts:
-        by_document = how.exchange.name == "system"
-        seen = observe(replace(how, exchange=p.Dimension("document")) if by_document else how, part, engine)
+    entry = with_baseline(entry, against)
+    pairs = _pairs(against, entry.systems)
+    by_document = replace(how, exchange=p.Dimension("document")) if _exchanges_runs(how) else how
+    for part in entry.observed_apart:
+        seen = observations(by_document, part, facts)
         batch = []
         for statistic in part.statistics:
             try:
                 comparison = Comparison(
-                    how, entry, statistic, seen, sums(seen, statistic), pairs, _runs(statistic, how, entry, engine)
+                    how, entry, statistic, seen, sums(seen, statistic), pairs, _run_values(statistic, how, part, facts)
                 )
             except OverflowError:
                 raise QueryError(f"{statistic.label} has too many digits for so many counts") from None
@@ -127,12 +140,17 @@ def comparisons(
         yield tuple(batch)
 
 
-def _pairs(against: p.System | None, contenders: Sequence[p.System]) -> tuple[tuple[int, int], ...]:
-    """Every pair once, or each contender against the one named."""
-    places = range(len(contenders))
+def _exchanges_runs(how: p.Testing) -> bool:
+    """Whether whole runs change sides."""
+    return how.exchange == p.Dimension("system")
+
+
+def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[tuple[int, int], ...]:
+    """Every pair once, or each system against the one named."""
+    places = range(len(systems))
     if against is None:
         return tuple(combinations(places, 2))
-    last = contenders.index(against)
+    last = systems.index(against)
     return tuple((place, last) for place in places if place != last)
 
 
@@ -142,23 +160,30 @@ def _ranked(comparison: Comparison) -> tuple[tuple[int, int], ...]:
     return tuple((b, a) if sign * comparison.exact_difference(a, b) < 0 else (a, b) for a, b in comparison.pairs)
 
 
-def _runs(statistic: Statistic, how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> tuple[tuple[float, ...], ...]:
-    """The values of the runs of each contender, where these are what is exchanged."""
-    if how.exchange.name != "system":
+def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Facts) -> tuple[tuple[float, ...], ...]:
+    """The values of the runs of each system, where these are what is exchanged."""
+    if not _exchanges_runs(how):
         return ()
-    found = values_of_runs(replace(entry, statistics=(statistic,)), how.where, engine)
-    for contender, values in zip(entry.contenders, found, strict=True):
-        if not values or None in values:
-            what = "has no replicates" if not values else f"has a replicate whose {statistic.label} is undefined"
-            raise QueryError(f"{contender.name} {what} on {entry.test_set.name}")
-    return tuple(tuple(value for value in values if value is not None) for values in found)
+    place = entry.statistics.index(statistic)
+    values = {line.system: line.values[place] for line in Valued(entry, where=how.where).of_runs().lines(facts)}
+    runs = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    of_systems = []
+    for system in entry.systems:
+        numbers = runs[system.id] if isinstance(system, p.StoredSystem) else ()
+        stored = [values[run] for number in numbers if (run := p.StoredSystem(number, "")) in values]
+        known = tuple(value for value in stored if value is not None)
+        if not known or len(known) < len(stored):
+            what = "has no replicates" if not stored else f"has a replicate whose {statistic.label} is undefined"
+            raise QueryError(f"{system.name} {what} on {entry.test_set.name}")
+        of_systems.append(known)
+    return tuple(of_systems)
 
 
 def _check_defined(comparison: Comparison) -> None:
-    contenders = comparison.entry.contenders
-    without = [c.name for place, c in enumerate(contenders) if comparison.exact_values[place] is None]
+    systems = comparison.entry.systems
+    without = [system.name for place, system in enumerate(systems) if comparison.exact_values[place] is None]
     if without:
         raise QueryError(
             f"{comparison.statistic.label} is undefined on {comparison.entry.test_set.name} for {some(without)}",
-            hints=(f"leave them out: except {', '.join(without[:3])}",) if len(contenders) > 2 else (),
+            hints=(f"leave them out: except {', '.join(without[:3])}",) if len(systems) > 2 else (),
         )

@@ -32,7 +32,7 @@ SHUFFLES = 9999
 
 Pair = tuple[int, int]
 Outcomes = dict[tuple[str, Pair], Outcome]
-"""By the label of the statistic and the places of the two contenders."""
+"""By the label of the statistic and the places of the two systems."""
 
 Procedure = Callable[[Sequence[Comparison], Told, int], Outcomes]
 """From comparisons, who is told, and the number of threads, which changes no outcome."""
@@ -92,7 +92,7 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
 
 
 def _unaffordable(comparison: Comparison, pair: Pair, cost: Cost) -> QueryError:
-    names = " and ".join(comparison.entry.contenders[place].name for place in pair)
+    names = " and ".join(comparison.entry.systems[place].name for place in pair)
     return QueryError(
         f"the exact test of {names} would take about {cost.operations:.0e} steps and {cost.bytes / 1e9:.1f} GB",
         hints=(f"say shuffles {SHUFFLES} instead",),
@@ -179,7 +179,7 @@ def _arbitrary(comparison: Comparison, sums: FunctionSums, told: Told, threads: 
 
 def together(comparison: Comparison) -> bool:
     """Whether one product over systems serves all pairs better than a pair at a time."""
-    return len(comparison.pairs) > len(comparison.entry.contenders)
+    return len(comparison.pairs) > len(comparison.entry.systems)
 
 
 def shuffled(comparisons: Sequence[Comparison], told: Told, threads: int, at_once: bool | None = None) -> Outcomes:
@@ -243,7 +243,7 @@ def _fitting(test: Callable[[Comparison, Pair], Outcome], comparison: Comparison
     try:
         return test(comparison, comparison.asked(pair))
     except ValueError as error:
-        names = " and ".join(comparison.entry.contenders[place].name for place in pair)
+        names = " and ".join(comparison.entry.systems[place].name for place in pair)
         raise QueryError(
             f"{comparison.how.test} does not fit {comparison.statistic.label} of {names}: {error}",
             hints=("test randomization fits every measure (Yeh 2000, section 3.2)",),

@@ -1,4 +1,4 @@
-"""How far each contender's own value might be from what was measured: bootstrap intervals for pictures. It compares
+"""How far each system's own value might be from what was measured: bootstrap intervals for pictures. It compares
 nobody.
 """
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,68 +14,79 @@ import numpy as np
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import Floats, Observations, observe
+from warehouse.query.comparison.observations import (
+    Floats,
+    Observations,
+    observation_queries,
+    observations,
+    observations_of_one,
+)
 from warehouse.query.comparison.procedures import RESAMPLES
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, sums
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.path import Facts, Queries
 from warehouse.significance import bootstrap
 from warehouse.significance.paired import Many
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The 95% interval of each contender's value, by label and name, and on how many documents they rest."""
+    """The 95% interval of each system's value, by label and name, and on how many documents they rest."""
 
     documents: int
     intervals: dict[tuple[str, str], tuple[float, float]]
 
 
-def spread(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> Spread:
-    """The intervals of the contenders with documents of their own, over the same resamples of a test set.
+def _resampled(entry: p.Entry) -> p.Entry | None:
+    """The systems with documents of their own and the statistics that follow from sums; None where there are none."""
+    statistics = tuple(statistic for statistic in entry.statistics if statistic.sums is not None)
+    if not entry.task.by_document or not entry.stored_systems or not statistics:
+        return None
+    return replace(entry, systems=entry.stored_systems, statistics=statistics)
 
-    Figures that were only printed have none, nor has a measure of a ranking.
+
+def spread_queries(how: p.Testing, entry: p.Entry) -> Queries:
+    """What brings the intervals of an entry."""
+    resampled = _resampled(entry)
+    return () if resampled is None else observation_queries(how, resampled)
+
+
+def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
+    """The intervals of the systems with documents of their own, over the same resamples of a test set.
+
+    Figures that were only printed have none, nor has a measure of an order.
     """
-    systems = tuple(contender for contender in entry.contenders if isinstance(contender, p.StoredSystem))
-    statistics = tuple(each for each in entry.statistics if each.ratio is not None or each.expression is not None)
-    found = Spread(0, {})
-    if entry.task == "published" or not systems or not statistics:
-        return found
+    documents, intervals = 0, {}
+    resampled = _resampled(entry)
     stream = zlib.crc32(entry.test_set.own_name.encode())
-    for seen, asked in _observed(how, replace(entry, contenders=systems, statistics=statistics), engine):
-        for statistic in asked:
+    for seen, statistics in _observed(how, resampled, facts) if resampled is not None else ():
+        for statistic in statistics:
             limits = _intervals(seen, statistic, how.seed, stream)
-            for contender, (low, high) in zip(seen.contenders, limits.tolist(), strict=True):
+            for system, (low, high) in zip(seen.systems, limits.tolist(), strict=True):
                 if low == low and high == high:
-                    found.intervals[statistic.label, contender.name] = (low, high)
-        found = replace(found, documents=max(found.documents, seen.documents))
-    return found
+                    intervals[statistic.label, system.name] = (low, high)
+        documents = max(documents, seen.documents)
+    return Spread(documents, intervals)
 
 
-def _observed(
-    how: p.Testing, entry: p.Entry, engine: DuckDBEngine
-) -> Iterator[tuple[Observations, tuple[Statistic, ...]]]:
+def _observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[tuple[Observations, tuple[Statistic, ...]]]:
     """The observations with the statistics to read from them: all systems together, or each apart where they do not
     have the same documents.
     """
-    parts = [(each,) for each in entry.statistics] if entry.task == "values" else [entry.statistics]
-    for statistics in parts:
-        together = replace(entry, statistics=statistics)
+    for part in entry.observed_apart:
         try:
-            yield observe(replace(how, missing="error"), together, engine), statistics
+            yield observations(replace(how, missing="error"), part, facts), part.statistics
         except QueryError:
-            for system in entry.contenders:
-                try:
-                    yield observe(how, replace(together, contenders=(system,)), engine), statistics
-                except QueryError:
-                    # No row meets the condition, so there is nothing to resample.
-                    continue
+            for place in range(len(part.systems)):
+                # A system without a row that meets the condition has nothing to resample.
+                with suppress(QueryError):
+                    yield observations_of_one(how, part, place, facts), part.statistics
 
 
 def _intervals(seen: Observations, statistic: Statistic, seed: int, stream: int) -> Floats:
-    """The interval of each contender, of shape (contenders, 2); NaN where a value is undefined."""
-    found = np.full((len(seen.contenders), 2), np.nan)
+    """The interval of each system, of shape (systems, 2); NaN where a value is undefined."""
+    found = np.full((len(seen.systems), 2), np.nan)
     each = sums(seen, statistic)
-    defined = [place for place in range(len(seen.contenders)) if each.exact_value(place) is not None]
+    defined = [place for place in range(len(seen.systems)) if each.exact_value(place) is not None]
     if not defined:
         return found
     if isinstance(each, RatioSums):

@@ -15,8 +15,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from warehouse.measures import Statistic
-from warehouse.measures.expression import Expression, evaluate, exact
+from warehouse.measures import Function, Ratio, Statistic
+from warehouse.measures.expression import Exact
 from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
 
 _COMMON = 2**20
@@ -65,10 +65,9 @@ class RatioSums:
 
 @dataclass(frozen=True, slots=True)
 class FunctionSums:
-    """The counts that an expression is computed from, of shape (systems, columns, exchange units)."""
+    """The counts that a function is computed from, of shape (systems, columns, exchange units)."""
 
-    expression: Expression
-    columns: tuple[str, ...]
+    function: Function
     counts: Integers
     known: Booleans
 
@@ -76,15 +75,16 @@ class FunctionSums:
         """The value of a system, None where it is undefined or a count is unknown."""
         if not self.known[system]:
             return None
-        return self.exactly(tuple(int(total) for total in self.counts[system].sum(axis=1)))
+        value = self.exactly(tuple(int(total) for total in self.counts[system].sum(axis=1)))
+        return None if value is None else Fraction(value)
 
-    def exactly(self, sums: tuple[int, ...]) -> Fraction | None:
+    def exactly(self, sums: tuple[int, ...]) -> Exact | None:
         """The value for sums of the columns."""
-        return exact(self.expression, dict(zip(self.columns, sums, strict=True)))
+        return self.function.exact(sums)
 
     def values(self, sums: Floats) -> Floats:
         """The values for sums of shape (columns, any), in floating point; NaN where undefined."""
-        return evaluate(self.expression, dict(zip(self.columns, sums, strict=True)))
+        return self.function.values(dict(zip(self.function.columns, sums, strict=True)))
 
     def resample(self, system: int, counts: Floats) -> Floats:
         """A system's value when each exchange unit counts so often, for counts of shape (any, exchange units)."""
@@ -103,25 +103,24 @@ Sums = RatioSums | FunctionSums
 
 
 def sums(seen: Observations, statistic: Statistic) -> Sums:
-    """The sums of a statistic over each exchange unit. Raises ValueError for a statistic that is no arithmetic of
-    sums.
-    """
+    """The sums of a statistic over each exchange unit. Raises ValueError for one that does not follow from sums."""
     if seen.values is not None:
         over, unit, slack = _fixed(seen.values)
         known = np.ones(len(over), dtype=np.bool_)
         return _ratios(seen, over, np.ones_like(over), unit, slack, known)
-    known = np.ones(len(seen.contenders), dtype=np.bool_)
+    known = np.ones(len(seen.systems), dtype=np.bool_)
     for column in statistic.columns:
         known &= seen.known[column].all(axis=1)
     if statistic.averaged:
         return _averaged(seen, statistic, known)
-    if statistic.ratio is not None:
-        over, under = statistic.ratio.read(seen.counts)
-        return _ratios(seen, over, under, statistic.ratio.factor, 0, known)
-    if statistic.expression is None:
-        raise ValueError(f"{statistic.label} is no arithmetic of sums")
-    counts = np.stack([_clustered(seen, seen.counts[column]) for column in statistic.columns], axis=1)
-    return FunctionSums(statistic.expression, statistic.columns, counts, known)
+    match statistic.computation:
+        case Ratio() as ratio:
+            over, under = ratio.read(seen.counts)
+            return _ratios(seen, over, under, ratio.factor, 0, known)
+        case Function() as function:
+            counts = np.stack([_clustered(seen, seen.counts[column]) for column in function.columns], axis=1)
+            return FunctionSums(function, counts, known)
+    raise ValueError(f"{statistic.label} does not follow from sums")
 
 
 def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -142,20 +141,21 @@ def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> 
 def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> RatioSums:
     """The mean over documents as a ratio: the values of the documents in fixed point over how many have one."""
     factor = Fraction(1)
-    if statistic.ratio is not None:
-        factor = statistic.ratio.factor
-        over, under = statistic.ratio.read(seen.counts)
+    if isinstance(statistic.computation, Ratio):
+        factor = statistic.computation.factor
+        over, under = statistic.computation.read(seen.counts)
         defined = under != 0
         common = lcm(*(int(each) for each in np.unique(under) if each)) if defined.any() else 1
         if common <= _COMMON:
             whole = np.where(defined, over * (common // np.where(defined, under, 1)), 0)
             return _ratios(seen, whole, defined.astype(np.int64), factor / common, 0, known)
         values = np.divide(over, under, out=np.zeros(over.shape), where=defined)
+    elif isinstance(statistic.computation, Function):
+        undefined_as_nan = statistic.computation.values(_floats(seen.counts, statistic.columns))
+        defined = ~np.isnan(undefined_as_nan)
+        values = np.where(defined, undefined_as_nan, 0.0)
     else:
-        columns = _floats(seen.counts, statistic.columns)
-        found = evaluate(statistic.expression, columns) if statistic.expression else np.zeros(known.shape)
-        defined = ~np.isnan(found)
-        values = np.where(defined, found, 0.0)
+        raise ValueError(f"{statistic.label} has no value document by document")
     fine, unit, slack = _fixed(values)
     alike = bool((defined == defined[0]).all())
     return _ratios(seen, fine, defined.astype(np.int64), factor * unit, slack if alike else 0, known)

@@ -16,7 +16,6 @@ from warehouse.significance.confidence import Verdict, confidence, verdict
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.replicates import smallest
 from warehouse.significance.tests import TESTS
-from warehouse.store.catalog import Catalog
 
 MATCHED = {test.name for test in TESTS if test.kind == "matched"}
 
@@ -71,7 +70,10 @@ def testing_title(how: p.Testing, methods: Sequence[Cell], shuffles: Sequence[Ce
 
 
 def testing_signature(
-    text: str, how: p.Testing, entries: Sequence[p.Entry], shuffles: Sequence[Cell], catalog: Catalog
+    text: str,
+    how: p.Testing,
+    entries: Sequence[p.Entry],
+    shuffles: Sequence[Cell],
 ) -> str:
     """The signature of a tested result."""
     counts = sorted({count for count in shuffles if isinstance(count, int)})
@@ -85,7 +87,7 @@ def testing_signature(
         f"missing {how.missing}",
         *(["interval bca"] if how.interval == "bca" else []),
     ]
-    return signature(text, entries, catalog, *deciding)
+    return signature(text, entries, *deciding)
 
 
 def hopeless(how: p.Testing) -> Iterator[str]:

@@ -4,34 +4,24 @@ types checked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from grammar import nodes as n
 from grammar.editing.hints import hints, listing, written
 from grammar.errors import QueryError
 from grammar.span import NOWHERE
-from warehouse.measures import Task
 from warehouse.query import plan as p
 from warehouse.query.resolving.names import Scope, matching, text_of
-
-_DIMENSIONS: Mapping[Task, tuple[str, ...]] = {
-    "extraction": ("document", "unit", "label", "system"),
-    "filtering": ("document", "label", "confidence", "system"),
-    "values": ("document", "label", "system"),
-    "published": ("system",),
-}
-"""What the rows of each task can be split and chosen by."""
+from warehouse.tasks import TASKS, Task
 
 
 def dimension_of(scope: Scope, node: n.Attribute, task: Task) -> p.Dimension:
     """What `by`, `where` and `exchange by` split or choose rows by."""
     of = node.of.casefold()
-    allowed = _DIMENSIONS[task]
+    allowed = task.dimensions
     if of not in allowed:
-        everywhere = {each for some in _DIMENSIONS.values() for each in some}
-        if of in everywhere:
-            raise QueryError(f"{task} has no {of}", node.span, listing(allowed, "attributes"))
+        if any(of in other.dimensions for other in TASKS.values()):
+            raise QueryError(f"{task.name} has no {of}", node.span, listing(allowed, "attributes"))
         raise QueryError(f"unknown attribute '{node.of}'", node.span, hints(of, allowed, "attributes"))
     if node.name:
         if of not in ("document", "system"):
@@ -69,14 +59,14 @@ def key_filter(scope: Scope, node: n.Condition | None) -> p.Filter | None:
     for of in [] if node is None else _attributes(node):
         if of in ("confidence", "system"):
             raise QueryError(f"the key has no {of}", node.span if node else NOWHERE, ("it has document and label",))
-    return filter_of(scope, node, "filtering")
+    return filter_of(scope, node, TASKS["filtering"])
 
 
 def _attributes(node: n.Condition) -> list[str]:
     """What the comparisons of a condition speak of."""
     match node:
         case n.And(conditions) | n.Or(conditions):
-            return [of for each in conditions for of in _attributes(each)]
+            return [of for part in conditions for of in _attributes(part)]
         case n.Not(condition):
             return _attributes(condition)
         case n.Relation(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute):
@@ -90,7 +80,7 @@ def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter
             return None
         case n.And(conditions) | n.Or(conditions):
             word: Literal["and", "or"] = "and" if isinstance(node, n.And) else "or"
-            return p.Joined(word, tuple(cast(p.Filter, condition_of(scope, each, task)) for each in conditions))
+            return p.Joined(word, tuple(cast(p.Filter, condition_of(scope, part, task)) for part in conditions))
         case n.Not(condition):
             return p.Negated(cast(p.Filter, condition_of(scope, condition, task)))
         case n.IsMissing(attribute):

@@ -1,4 +1,4 @@
-"""Which contenders and statistics a question means on each test set, and of which task.
+"""Which systems and statistics a question means on each test set, and of which task.
 
 The part of resolution that all questions about systems share.
 """
@@ -12,12 +12,12 @@ from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.span import Span
-from warehouse.measures import Task
 from warehouse.query import plan as p
 from warehouse.query.resolving.conditions import dimension_of
-from warehouse.query.resolving.names import ROWS, Scope
-from warehouse.query.resolving.systems import contenders, present_on
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.systems import present_on, systems_of
 from warehouse.store.catalog import KnownTestSet
+from warehouse.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +31,35 @@ class Wanted:
     replicates: n.Attribute | None = None
 
 
-def entries_on(test_sets: n.TestSets | None, asked: Wanted, scope: Scope) -> tuple[p.Entry, ...]:
-    """The contenders and statistics on each test set.
+def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tuple[p.Entry, ...]:
+    """The systems and statistics on each test set.
 
-    Where several test sets are asked, one without rows is left out if it was not named, and so is a system on a test
+    Where several test sets are wanted, one without rows is left out if it was not named, and so is a system on a test
     set where it has no rows, if it has some on another.
     """
     chosen = scope.test_sets(test_sets)
     entries = []
     for test_set, place in chosen:
         try:
-            entries.append(entry_on(asked, scope, test_set, place, elsewhere=len(chosen) > 1))
+            entries.append(entry_on(wanted, scope, test_set, place, elsewhere=len(chosen) > 1))
         except _NoRowsError as error:
             if named(test_sets) or len(chosen) == 1:
                 raise QueryError(error.message, error.span, error.hints) from None
     if not entries:
-        raise QueryError("no test set has rows for this", asked.span)
+        raise QueryError("no test set has rows for this", wanted.span)
     if len(chosen) > 1:
-        _check_found(asked, entries, chosen, scope)
+        _check_found(wanted, entries, chosen, scope)
     return tuple(entries)
 
 
 def _check_found(
-    asked: Wanted, entries: list[p.Entry], chosen: list[tuple[KnownTestSet, n.Node]], scope: Scope
+    wanted: Wanted, entries: list[p.Entry], chosen: list[tuple[KnownTestSet, n.Node]], scope: Scope
 ) -> None:
     """Raises the error of the first test set for a system that was named and has rows on none of them."""
-    found = {contender.name.casefold() for entry in entries for contender in entry.contenders}
-    for item in asked.systems.items if asked.systems else ():
+    found = {system.name.casefold() for entry in entries for system in entry.systems}
+    for item in wanted.systems.items if wanted.systems else ():
         if isinstance(item, n.Name | n.Text) and item.text.casefold() not in found:
-            alone = replace(asked, systems=n.Systems((item,)))
+            alone = replace(wanted, systems=n.Systems((item,)))
             entry_on(alone, scope, *chosen[0])
 
 
@@ -72,24 +72,17 @@ class _NoRowsError(QueryError):
     """A test set that has no rows for a question; no error where the question is asked of all test sets."""
 
 
-def entry_on(asked: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
-    """The contenders and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
-    task = _task(asked, scope, test_set, place, elsewhere)
-    statistics = [scope.statistic(measure, task, test_set) for measure in asked.measures]
-    replicates = _replicates(asked.replicates, scope, task, test_set)
-    chosen = contenders(scope, asked.systems, task, test_set, elsewhere, replicates)
-    for statistic, node in zip(statistics, asked.measures, strict=True):
-        if replicates is not None and statistic.ratio is None and statistic.expression is None:
+def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
+    """The systems and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
+    task = _task(wanted, scope, test_set, place, elsewhere)
+    statistics = [scope.statistic(measure, task, test_set) for measure in wanted.measures]
+    replicates = _replicates(wanted.replicates, scope, task, test_set)
+    systems = systems_of(scope, wanted.systems, task, test_set, elsewhere, replicates)
+    for statistic, node in zip(statistics, wanted.measures, strict=True):
+        if replicates is not None and statistic.sums is None:
             raise QueryError(f"{statistic.label} does not follow from sums, so it has no replicates", node.span)
-    return p.Entry(
-        test_set=scope.planned(test_set),
-        task=task,
-        statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
-        contenders=chosen,
-        stored=_stored(asked.systems, scope, task, test_set, replicates),
-        in_units=task == "extraction" and scope.catalog.in_units(test_set.id),
-        replicates=replicates,
-    )
+    stored = _stored(wanted.systems, scope, task, test_set, replicates)
+    return scope.entry(test_set, task, statistics, systems, stored, replicates)
 
 
 def _stored(
@@ -110,10 +103,10 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
         return None
     if node.of.casefold() != "system" or not node.name:
         raise QueryError("replicates share an attribute of a system", node.span, ("say replicates by system.NAME",))
-    if task == "published":
+    if not task.by_document:
         raise _NoRowsError("published figures have no documents, so they have no replicates", node.span)
     attribute = dimension_of(scope, node, task).attribute
-    there = scope.catalog.systems_with(task, test_set.id)
+    there = scope.catalog.systems_with(task.name, test_set.id)
     runs = scope.catalog.runs(attribute, there)
     for name, many in runs.items():
         own = scope.catalog.systems.get(name)
@@ -125,8 +118,8 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
             )
     numbered = tuple((many[0], many) for many in runs.values())
     common = 1
-    if task != "values":
-        common = lcm(*scope.catalog.runs_of_documents(task, test_set.id, numbered))
+    if task.counts:
+        common = lcm(*scope.catalog.runs_of_documents(task.name, test_set.id, numbered))
         if common > MOST_RUNS:
             raise QueryError(
                 f"documents of {test_set.name} have too many different numbers of replicates to be averaged exactly",
@@ -135,22 +128,23 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
     return p.Replicates(attribute, numbered, common)
 
 
-def _task(asked: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:
+def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:
     """The task after `of`, or the first that has the measures and rows for the systems."""
-    given = scope.task(asked.task)
-    possible = [given] if given else scope.tasks_with(asked.measures, test_set)
-    stored = [task for task in possible if scope.catalog.has_rows(task, test_set.id)]
-    labelled = "filtering" in possible and scope.catalog.labelled(test_set.id)
-    if labelled and "filtering" not in stored and _with_baselines(asked):
-        stored.append("filtering")
+    given = scope.task(wanted.task)
+    possible = [given] if given else scope.tasks_with(wanted.measures, test_set)
+    stored = [task for task in possible if scope.catalog.has_rows(task.name, test_set.id)]
+    for task in possible:
+        # Baselines are computed from the key alone.
+        if task.has_key and task not in stored and scope.catalog.labelled(test_set.id) and _with_baselines(wanted):
+            stored.append(task)
     if not stored:
         raise _no_rows(possible, scope, test_set, place)
     errors = []
     empty = None
     for task in stored:
         try:
-            replicates = _replicates(asked.replicates, scope, task, test_set)
-            if contenders(scope, asked.systems, task, test_set, elsewhere, replicates):
+            replicates = _replicates(wanted.replicates, scope, task, test_set)
+            if systems_of(scope, wanted.systems, task, test_set, elsewhere, replicates):
                 return task
             empty = empty or task
         except QueryError as error:
@@ -161,18 +155,18 @@ def _task(asked: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, el
 
 
 def _no_rows(possible: list[Task], scope: Scope, test_set: KnownTestSet, place: n.Node) -> _NoRowsError:
-    rows = " or ".join(ROWS[task] for task in possible)
+    rows = " or ".join(task.rows for task in possible)
     having = [
         scope.catalog.short_name(other)
         for other in scope.catalog.test_sets
-        if any(scope.catalog.systems_with(task, other.id) for task in possible)
+        if any(scope.catalog.systems_with(task.name, other.id) for task in possible)
     ]
     hint = listing(having, "test sets that have") if having else ()
     return _NoRowsError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span, hint)
 
 
-def _with_baselines(asked: Wanted) -> bool:
-    items = asked.systems.items if asked.systems else ()
+def _with_baselines(wanted: Wanted) -> bool:
+    items = wanted.systems.items if wanted.systems else ()
     return any(
         isinstance(item, n.BaselineCall) or (isinstance(item, n.Name) and item.text.casefold() == "allrel")
         for item in items

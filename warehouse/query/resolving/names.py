@@ -7,8 +7,8 @@ born.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -18,19 +18,12 @@ from grammar import nodes as n
 from grammar.editing.hints import brief, hints, listing, written
 from grammar.errors import QueryError
 from grammar.span import NOWHERE
-from warehouse.measures import MEASURES, TASKS, Measure, Setting, Statistic, Task, measure_named, settle
-from warehouse.measures.values import imported, printed
+from warehouse.measures import MEASURES, Measure, Setting, Statistic, measure_named, settle
 from warehouse.query import plan as p
+from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined
 from warehouse.store.catalog import Catalog, KnownTestSet
-
-ROWS: Mapping[Task, str] = {
-    "extraction": "score tuples",
-    "filtering": "relevance decisions",
-    "values": "values",
-    "published": "published figures",
-}
-"""What the rows of each task are called."""
+from warehouse.tasks import TASKS, Task
 
 _It = TypeVar("_It")
 
@@ -50,9 +43,12 @@ SPOKEN: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where names are looked up: the catalog of the warehouse. Variables have been replaced before."""
+    """Where names are looked up: the catalog of the warehouse. Variables have been replaced before, and are here to be
+    shown.
+    """
 
     catalog: Catalog
+    variables: Variables = field(default_factory=dict)
 
     # --- numbers ------------------------------------------------------------------------------------------------------
 
@@ -98,6 +94,37 @@ class Scope:
         """A test set as plans hold it."""
         return p.TestSet(test_set.id, self.catalog.short_name(test_set), test_set.name)
 
+    def known(self, test_set: p.TestSet) -> KnownTestSet:
+        """A planned test set as the catalog holds it."""
+        return next(known for known in self.catalog.test_sets if known.id == test_set.id)
+
+    def entry(
+        self,
+        test_set: KnownTestSet,
+        task: Task,
+        statistics: Sequence[Statistic] = (),
+        systems: Sequence[p.System] = (),
+        stored: int = 0,
+        replicates: p.Replicates | None = None,
+    ) -> p.Entry:
+        """An entry with all that the catalog knows of its data."""
+        return p.Entry(
+            test_set=self.planned(test_set),
+            task=task,
+            statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
+            systems=tuple(systems),
+            stored=stored,
+            in_units=task.in_units and self.catalog.in_units(test_set.id),
+            documents=self.catalog.documents(test_set.id),
+            replicates=replicates,
+            fingerprint=self.catalog.fingerprint(task.name, test_set.id),
+            simulated=self.catalog.simulated(task.name, test_set.id),
+        )
+
+    def keys(self, node: n.TestSets | None) -> tuple[p.Entry, ...]:
+        """The keys of test sets, which are asked about without systems."""
+        return tuple(self.entry(test_set, TASKS["filtering"]) for test_set, _ in self.test_sets(node))
+
     def _test_sets(self, item: Any, place: n.Node) -> list[KnownTestSet]:
         if isinstance(item, n.All):
             return list(self.catalog.test_sets)
@@ -135,14 +162,14 @@ class Scope:
         word = node.text.casefold()
         if word not in TASKS:
             raise QueryError(f"unknown task '{node.text}'", node.span, hints(word, TASKS, "tasks"))
-        return word
+        return TASKS[word]
 
     def tasks_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
         """The tasks that have all the measures on a test set; raises for a measure that none has."""
-        possible = list(TASKS)
+        possible = list(TASKS.values())
         for node in measures:
             measure = node.measure if isinstance(node, n.Mean) else node
-            having = [task for task in TASKS if self._has(measure, task, test_set)]
+            having = [task for task in TASKS.values() if self._has(measure, task, test_set)]
             if not having:
                 spoken = SPOKEN.get(measure.name.casefold())
                 near = hints(measure.name, self.known_measures(test_set), "measures")
@@ -151,22 +178,27 @@ class Scope:
                 )
             possible = [task for task in possible if task in having]
             if not possible:
+                tasks = " and ".join(task.name for task in having)
                 raise QueryError(
-                    f"{measure.name} is a measure of {' and '.join(having)}, the measures before it are not",
+                    f"{measure.name} is a measure of {tasks}, the measures before it are not",
                     measure.span,
                     ("ask for them in statements of their own",),
                 )
         return possible
 
     def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
-        if task in ("values", "published"):
-            names = [(name, name) for name in self.catalog.measures_of(task, test_set.id)]
-            return bool(matching(_figure(measure, task), names))
+        if task.imported is not None:
+            return self._stored(measure, task, test_set) is not None
         return self._measure(measure.name, task) is not None
 
     def _measure(self, name: str, task: Task) -> Measure | None:
         """The measure of a task of a name, of the language or defined in the warehouse."""
-        return measure_named(name, task) or defined(name, task, self.catalog.definitions)
+        return measure_named(name, task.name) or defined(name, task, self.catalog.definitions)
+
+    def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
+        """What a measure that was imported for a test set is called there, None where there is none."""
+        names = [(name, name) for name in self.catalog.measures_of(task.name, test_set.id)]
+        return next(iter(matching(_figure(measure, task), names)), None)
 
     def known_measures(self, test_set: KnownTestSet) -> list[str]:
         """The names of all measures that can be asked for on a test set."""
@@ -177,30 +209,43 @@ class Scope:
     def statistic(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:
         """The statistic a measure means for a task that has it."""
         measure_node = node.measure if isinstance(node, n.Mean) else node
-        if task in ("values", "published"):
-            label = _figure(measure_node, task)
-            names = [(name, name) for name in self.catalog.measures_of(task, test_set.id)]
-            stored = next(iter(matching(label, names)), None)
-            if stored is None:
-                what = "value" if task == "values" else "published figure"
-                raise QueryError(
-                    f"{test_set.name} has no {what} of {label}", measure_node.span,
-                    hints(label, [name for name, _ in names], "measures"),
-                )  # fmt: skip
-            if isinstance(node, n.Mean) and task == "published":
-                raise QueryError("a published figure has no documents to average over", node.span)
-            if task == "values":
-                return settle(imported(stored), {})
-            return settle(printed(stored, *self.catalog.printed(test_set.id)[stored]), {})
+        if task.imported is not None:
+            return self._imported(node, measure_node, task, task.imported, test_set)
         measure = self._measure(measure_node.name, task)
         if measure is None:
             raise QueryError(
-                f"{measure_node.name} is no measure of {task}",
+                f"{measure_node.name} is no measure of {task.name}",
                 measure_node.span,
-                hints(measure_node.name, [each.name for each in MEASURES if each.task == task], "measures"),
+                hints(measure_node.name, [known.name for known in MEASURES if known.task == task.name], "measures"),
             )
-        if isinstance(node, n.Mean) and measure.formula is None and measure.expression is None:
+        statistic = settle(measure, self._settings(measure_node, measure), isinstance(node, n.Mean))
+        if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value document by document", node.span)
+        return statistic
+
+    def _imported(
+        self,
+        node: n.MeasureCall | n.Mean,
+        measure_node: n.MeasureCall,
+        task: Task,
+        imported: Callable[[str, tuple[str, str]], Measure],
+        test_set: KnownTestSet,
+    ) -> Statistic:
+        """The statistic of a measure that is a name in the data."""
+        stored = self._stored(measure_node, task, test_set)
+        if stored is None:
+            label, names = _figure(measure_node, task), self.catalog.measures_of(task.name, test_set.id)
+            raise QueryError(
+                f"{test_set.name} has no {task.figure} of {label}",
+                measure_node.span,
+                hints(label, names, "measures"),
+            )
+        if isinstance(node, n.Mean) and not task.by_document:
+            raise QueryError(f"a {task.figure} has no documents to average over", node.span)
+        return settle(imported(stored, self.catalog.stored_as(task.name, test_set.id, stored)), {})
+
+    def _settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
+        """The parameters of a measure as they were written."""
         settings: dict[str, Setting] = {}
         for written_parameter in measure_node.parameters:
             known = {parameter.name: parameter for parameter in measure.parameters}
@@ -222,7 +267,7 @@ class Scope:
         for parameter in measure.parameters:
             if parameter.default is None and parameter.name not in settings:
                 raise QueryError(f"{measure.name} needs {parameter.name}", measure_node.span)
-        return settle(measure, settings, isinstance(node, n.Mean))
+        return settings
 
 
 def matching(text: str, named: Iterable[tuple[str, _It]]) -> list[_It]:
@@ -246,7 +291,7 @@ def text_of(item: Any, place: n.Node, what: str) -> str:
 def _figure(measure: n.MeasureCall, task: Task) -> str:
     """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F alone is F(beta=1)."""
     if not measure.parameters:
-        return "F(beta=1)" if task == "published" and measure.name.casefold() == "f" else measure.name
+        return task.figures.get(measure.name.casefold(), measure.name)
     settings = [f"{parameter.name.casefold()}={_setting(parameter.value)}" for parameter in measure.parameters]
     return f"{measure.name}({', '.join(settings)})"
 

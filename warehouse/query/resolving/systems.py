@@ -12,11 +12,11 @@ from unicodedata import normalize
 from grammar import nodes as n
 from grammar.editing.hints import brief, hints, listing, written
 from grammar.errors import QueryError
-from warehouse.measures import Task
 from warehouse.query import plan as p
 from warehouse.query.labels import some
-from warehouse.query.resolving.names import ROWS, Scope, like, matching, text_of
+from warehouse.query.resolving.names import Scope, like, matching, text_of
 from warehouse.store.catalog import KnownTestSet
+from warehouse.tasks import Task
 
 
 def present_on(
@@ -35,16 +35,16 @@ def present_on(
     if replicates is None and all(isinstance(item, n.Name | n.Text) for item in items):
         written = {normalize("NFC", item.text).casefold() for item in items}
         meant = {number for name, number in scope.catalog.systems.items() if name.casefold() in written}
-        found = scope.catalog.with_rows(task, test_set.id, meant)
+        found = scope.catalog.with_rows(task.name, test_set.id, meant)
         if written <= {name_of[number].casefold() for number in found}:
             return {name_of[number]: number for number in found}
-    there = scope.catalog.systems_with(task, test_set.id)
+    there = scope.catalog.systems_with(task.name, test_set.id)
     if replicates is None:
         return {name_of[number]: number for number in there}
     return {name: runs[0] for name, runs in scope.catalog.runs(replicates.attribute, there).items()}
 
 
-def contenders(
+def systems_of(
     scope: Scope,
     node: n.Systems | None,
     task: Task,
@@ -63,15 +63,15 @@ def contenders(
         known = scope.catalog.runs(replicates.attribute, frozenset(scope.catalog.system_names))
     excepted: set[str] = set()
     for item in node.excepted if node else ():
-        excepted.update(c.name for c in _contenders(scope, item, item, task, test_set, present))
+        excepted.update(system.name for system in _named(scope, item, item, task, test_set, present))
     found: dict[str, p.System] = {}
     for item in items:
-        baseline_meant = task == "filtering" and isinstance(item, n.Name) and item.text.casefold() == "allrel"
+        baseline_meant = task.has_key and isinstance(item, n.Name) and item.text.casefold() == "allrel"
         if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
             continue
-        for contender in _contenders(scope, item, item, task, test_set, present):
-            if contender.name not in excepted:
-                found.setdefault(contender.name, contender)
+        for system in _named(scope, item, item, task, test_set, present):
+            if system.name not in excepted:
+                found.setdefault(system.name, system)
     return tuple(found.values())
 
 
@@ -87,7 +87,7 @@ def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int])
     )
 
 
-def _contenders(
+def _named(
     scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
 ) -> list[p.System]:
     on = scope.catalog.short_name(test_set)
@@ -100,10 +100,10 @@ def _contenders(
         return [p.StoredSystem(present[name], name) for name in matching]
     if isinstance(item, n.BaselineCall):
         return [baseline(scope, item, task)]
-    return [contender_named(scope, item, place, task, test_set, present)]
+    return [system_named(scope, item, place, task, test_set, present)]
 
 
-def contender_named(
+def system_named(
     scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
 ) -> p.System:
     """The one system of a name that has rows for a task on a test set."""
@@ -120,13 +120,13 @@ def contender_named(
     if text.casefold() == "random":
         raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
     elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
-    if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task, test_set.id):
+    if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task.name, test_set.id):
         hint = f"replicates are called by what they share: {some(sorted(present))}"
         raise QueryError(f"{elsewhere[0]} is a replicate here, and no system", place.span, (hint,))
     if elsewhere:
-        where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task)
-        hint = f"it has {ROWS[task]} on {', '.join(where)}" if where else f"it has {ROWS[task]} on no test set"
-        raise QueryError(f"{elsewhere[0]} has no {ROWS[task]} on {on}", place.span, (hint,))
+        where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task.name)
+        hint = f"it has {task.rows} on {', '.join(where)}" if where else f"it has {task.rows} on no test set"
+        raise QueryError(f"{elsewhere[0]} has no {task.rows} on {on}", place.span, (hint,))
     raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
 
 
@@ -137,8 +137,10 @@ def baseline(scope: Scope, node: n.BaselineCall, task: Task) -> p.Baseline:
         raise QueryError(
             f"unknown baseline '{node.name}'", node.span, hints(name, ("allrel", "random(s=0.5)"), "baselines")
         )
-    if task != "filtering":
-        raise QueryError(f"{name} judges relevance, so it is no system of {task}", node.span, ("say of filtering",))
+    if not task.has_key:
+        raise QueryError(
+            f"{name} judges relevance, so it is no system of {task.name}", node.span, ("say of filtering",)
+        )
     if name == "allrel":
         if node.parameters:
             raise QueryError("allrel has no parameters", node.parameters[0].span)

@@ -12,8 +12,10 @@ from grammar import nodes as n
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.parser import parse
-from warehouse.measures import COUNTS, MEASURES, Measure, Parameter, Setting, Task, measure_named
+from warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
+from warehouse.measures.disguise import as_ratio
 from warehouse.measures.expression import Constant, Count, Expression, Operation, columns, of_ratio
+from warehouse.tasks import COUNTED, Task
 
 Definitions = Mapping[str, str]
 """The text of each definition by the name of its measure, as the warehouse keeps them."""
@@ -25,7 +27,7 @@ DEEPEST = 20
 def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
     """The measure of a task that was defined under a name, in any case; None where there is none for the task."""
     node = _node(name, definitions)
-    if node is None or task not in COUNTS:
+    if node is None or not task.counts:
         return None
     try:
         _expression(
@@ -38,19 +40,20 @@ def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
         for each in node.parameters
     )
 
-    def expression(**settings: Setting) -> Expression:
+    def formula(**settings: Setting) -> Ratio | Function:
         given = {key: Fraction(value) for key, value in settings.items() if isinstance(value, Decimal)}
-        return _expression(node.expression, _Place(task, definitions, given, (node.name.text,)))
+        expression = _expression(node.expression, _Place(task, definitions, given, (node.name.text,)))
+        return as_ratio(expression) or Function(expression)
 
     return Measure(
         name=node.name.text,
-        task=task,
+        task=task.name,
         meaning=definitions[node.name.text].partition(" = ")[2],
         source="defined here",
-        formula=None,
+        formula=formula,
         parameters=parameters,
         shown=tuple(parameter.name for parameter in parameters),
-        expression=expression,
+        defined=True,
     )
 
 
@@ -61,11 +64,11 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
     taken = [measure.name for measure in MEASURES if measure.name.casefold() == node.name.text.casefold()]
     if taken:
         raise QueryError(f"{taken[0]} is a measure of the language", node.name.span, ("give it another name",))
-    counts = {column for known in COUNTS.values() for column in known}
+    counts = {column for task in COUNTED.values() for column in task.counts}
     if node.name.text.casefold() in counts:
         count = node.name.text.casefold()
-        task = next(task for task, known in COUNTS.items() if count in known)
-        raise QueryError(f"{count} is a count of {task}", node.name.span, ("give the measure another name",))
+        task = next(task for task in COUNTED.values() if count in task.counts)
+        raise QueryError(f"{count} is a count of {task.name}", node.name.span, ("give the measure another name",))
     seen: set[str] = set()
     for parameter in node.parameters:
         if parameter.name in counts:
@@ -77,7 +80,7 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
     known = {**others, node.name.text: text}
     errors: list[QueryError] = []
     tasks: list[Task] = []
-    for task in COUNTS:
+    for task in COUNTED.values():
         try:
             given = dict.fromkeys(_names(node), Fraction(1))
             found = _expression(node.expression, _Place(task, known, given, (node.name.text,)))
@@ -129,7 +132,7 @@ def _expression(node: n.Expression, place: _Place) -> Expression:
         case n.MeasureCall(name, parameters):
             if not parameters and name in place.given:
                 return Constant(place.given[name])
-            if not parameters and name in COUNTS[place.task]:
+            if not parameters and name in place.task.counts:
                 return Count(name)
             return _measure(node, place)
     raise QueryError("a variable cannot stand in a definition", node.span)
@@ -137,17 +140,21 @@ def _expression(node: n.Expression, place: _Place) -> Expression:
 
 def _measure(node: n.MeasureCall, place: _Place) -> Expression:
     """Another measure inside a definition: one of the language, or one that was defined."""
-    measure = measure_named(node.name, place.task)
+    measure = measure_named(node.name, place.task.name)
     if measure is not None:
-        if measure.formula is None:
-            raise QueryError(f"{measure.name} is no ratio of sums, so no definition can use it", node.span)
-        return of_ratio(measure.formula(**_settings(node, measure.parameters, place)))
+        computation = measure.formula(**_settings(node, measure.parameters, place))
+        match computation:
+            case Ratio():
+                return of_ratio(computation)
+            case Function(expression):
+                return expression
+        raise QueryError(f"{measure.name} is no ratio of sums, so no definition can use it", node.span)
     inner = _node(node.name, place.definitions)
     if inner is None:
         known = [
-            *COUNTS[place.task],
+            *place.task.counts,
             *place.given,
-            *(m.name for m in MEASURES if m.task == place.task),
+            *(m.name for m in MEASURES if m.task == place.task.name),
             *place.definitions,
         ]
         raise QueryError(f"unknown count or measure '{node.name}'", node.span, hints(node.name, known, "there are"))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from warehouse.charts.slopes import slopes
-from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
-from warehouse.statements.change import change
+from warehouse.results import Result
 from warehouse.statements.pictures.drawn import (
     Drawn,
     documents_of,
@@ -13,11 +13,12 @@ from warehouse.statements.pictures.drawn import (
     number,
     unit,
 )
-from warehouse.store.catalog import Catalog
+
+if TYPE_CHECKING:
+    from warehouse.statements.change import ChangePlan
 
 
-def changed(plan: p.ChangePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
-    result = change(plan, engine, catalog)
+def changed(plan: ChangePlan, result: Result) -> Drawn:
     names = (plan.source.test_set.name, plan.target.test_set.name)
     panels = []
     said = []
@@ -35,9 +36,9 @@ def changed(plan: p.ChangePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn
             said.append(f"{statistic.label}: {rose} of {len(systems)} systems rose and {fell} fell")
     measures = ", ".join(labels([plan.source]))
     return Drawn(
-        result,
+        plan.entries,
         tuple(panels),
-        documents_of((plan.source, plan.target), engine),
+        documents_of(plan.entries),
         f"Slope chart from {names[0]} to {names[1]}. {'; '.join(said)}.",
         ("dashed lines fall",),
         title=f"{measures} from {names[0]} to {names[1]}",

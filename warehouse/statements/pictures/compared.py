@@ -4,7 +4,7 @@ and differences with their intervals for everything else.
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -13,15 +13,13 @@ from warehouse.charts import Panel, Unit, Verdict
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
-from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.procedures import SHUFFLES
 from warehouse.query.comparison.sums import RatioSums
-from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import on
+from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.significance.shuffles import randomization
-from warehouse.statements.compare import compare
 from warehouse.statements.pictures.drawn import (
     Drawn,
     labels,
@@ -29,7 +27,9 @@ from warehouse.statements.pictures.drawn import (
     shown,
     unit,
 )
-from warehouse.store.catalog import Catalog
+
+if TYPE_CHECKING:
+    from warehouse.statements.compare import ComparePlan
 
 MOST_SHUFFLES = 100_000
 """More shuffles than this would not change the shape of a distribution that can be seen."""
@@ -39,15 +39,14 @@ MOST_SYSTEMS = 100
 """A matrix of more systems than this cannot be read."""
 
 
-def compared(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
-    result = compare(plan, engine, catalog)
+def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
     contests: dict[tuple[Cell, Cell], list[dict[str, Cell]]] = {}
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     documents = {str(row["test_set"]): int(row["documents"] or 0) for row in result.rows}
     one = all(len(rows) == 1 for rows in contests.values())
     if one and plan.how.test == "randomization":
-        return _null(plan, result, contests, documents, engine)
+        return _null(plan, result, contests, documents, facts)
     if result.triangle:
         return _matrices(plan, result, contests, documents)
     return _forest(plan, result, contests, documents)
@@ -62,12 +61,12 @@ def _contest(contests: Contests, test_set: Cell, measure: Cell) -> str:
     return " on ".join(([str(measure)] if several else []) + ([str(test_set)] if several_sets else []))
 
 
-def _lower_is_better(plan: p.ComparePlan, measure: Cell) -> bool:
+def _lower_is_better(plan: ComparePlan, measure: Cell) -> bool:
     statistics = (statistic for entry in plan.entries for statistic in entry.statistics)
     return any(each.label == measure and each.measure.lower_is_better for each in statistics)
 
 
-def _matrices(plan: p.ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
+def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
     """All pairs as a matrix of levels, the systems ranked."""
     panels = []
     said = []
@@ -89,10 +88,10 @@ def _matrices(plan: p.ComparePlan, result: Result, contests: Contests, documents
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
         told = sum(row["verdict"] == "different" for row in rows)
         said.append(f"{told} of {len(rows)} pairs differ by {measure} on {test_set}")
-    return Drawn(result, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
+    return Drawn(plan.entries, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
 
 
-def _forest(plan: p.ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
+def _forest(plan: ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
     """Differences with their intervals: one-sided comparisons, those against one system, and tests without shuffles."""
     panels = []
     for (test_set, measure), rows in contests.items():
@@ -106,25 +105,26 @@ def _forest(plan: p.ComparePlan, result: Result, contests: Contests, documents: 
                 )
         pairs.sort(key=lambda each: (-each[1], each[0]))
         if pairs:
-            imported = any(row["task"] == "values" for row in rows)
             title = _contest(contests, test_set, measure)
-            panels.append(differences(title, f"difference of {measure}", "number" if imported else "difference", pairs))
+            panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))
     told = sum(row["verdict"] == "different" for row in result.rows)
     alternative = f"Differences with 95% intervals: {told} of {len(result.rows)} are significant."
     legend = ("lines are 95% bootstrap intervals of the difference; filled dots are different, hollow ones are not",)
-    return Drawn(result, tuple(panels), documents, alternative, legend)
+    return Drawn(plan.entries, tuple(panels), documents, alternative, legend)
 
 
-def _null(
-    plan: p.ComparePlan, result: Result, contests: Contests, documents: dict[str, int], engine: DuckDBEngine
-) -> Drawn:
+def _difference(plan: ComparePlan) -> Unit:
+    return "number" if any(entry.task.unit == "number" for entry in plan.entries) else "difference"
+
+
+def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict[str, int], facts: Facts) -> Drawn:
     """The distribution of the differences under randomization, a panel a measure and test set."""
     panels: list[Panel] = []
     notes: list[str] = []
     said: list[str] = []
     both = plan.how.sides == "two-sided"
     for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, plan.against, engine):
+        for batch in comparisons(plan.how, entry, plan.against, facts):
             for comparison in batch:
                 where, label = entry.test_set.name, comparison.statistic.label
                 (row,) = contests[where, label]
@@ -143,7 +143,7 @@ def _null(
     pair = result.rows[0]
     title = f"{', '.join(labels(plan.entries))} of {pair['system_a']} and {pair['system_b']} on {on(plan.entries)}"
     alternative = f"Distribution of differences under randomization. {'; '.join(said)}."
-    return Drawn(result, tuple(panels), documents, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
+    return Drawn(plan.entries, tuple(panels), documents, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
 
 
 def _distribution(comparison: Comparison, sums: RatioSums, shuffles: int, both: bool, title: str) -> Panel:
@@ -157,7 +157,7 @@ def _distribution(comparison: Comparison, sums: RatioSums, shuffles: int, both: 
     # A difference as large as the observed one is as extreme, whatever its last bit says.
     nudged = null * (1 + 1e-9) if both else null + 1e-9 * (abs(edges[-1]) + abs(edges[0]))
     counts, _ = np.histogram(nudged, edges)
-    names = [comparison.entry.contenders[place].name for place in (a, b)]
-    unit: Unit = "number" if comparison.entry.task == "values" else "difference"
+    names = [comparison.entry.systems[place].name for place in (a, b)]
+    unit = comparison.entry.task.difference
     axis = f"difference of {comparison.statistic.label}, {names[0]} − {names[1]}"
     return distribution(title, axis, unit, edges, counts.tolist(), observed, both)

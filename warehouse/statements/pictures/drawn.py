@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warehouse.charts import Panel, Unit
-from warehouse.query import compile as sql
 from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
-from warehouse.results import Cell, Result
+from warehouse.results import Cell
 
 INTERVALS = "lines: 95% bootstrap intervals"
 """What the lines of a ranking mean."""
@@ -17,11 +15,11 @@ INTERVALS = "lines: 95% bootstrap intervals"
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The answer to a question, and what is drawn of it. Without a `title` it is called by its measures and test
-    sets.
+    """What is drawn of the answer to a question on some entries. Without a `title` it is called by its measures and
+    test sets.
     """
 
-    result: Result
+    entries: Sequence[p.Entry]
     panels: tuple[Panel, ...]
     documents: dict[str, int]
     """How many documents each test set has, where that is known."""
@@ -38,7 +36,7 @@ def labels(entries: Sequence[p.Entry]) -> list[str]:
 
 def unit(entry: p.Entry) -> Unit:
     """What the values of a entry are."""
-    return "number" if entry.task == "values" else "proportion"
+    return entry.task.unit
 
 
 def number(cell: Cell) -> float | None:
@@ -51,9 +49,9 @@ def shown(value: float, unit: Unit) -> str:
     return f"{100 * value:.2f}" if unit in ("proportion", "difference") else f"{value:.4g}"
 
 
-def documents_of(entries: Sequence[p.Entry], engine: DuckDBEngine) -> dict[str, int]:
+def documents_of(entries: Sequence[p.Entry]) -> dict[str, int]:
     """How many documents the test sets have."""
-    return {entry.test_set.name: int(engine.rows(sql.documents(entry.test_set))[0][0]) for entry in entries}
+    return {entry.test_set.name: entry.documents for entry in entries}
 
 
 def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entry, label: str) -> str:
@@ -63,8 +61,8 @@ def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entr
 
 
 def computed(entry: p.Entry) -> list[str]:
-    """The contenders whose values are expected and not measured."""
-    return [contender.name for contender in entry.contenders if isinstance(contender, p.Baseline)]
+    """The systems whose values are expected and not measured."""
+    return [baseline.name for baseline in entry.baselines]
 
 
 def hollow(entries: Sequence[p.Entry]) -> tuple[str, ...]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from warehouse.charts import Panel
 from warehouse.charts.ladder import ranking
-from warehouse.query import plan as p
-from warehouse.query.comparison.resampling import spread
-from warehouse.query.engine import DuckDBEngine
-from warehouse.results import Cell
-from warehouse.statements.group import group
+from warehouse.query.comparison.resampling import spread, spread_queries
+from warehouse.query.path import Facts, Queries
+from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import (
     INTERVALS,
     Drawn,
@@ -21,13 +20,19 @@ from warehouse.statements.pictures.drawn import (
     panel_title,
     unit,
 )
-from warehouse.store.catalog import Catalog
+
+if TYPE_CHECKING:
+    from warehouse.statements.group import GroupPlan
 
 NOT_TOLD_APART = "systems of a group are not told apart"
 
 
-def grouped(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
-    result = group(plan, engine, catalog)
+def queries(plan: GroupPlan) -> Queries:
+    """What brings the intervals."""
+    return tuple(query for entry in plan.entries for query in spread_queries(plan.how, entry))
+
+
+def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
     panels: list[Panel] = []
     documents: dict[str, int] = {}
     said: list[str] = []
@@ -39,7 +44,7 @@ def grouped(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
     groups = {each: list(rows) for each, rows in groupby(result.summary, key)}
     rows_of = {each: list(rows) for each, rows in groupby(result.rows, key)}
     for entry in plan.entries:
-        known = spread(plan.how, entry, engine)
+        known = spread(plan.how, entry, facts)
         documents[entry.test_set.name] = known.documents
         for statistic in entry.statistics:
             rows = rows_of[entry.test_set.name, statistic.label]
@@ -63,4 +68,6 @@ def grouped(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
     legend = (NOT_TOLD_APART, INTERVALS, *hollow(plan.entries))
-    return Drawn(result, tuple(panels), documents, f"Ranking with significance groups. {'; '.join(said)}.", legend)
+    return Drawn(
+        plan.entries, tuple(panels), documents, f"Ranking with significance groups. {'; '.join(said)}.", legend
+    )

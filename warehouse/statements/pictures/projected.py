@@ -2,46 +2,50 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from warehouse.charts.curves import Projected, projection
-from warehouse.query import plan as p
-from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import some
+from warehouse.query.path import Facts
+from warehouse.results import Result
 from warehouse.statements.pictures.drawn import (
     Drawn,
     documents_of,
     labels,
     number,
 )
-from warehouse.statements.project import curves, project
-from warehouse.store.catalog import Catalog
+
+if TYPE_CHECKING:
+    from warehouse.statements.project import ProjectPlan
 
 
-def projected(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
-    result = project(plan, engine, catalog)
+def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
+    from warehouse.statements.project import curves
+
     rows = result.rows
     start = number(rows[0]["generality_from"]) or 0.0
     ends = [start, *(float(each) for each in plan.generalities)]
     low, high = min(ends), max(ends)
     grid = [float(each) for each in np.geomspace(low, high, 60)] if low > 0 else np.linspace(low, high, 60).tolist()
-    found = curves(plan, engine, grid)
+    curve_of = curves(plan, facts, grid)
     panels = []
     for statistic in plan.entry.statistics:
         systems = []
-        for contender in plan.entry.contenders:
-            mine = [row for row in rows if (row["measure"], row["system"]) == (statistic.label, contender.name)]
+        for system in plan.entry.systems:
+            mine = [row for row in rows if (row["measure"], row["system"]) == (statistic.label, system.name)]
             asked = [(number(row["generality_to"]), number(row["value"])) for row in mine]
             measured = number(mine[0]["value_from"]) if mine else None
             drawn = [
                 (at, value)
-                for at, value in zip(grid, found.get((statistic.label, contender.name), []), strict=False)
+                for at, value in zip(grid, curve_of.get((statistic.label, system.name), []), strict=False)
                 if value is not None
             ]
             if drawn:
                 systems.append(
                     Projected(
-                        contender.name,
+                        system.name,
                         tuple(drawn),
                         tuple((at, value) for at, value in asked if at is not None and value is not None),
                         None if measured is None else (start, measured),
@@ -50,13 +54,13 @@ def projected(plan: p.ProjectPlan, engine: DuckDBEngine, catalog: Catalog) -> Dr
         if systems:
             title = statistic.label if len(plan.entry.statistics) > 1 else ""
             panels.append(projection(title, statistic.label, "proportion", systems))
-    names = [contender.name for contender in plan.entry.contenders]
+    names = [system.name for system in plan.entry.systems]
     measures = ", ".join(labels([plan.entry]))
     where = plan.entry.test_set.name
     return Drawn(
-        result,
+        [plan.entry],
         tuple(panels),
-        documents_of([plan.entry], engine),
+        documents_of([plan.entry]),
         f"{measures} of {some(names)} against generality, from the measured point at {start:.4f}.",
         (f"filled: measured on {where}, generality {start:.4f}", f"hollow: projected under {rows[0]['assumption']}"),
         title=f"{measures} from {where} at other generalities",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from warehouse.charts import Panel, Points
 from warehouse.charts.chart import Unit
 from warehouse.charts.ladder import ranking
 from warehouse.charts.plane import plane
-from warehouse.measures import Statistic, measure_named, settle
-from warehouse.query import compile as sql
+from warehouse.measures import PrintedFigure, Ratio, Statistic, measure_named, settle
 from warehouse.query import plan as p
-from warehouse.query.comparison.resampling import Spread, spread
-from warehouse.query.engine import DuckDBEngine
+from warehouse.query.comparison.resampling import Spread, spread, spread_queries
+from warehouse.query.compile import keys
+from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.valuing import expectation
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import (
@@ -27,20 +27,38 @@ from warehouse.statements.pictures.drawn import (
     panel_title,
     unit,
 )
-from warehouse.statements.score import column_labels, score
-from warehouse.store.catalog import Catalog
+
+if TYPE_CHECKING:
+    from warehouse.statements.score import ScorePlan
 
 
-def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
-    result = score(plan, engine, catalog)
-    measures = column_labels(plan)
-    if len(measures) == 2 and not plan.by and not plan.standardized:
-        return _planes(plan, result, engine)
+def queries(plan: ScorePlan) -> Queries:
+    """What brings the intervals, or the line of guessing in a plane."""
+    if _is_plane(plan):
+        return tuple(Query(_key_name(entry), keys.key_totals(entry)) for entry in plan.entries)
+    if plan.by or plan.standardized:
+        return ()
+    how = p.Testing.plain(plan.where)
+    return tuple(query for entry in plan.entries for query in spread_queries(how, entry))
+
+
+def _is_plane(plan: ScorePlan) -> bool:
+    return len(plan.entries[0].statistics) == 2 and not plan.by and not plan.standardized
+
+
+def _key_name(entry: p.Entry) -> str:
+    return f"key of {entry.test_set.name}"
+
+
+def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
+    measures = plan.column_labels()
+    if _is_plane(plan):
+        return _planes(plan, result, facts)
     panels: list[Panel] = []
     documents: dict[str, int] = {}
     with_intervals = False
     for entry in plan.entries:
-        known = Spread(0, {}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), entry, engine)
+        known = Spread(0, {}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), entry, facts)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         if not plan.by:
             counted = max((number(row["documents"]) or 0.0 for row in rows), default=0.0)
@@ -63,7 +81,7 @@ def scored(plan: p.ScorePlan, engine: DuckDBEngine, catalog: Catalog) -> Drawn:
         for panel in panels
     )
     legend = ((INTERVALS,) if with_intervals else ()) + hollow(plan.entries)
-    return Drawn(result, tuple(panels), documents, f"Ranked dots. {said}.", legend)
+    return Drawn(plan.entries, tuple(panels), documents, f"Ranked dots. {said}.", legend)
 
 
 def _name(row: dict[str, Cell], by: Sequence[p.Dimension]) -> str:
@@ -72,7 +90,7 @@ def _name(row: dict[str, Cell], by: Sequence[p.Dimension]) -> str:
     return ", ".join("–" if part is None else str(part) for part in parts)
 
 
-def _planes(plan: p.ScorePlan, result: Result, engine: DuckDBEngine) -> Drawn:
+def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     """Systems in the plane of two measures."""
     panels: list[Panel] = []
     notes: list[str] = []
@@ -86,7 +104,7 @@ def _planes(plan: p.ScorePlan, result: Result, engine: DuckDBEngine) -> Drawn:
                 points.append((str(row["system"]), x, y))
         if not points:
             continue
-        line = _guessing(entry, engine)
+        line = _guessing(entry, facts)
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
         title = entry.test_set.name if len(plan.entries) > 1 else ""
         units = (unit(entry), unit(entry))
@@ -95,25 +113,25 @@ def _planes(plan: p.ScorePlan, result: Result, engine: DuckDBEngine) -> Drawn:
             legend.append("dashed: judging a share s of the documents relevant at random")
         if recall_precision:
             legend.append("dotted: equal F")
-    if {entry.task for entry in plan.entries} == {"published"} and "dashed" in "".join(legend):
+    if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):
         notes.append("the line of guessing is computed from the key labels; the figures are those printed")
     said = "; ".join(f"{sum(len(each.points) for each in _points(panel))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
-    documents = documents_of(plan.entries, engine)
-    return Drawn(result, tuple(panels), documents, alternative, tuple(dict.fromkeys(legend)), tuple(notes))
+    documents = documents_of(plan.entries)
+    return Drawn(plan.entries, tuple(panels), documents, alternative, tuple(dict.fromkeys(legend)), tuple(notes))
 
 
 def _points(panel: Panel) -> Iterator[Any]:
     return (mark for mark in panel.marks if isinstance(mark, Points) and not mark.hollow)
 
 
-def _guessing(entry: p.Entry, engine: DuckDBEngine) -> list[tuple[float, float, float]]:
+def _guessing(entry: p.Entry, facts: Facts) -> list[tuple[float, float, float]]:
     """Where judging a share of the documents relevant at random lies in the plane of two measures of filtering: (share,
     x, y); nothing for other measures, and without a key.
     """
     statistics = [_of_filtering(statistic, entry) for statistic in entry.statistics]
-    relevant, optional, nonrelevant = (int(count) for count in engine.rows(sql.key_totals(entry.test_set))[0])
+    relevant, optional, nonrelevant = (int(count) for count in facts[_key_name(entry)][0])
     labels = {"relevant": relevant, "optional": optional, "nonrelevant": nonrelevant}
     if None in statistics or not relevant + optional + nonrelevant:
         return []
@@ -128,12 +146,13 @@ def _guessing(entry: p.Entry, engine: DuckDBEngine) -> list[tuple[float, float, 
 
 def _of_filtering(statistic: Statistic, entry: p.Entry) -> Statistic | None:
     """A statistic of filtering as it is computed, also of a figure that was printed; None for any other."""
-    if entry.task == "filtering":
-        return statistic if statistic.ratio is not None and not statistic.averaged else None
-    if statistic.measure.printed_as is None or statistic.measure.printed_as[0] != "filtering":
+    if entry.task.has_key:
+        return statistic if isinstance(statistic.computation, Ratio) and not statistic.averaged else None
+    if not isinstance(statistic.computation, PrintedFigure) or statistic.computation.task != "filtering":
         return None
-    name, _, rest = statistic.measure.printed_as[1].partition("(beta=")
+    name, _, rest = statistic.computation.name.partition("(beta=")
     measure = measure_named(name, "filtering")
-    if measure is None or measure.formula is None:
+    if measure is None:
         return None
-    return settle(measure, {"beta": Decimal(rest.removesuffix(")"))} if rest else {})
+    computed = settle(measure, {"beta": Decimal(rest.removesuffix(")"))} if rest else {})
+    return computed if isinstance(computed.computation, Ratio) else None

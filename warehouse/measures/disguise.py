@@ -1,0 +1,95 @@
+"""Ratios of linear forms in disguise: an expression such as 2·P·R / (P + R) that is one after all, and so is tested
+exactly like one.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from warehouse.measures.expression import Call, Constant, Count, Expression, Operation, Operator
+from warehouse.measures.formula import LinearForm, Ratio, ratio
+
+_Polynomial = dict[tuple[str, ...], Fraction]
+"""Coefficients by monomial, a monomial being its columns in order; () is the constant."""
+
+_MOST_TERMS = 64
+"""An expression that grows beyond this is no ratio worth looking for."""
+
+
+def as_ratio(expression: Expression) -> Ratio | None:
+    """The ratio of two linear forms that an expression is, or None.
+
+    The denominator must have no negative coefficient, so that it cannot be negative for any counts.
+    """
+    fraction = _fraction(expression)
+    if fraction is None:
+        return None
+    over, under = (_linear(polynomial) for polynomial in fraction)
+    if over is None or under is None or not over.terms or not under.terms:
+        return None
+    if all(coefficient < 0 for _, coefficient in under.terms):
+        over, under = -1 * over, -1 * under
+    return ratio(over, under) if all(coefficient > 0 for _, coefficient in under.terms) else None
+
+
+def _linear(polynomial: _Polynomial) -> LinearForm | None:
+    """The linear form that a polynomial is, without a constant, or None."""
+    if any(len(monomial) != 1 for monomial in polynomial):
+        return None
+    return LinearForm(tuple((monomial[0], coefficient) for monomial, coefficient in polynomial.items()))
+
+
+def _fraction(expression: Expression) -> tuple[_Polynomial, _Polynomial] | None:
+    """Numerator and denominator of an expression, or None where it grows too large or divides by nothing."""
+    match expression:
+        case Constant(value):
+            return ({(): value} if value else {}), {(): Fraction(1)}
+        case Count(column):
+            return {(column,): Fraction(1)}, {(): Fraction(1)}
+        case Call():
+            return None
+        case Operation(left, operator, right):
+            a, b = _fraction(left), _fraction(right)
+            if a is None or b is None:
+                return None
+            return _combined(a, operator, b)
+
+
+def _combined(
+    a: tuple[_Polynomial, _Polynomial], operator: Operator, b: tuple[_Polynomial, _Polynomial]
+) -> tuple[_Polynomial, _Polynomial] | None:
+    (over_a, under_a), (over_b, under_b) = a, b
+    if operator == "/":
+        if not over_b:
+            return None
+        over_b, under_b, operator = under_b, over_b, "*"
+    if operator == "*":
+        over, under = _times(over_a, over_b), _times(under_a, under_b)
+        if over_a == under_b:
+            over, under = over_b, under_a
+        elif over_b == under_a:
+            over, under = over_a, under_b
+    else:
+        sign = Fraction(1 if operator == "+" else -1)
+        if under_a == under_b:
+            over, under = _plus(over_a, over_b, sign), under_a
+        else:
+            over = _plus(_times(over_a, under_b), _times(over_b, under_a), sign)
+            under = _times(under_a, under_b)
+    return None if max(len(over), len(under)) > _MOST_TERMS else (over, under)
+
+
+def _plus(a: _Polynomial, b: _Polynomial, sign: Fraction) -> _Polynomial:
+    total = dict(a)
+    for monomial, coefficient in b.items():
+        total[monomial] = total.get(monomial, Fraction(0)) + sign * coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _times(a: _Polynomial, b: _Polynomial) -> _Polynomial:
+    product: _Polynomial = {}
+    for left, x in a.items():
+        for right, y in b.items():
+            monomial = tuple(sorted(left + right))
+            product[monomial] = product.get(monomial, Fraction(0)) + x * y
+    return {monomial: coefficient for monomial, coefficient in product.items() if coefficient}

@@ -1,0 +1,43 @@
+"""A measure that is a function of summed counts, but not a ratio of two linear forms: MCC, and what users define."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.measures.expression import Exact, Expression, columns, evaluate, exact
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The value of an expression for the sums of its columns."""
+
+    expression: Expression
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it is computed from, each once, in the order in which `value` takes their sums."""
+        return columns(self.expression)
+
+    @property
+    def forms(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+        """The forms whose sums `value` takes: each column by itself."""
+        return tuple(((column, 1),) for column in self.columns)
+
+    def exact(self, sums: Sequence[int]) -> Exact | None:
+        """The value for sums of the columns; None where it is undefined."""
+        return exact(self.expression, dict(zip(self.columns, sums, strict=True)))
+
+    def value(self, sums: Sequence[int]) -> float | None:
+        """The value for sums of the columns, rounded once; None where it is undefined."""
+        known = self.exact(sums)
+        return None if known is None else float(known)
+
+    def values(self, sums: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """The values for arrays of sums by column, in floating point; NaN where undefined."""
+        return evaluate(self.expression, sums)

@@ -1,0 +1,1 @@
+"""Plans to SQL: the only room that writes queries over the facts."""

@@ -1,0 +1,188 @@
+"""The rows that a query reads: where they come from, what they are joined with, and the conditions on them.
+
+Values travel as parameters beside the text. What is summed of the rows is written by the modules beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from warehouse.query import plan as p
+from warehouse.store.sql import Sql, join, value, values
+
+FIXED_POINT = 2**50
+"""What values that are no whole numbers are multiplied by before they are summed, so that the sum is the same in
+whatever order the rows come."""
+
+_LABEL = "left join key_label k on k.document_id = f.document_id and k.annotator_id = 0"
+
+_NEEDS: Mapping[str, str] = {
+    "document": "join document d on d.id = f.document_id",
+    "unit": "join unit u on u.id = f.unit_id",
+    "label": _LABEL,
+    "system": "join system s on s.id = f.system_id",
+}
+"""The join that brings a dimension; filtering has labels and confidences in its own rows."""
+
+_EXPRESSION: Mapping[str, str] = {
+    "document": "d.name",
+    "unit": "u.name",
+    "label": "k.label::varchar",
+    "confidence": "f.confidence",
+    "system": "s.name",
+}
+
+
+class FactRows:
+    """The rows of an entry: where they come from, the joins their dimensions need, and the conditions on them.
+
+    With `key` the rows are not those of the task but the labels of the key, and with `annotators` those of everybody.
+    """
+
+    def __init__(
+        self,
+        entry: p.Entry,
+        where: p.Filter | None,
+        split: Sequence[p.Dimension] = (),
+        key: bool = False,
+        annotators: bool = False,
+    ) -> None:
+        wanted = (*split, *dimensions(where))
+        thresholds, where = _thresholds(where) if entry.task.has_key and not key else (None, where)
+        wanted = tuple(dimension for dimension in wanted if dimension.of != "confidence" or thresholds is None)
+        self._entry, self._where, self._key, self._annotators = entry, where, key, annotators
+        self._source = Sql("key_label" if key else entry.task.source)
+        if thresholds is not None:
+            self._source = _thresholded(self._condition(thresholds))
+        if entry.replicates is not None and not key:
+            self._source = _averaged_runs(self._source, entry, entry.replicates)
+        self._attributes = list(dict.fromkeys(dimension for dimension in wanted if dimension.attribute))
+        self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
+        for dimension in dict.fromkeys(wanted):
+            if dimension.attribute:
+                self._joins.append(self._attribute(dimension))
+            elif not self._own(dimension.of):
+                self._joins.append(Sql(_NEEDS[dimension.of]))
+
+    def _own(self, of: str) -> bool:
+        return of == "confidence" or (of == "label" and (self._key or self._entry.task.has_key))
+
+    def _alias(self, dimension: p.Dimension) -> str:
+        return f"a{self._attributes.index(dimension)}"
+
+    def _attribute(self, dimension: p.Dimension) -> Sql:
+        alias, of = self._alias(dimension), dimension.of
+        table = f"left join {of}_attribute {alias} on {alias}.{of}_id = f.{of}_id and {alias}.name = "
+        return table + value(dimension.attribute)
+
+    def expression(self, dimension: p.Dimension) -> Sql:
+        """What a dimension is in SQL."""
+        if dimension.attribute:
+            return Sql(f"{self._alias(dimension)}.value")
+        if dimension.of == "label" and self._own("label"):
+            return Sql("f.label::varchar")
+        if dimension.of == "unit":
+            return Sql("nullif(u.name, '')")
+        return Sql(_EXPRESSION[dimension.of])
+
+    def tail(self) -> Sql:
+        """From, joins and conditions."""
+        conditions = ["f.test_set_id = " + value(self._entry.test_set.id)]
+        if self._key:
+            if not self._annotators:
+                conditions.append(Sql("f.annotator_id = 0"))
+        elif not self._entry.everyone:
+            conditions.append("f.system_id in " + values(system.id for system in self._entry.stored_systems))
+        if self._entry.task.apart == "measure" and not self._key:
+            measures = [statistic.measure.name for statistic in self._entry.statistics]
+            conditions.append("f.measure in " + values(measures))
+        if self._where is not None:
+            conditions.append(self._condition(self._where))
+        return join(" ", [" from " + self._source + " f", *self._joins, "where", join(" and ", conditions)])
+
+    def _condition(self, where: p.Filter) -> Sql:
+        match where:
+            case p.Joined(word, conditions):
+                return "(" + join(f" {word} ", [self._condition(part) for part in conditions]) + ")"
+            case p.Negated(condition):
+                return "not " + self._condition(condition)
+            case p.Missing(dimension):
+                return "(" + self.expression(dimension) + " is null)"
+            case p.Matches(dimension, pattern):
+                return "coalesce(" + self.expression(dimension) + " like " + value(pattern) + ", false)"
+            case p.OneOf(dimension, listed):
+                scalars = values(_scalar(scalar) for scalar in listed)
+                return "coalesce(" + self._comparable(dimension, listed[0]) + " in " + scalars + ", false)"
+            case p.Compared(dimension, operator, wanted):
+                sides = self._comparable(dimension, wanted) + f" {operator} " + value(_scalar(wanted))
+                return "coalesce(" + sides + ", false)"
+
+    def _comparable(self, dimension: p.Dimension, wanted: p.Scalar) -> Sql:
+        expression = self.expression(dimension)
+        return expression + "::double" if isinstance(wanted, Decimal) and dimension.attribute else expression
+
+
+def _thresholds(where: p.Filter | None) -> tuple[p.Filter | None, p.Filter | None]:
+    """A condition parted into what it says of confidence and the rest; `conditions` sees to it that this can be
+    done.
+    """
+    match where:
+        case p.Joined("and", conditions):
+            on = tuple(part for part in conditions if _of_confidence(part))
+            rest = tuple(part for part in conditions if not _of_confidence(part))
+            return p.Joined("and", on) if on else None, p.Joined("and", rest) if rest else None
+    return (where, None) if _of_confidence(where) else (None, where)
+
+
+def _of_confidence(where: p.Filter | None) -> bool:
+    return any(dimension.of == "confidence" for dimension in dimensions(where))
+
+
+def _thresholded(condition: Sql) -> Sql:
+    """The cells where a decision that does not meet a condition on its confidence counts as no."""
+    kept = "(select *, " + condition + "::integer as kept from cells f)"
+    return (
+        "(select test_set_id, system_id, document_id, label, confidence, a * kept as a, b * kept as b, "
+        "c + a * (1 - kept) as c, d + b * (1 - kept) as d, x * kept as x, y + x * (1 - kept) as y from " + kept + ")"
+    )
+
+
+def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
+    """The rows of a source with the runs of a system averaged, document by document: its own number is that of the
+    system. Counts are multiplied by what makes the averages whole.
+    """
+    wanted = {system.id for system in entry.stored_systems}
+    listed = [(run, system) for system, runs in replicates.runs if system in wanted for run in runs]
+    union = " union all ".join(f"select {run} as run, {system} as one" for run, system in listed)
+    rows = " from " + source + f" f join ({union}) r on r.run = f.system_id"
+    here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all)"
+    keys = f"f.test_set_id, r.one as system_id, f.document_id, f.{entry.task.apart}"
+    if not entry.task.counts:
+        mean = f"sum((f.value * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as value"
+        return "(select " + keys + ", " + mean + rows + here
+    counted = "(select r.one, f.document_id, count(distinct f.system_id) as runs" + rows + here
+    sums = ", ".join(
+        f"case when count(f.{column}) = count(*) "
+        f"then sum(f.{column} * ({replicates.common} // n.runs))::bigint end as {column}"
+        for column in entry.task.counts
+    )
+    with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
+    return f"(select {keys}, {sums}" + rows + with_runs + here
+
+
+def _scalar(wanted: p.Scalar) -> str | float:
+    return float(wanted) if isinstance(wanted, Decimal) else wanted
+
+
+def dimensions(where: p.Filter | None) -> tuple[p.Dimension, ...]:
+    """The dimensions a condition speaks of."""
+    match where:
+        case None:
+            return ()
+        case p.Joined(_, conditions):
+            return tuple(dimension for part in conditions for dimension in dimensions(part))
+        case p.Negated(condition):
+            return dimensions(condition)
+        case p.Compared(dimension) | p.OneOf(dimension) | p.Matches(dimension) | p.Missing(dimension):
+            return (dimension,)

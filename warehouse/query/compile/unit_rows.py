@@ -1,0 +1,60 @@
+"""The counts of each system on each exchange unit, as comparisons take them, and the order in which names stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warehouse.query import plan as p
+from warehouse.query.compile.fact_rows import FactRows
+from warehouse.store.sql import Sql, join, value
+
+
+def observations(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
+    """The sums of some columns, a row a system and document (and unit, where units are exchanged), and `cluster`, the
+    exchange unit, where that is an attribute. For an entry of values, `counts` is `value`, that of its one statistic.
+
+    A sum is null where one of the summed rows does not have the count.
+    """
+    return _observed(entry, where, exchange, counts) + " order by all"
+
+
+def observations_alike(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
+    """The observations of the two systems of an entry, documents alike in all that is read as one row with how many
+    there are.
+
+    A column is there twice, as `correct_0` and `correct_1`. A document that one of the two lacks has a row of its own,
+    with its name as `lacking` and the `system_0` or `system_1` null.
+    """
+    read = ("system", *counts)
+    sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
+    first, second = ("(select * from observed where system = " + value(system.id) + ")" for system in entry.systems)  # type: ignore[union-attr]
+    observed = _observed(entry, where, p.Dimension("document"), counts)
+    joined = " from " + first + " a full join " + second + " b using (document)"
+    names = " left join document d on d.id = document and (a.system is null or b.system is null)"
+    counted = join(", ", [*sides, "d.name as lacking", "count(*) as times"])
+    return "with observed as (" + observed + ") select " + counted + joined + names + " group by all order by all"
+
+
+def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
+    rows = FactRows(entry, where, (exchange,) if exchange.attribute else ())
+    keys = [Sql("f.system_id as system"), Sql("f.document_id as document")]
+    if exchange.of == "unit":
+        keys.append(Sql("f.unit_id as unit" if entry.task.in_units else "0 as unit"))
+    if exchange.attribute:
+        keys.append(rows.expression(exchange) + " as cluster")
+    if not entry.in_units:
+        # A document has one row, and to group rows by what tells them apart would take most of the time. That no fact
+        # is stored twice is checked when rows are loaded, and by `check`.
+        return "select " + join(", ", [*keys, *(f"f.{column} as {column}" for column in counts)]) + rows.tail()
+    sums = [f"case when count({column}) = count(*) then sum({column})::bigint end as {column}" for column in counts]
+    return "select " + join(", ", [*keys, *sums]) + rows.tail() + " group by all"
+
+
+def documents_by_name(entry: p.Entry) -> Sql:
+    """The ids and names of the documents of a test set in the order of their names."""
+    return "select id, name from document where test_set_id = " + value(entry.test_set.id) + " order by name"
+
+
+def units_by_name() -> Sql:
+    """The ids of all units in the order of their names."""
+    return Sql("select id from unit order by name")

@@ -1,0 +1,109 @@
+"""The path of a statement: Query, Facts, and the one stage that touches a database, `fetch`.
+
+    text -parse-> node -resolve-> plan -compile-> queries -fetch-> facts -answer-> Result
+
+All queries of a statement are there before the first of them runs, and what answers sees only the facts they brought.
+What each statement does at each stage is said in `warehouse.statements`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.value import value
+from warehouse.faults import DataError
+from warehouse.query.engine import Engine, Labour
+from warehouse.results import Result
+from warehouse.store.sql import Sql
+
+
+@value
+class Query:
+    """What is asked of the database: the name of the answer among the facts, the SQL, and the form of the answer.
+
+    `rows` are tuples; `columns` are numpy arrays by name, masked where there are nulls; `typed` is SQL that someone
+    typed, answered by the names of its columns and its rows.
+    """
+
+    name: str
+    sql: Sql
+    form: Literal["rows", "columns", "typed"] = "rows"
+
+
+Queries = tuple[Query, ...]
+Facts = Mapping[str, Any]
+"""What the queries of a statement brought, by their names."""
+
+
+def fetch(queries: Queries, engine: Engine) -> Facts:
+    """The facts of some queries; those of one name are one query, which is asked once."""
+    asked = {query.name: query for query in queries}
+    return {name: _fetched(query, engine) for name, query in asked.items()}
+
+
+def _fetched(query: Query, engine: Engine) -> Any:
+    match query.form:
+        case "rows":
+            return engine.rows(query.sql)
+        case "columns":
+            return engine.columns(query.sql)
+        case "typed":
+            try:
+                return engine.untrusted(query.sql.text)
+            except DataError as error:
+                raise QueryError(error.faults[0].message) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How a statement is written, what it does in one line, and an example."""
+
+    written: str
+    meaning: str
+    example: str
+
+
+Line = tuple[str, str]
+"""A stage of an explanation and what is done in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """How the answer to a question is drawn: which facts that needs beside those of the answer, and the drawing."""
+
+    compile: Callable[[Any], Queries]
+    draw: Callable[[Any, Result, Facts, Labour], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """All that is known of one statement, a stage a function.
+
+    `resolve` takes the node and a Scope and looks every name up; `compile` gives the queries of the plan; `answer` is
+    arithmetic on what they brought; `explain` says how the plan would be executed, for which it looks at the facts only
+    where it `weighs` what they would cost.
+    """
+
+    node: type[n.Node]
+    usage: Usage
+    resolve: Callable[[Any, Any], Any]
+    compile: Callable[[Any], Queries]
+    answer: Callable[[Any, Facts, Labour], Result]
+    explain: Callable[[Any, Facts], Iterable[Line]] | None = None
+    weighs: bool = False
+    picture: Picture | None = None
+
+    @property
+    def word(self) -> str:
+        """Its first word."""
+        return self.usage.written.split()[0]
+
+
+def execute(statement: Statement, plan: Any, engine: Engine) -> Result:
+    """The answer to a plan of a statement. Raises QueryError for what only the data could show."""
+    facts = fetch(statement.compile(plan), engine)
+    return statement.answer(plan, facts, engine.labour)

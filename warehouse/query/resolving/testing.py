@@ -1,0 +1,201 @@
+"""What questions that are answered by tests share: the entries that can be tested, and how pairs are tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import cast
+
+from grammar import nodes as n
+from grammar.editing.hints import hints
+from grammar.errors import QueryError
+from warehouse.query import plan as p
+from warehouse.query.compile.fact_rows import dimensions
+from warehouse.query.resolving.conditions import dimension_of, filter_of
+from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
+from warehouse.query.resolving.names import Scope, text_of
+from warehouse.significance.tests import ADJUSTMENTS, TESTS
+
+MOST_SHUFFLES = 10**9
+
+Tested = n.Compare | n.Group | n.Replicate
+
+_DONE = {n.Compare: "compared", n.Group: "grouped", n.Replicate: "replicated"}
+
+
+def tested_entries(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Entry, ...]:
+    """The entries of a question that is answered by tests."""
+    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
+    entries = entries_on(statement.test_sets, wanted, scope)
+    if not named(statement.test_sets):
+        # Asked of all test sets, the question is meant for those that can answer it.
+        entries = tuple(entry for entry in entries if entry.task.by_document) or entries
+    check_twice(statement.systems)
+    for entry in entries:
+        check_tested(statement, entry, scope)
+    return entries
+
+
+def check_tested(statement: Tested, entry: p.Entry, scope: Scope) -> None:
+    """Tests need rows by document, values that follow from sums, and for matched pairs steady denominators."""
+    done = _DONE[type(statement)]
+    check_twice(statement.systems)
+    test = _word(statement.test, scope, [test.name for test in TESTS], "test", "randomization")
+    kind = next(each.kind for each in TESTS if each.name == test)
+    if not entry.task.by_document:
+        raise QueryError(
+            f"{entry.task.rows} have no documents, so they cannot be {done}",
+            statement.task.span if statement.task else statement.span,
+            ("score and change show them; a test needs rows by document",),
+        )
+    for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+        if statistic.sums is None:
+            raise QueryError(f"{statistic.label} does not follow from sums, so it cannot be {done}", node.span)
+        if statistic.averaged and statement.exchange and statement.exchange.of.casefold() == "unit":
+            raise QueryError(
+                f"{statistic.label} is a mean over documents, so units cannot be exchanged", statement.exchange.span
+            )
+        if kind == "matched" and not statistic.steady:
+            raise QueryError(
+                f"{test} needs the same denominator for both systems in every unit, and {statistic.label} has not",
+                node.span,
+                ("test randomization fits every measure (Yeh 2000, section 3.2)",),
+            )
+    for baseline in entry.baselines:
+        if baseline.share != 1:
+            place = statement.systems.span if statement.systems else statement.span
+            raise QueryError(f"{baseline.name} has expected values only, no decisions to test", place)
+
+
+def check_twice(systems: n.Systems | None) -> None:
+    """A system that is named twice is more often a slip than meant."""
+    names: set[str] = set()
+    for item in systems.items if systems else ():
+        if isinstance(item, n.Name):
+            if item.text.casefold() in names:
+                raise QueryError(f"{item.text} is named twice", item.span)
+            names.add(item.text.casefold())
+
+
+def check_two(word: str, systems: Sequence[p.System], entry: p.Entry, statement: Tested) -> None:
+    """A test needs two systems."""
+    if len(systems) < 2:
+        place = statement.systems.span if statement.systems else statement.span
+        have = f"only {systems[0].name}" if systems else "none of them"
+        raise QueryError(f"{word} needs two systems, and there is {have} on {entry.test_set.name}", place)
+
+
+def check_replicates(node: n.Attribute | None, by: Iterable[p.Dimension], where: p.Filter | None) -> None:
+    """What differs between the replicates of a system is nothing that the system has."""
+    strange = [dimension.name for dimension in (*by, *dimensions(where)) if dimension.of == "system"]
+    if node is not None and strange:
+        raise QueryError(
+            f"{strange[0]} is of each replicate apart, and not of what replicates are averaged to",
+            node.span,
+            ("for … except … leaves systems out",),
+        )
+
+
+def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
+    """How the pairs of a question are tested, its clauses checked against one another."""
+    task = entries[0].task
+    test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
+    adjust = _word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none")
+    shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
+    level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
+    confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
+    _check_clauses(statement, test, adjust)
+    if statement.exact and statement.shuffles is not None:
+        raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
+    exchange = p.Dimension("document")
+    if statement.exchange:
+        exchange = dimension_of(scope, statement.exchange, task)
+        replicates = None if isinstance(statement, n.Replicate) else statement.replicates
+        if exchange == p.Dimension("system"):
+            _check_across(statement, replicates, test, adjust)
+        elif exchange.of not in ("document", "unit"):
+            what = ("say document, unit or document.attribute",)
+            raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
+    where = filter_of(scope, statement.where, task)
+    if not isinstance(statement, n.Replicate):
+        check_replicates(statement.replicates, (), where)
+    return p.Testing(
+        where=where,
+        exchange=exchange,
+        test=test,
+        shuffles=shuffles,
+        exact=statement.exact,
+        sides=statement.sides or "two-sided",
+        seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else p.DEFAULT_SEED,
+        level=level,
+        confidence=confidence,
+        adjust=adjust,
+        missing=statement.missing or "error",
+        interval=(statement.interval if isinstance(statement, n.Compare) else None) or "percentile",
+    )
+
+
+def _check_across(statement: Tested, replicates: n.Attribute | None, test: str, adjust: str) -> None:
+    """Whole systems change sides only where there are several of each: replicates, and by randomization."""
+    place = statement.exchange.span if statement.exchange else statement.span
+    if replicates is None:
+        raise QueryError(
+            "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)
+        )
+    if test != "randomization" or adjust == "maxt":
+        raise QueryError("exchange by system goes with test randomization, without adjust maxt", place)
+
+
+_SHUFFLED = ("randomization", "tukey", "bootstrap")
+"""The tests that draw: shuffles, or for the bootstrap resamples."""
+
+
+def _check_clauses(statement: Tested, test: str, adjust: str) -> None:
+    """Clauses that would change nothing, or that contradict the test, are errors."""
+    if statement.shuffles is not None and test not in _SHUFFLED:
+        raise QueryError(
+            f"test {test} draws no shuffles", statement.shuffles.span, (f"shuffles go with {', '.join(_SHUFFLED)}",)
+        )
+    if statement.exact and test != "randomization":
+        place = statement.test.span if statement.test else statement.span
+        raise QueryError(f"exact goes with randomization, not with test {test}", place)
+    if statement.adjust is None or adjust == "none":
+        return
+    if test == "tukey":
+        raise QueryError("test tukey adjusts by itself", statement.adjust.span, ("leave adjust out",))
+    if adjust == "maxt" and (statement.exact or test != "randomization"):
+        raise QueryError(
+            "adjust maxt goes with the shuffles of randomization", statement.adjust.span, ("say adjust holm instead",)
+        )
+
+
+def _word(node: n.Name | n.Variable | None, scope: Scope, known: Iterable[str], what: str, default: str) -> str:
+    if node is None:
+        return default
+    known = list(known)
+    text = text_of(node, node, f"the name of {'an' if what[0] in 'aeiou' else 'a'} {what}").casefold()
+    if text not in known:
+        raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s"))
+    return text
+
+
+def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:
+    """The two entries of a question from one test set to another, with the systems that both have."""
+    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span)
+    source, target = (
+        entry_on(wanted, scope, scope.test_set(node, node), node, elsewhere=True)
+        for node in (statement.source, statement.target)
+    )
+    if source.test_set == target.test_set:
+        raise QueryError(f"{source.test_set.name} is compared with itself", statement.target.span)
+    if source.task != target.task:
+        both = f"{source.test_set.name} has {source.task.name}, {target.test_set.name} {target.task.name}"
+        raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("say of TASK",))
+    names = {system.name for system in target.systems}
+    common = tuple(system for system in source.systems if system.name in names)
+    if not common:
+        raise QueryError(
+            f"no system is on both {source.test_set.name} and {target.test_set.name}",
+            statement.systems.span if statement.systems else statement.span,
+        )
+    return replace(source, systems=common), replace(target, systems=common)

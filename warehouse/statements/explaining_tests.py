@@ -1,0 +1,66 @@
+"""How the tests of a question would be made, why, and at what cost. The cost follows from the data, so comparisons are
+led as far as their sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from warehouse.query import plan as p
+from warehouse.query.comparison.pairs import Comparison, comparisons
+from warehouse.query.comparison.procedures import RESAMPLES, SHUFFLES, choose, together
+from warehouse.query.comparison.sums import FunctionSums
+from warehouse.query.path import Facts, Line, Queries
+from warehouse.significance.shuffles import randomization
+from warehouse.significance.tests import TESTS
+from warehouse.statements.explaining import entry_line, query_lines
+
+
+def tested_lines(
+    entries: Sequence[p.Entry], against: p.System | None, how: p.Testing, queries: Queries, facts: Facts
+) -> Iterator[Line]:
+    """The entries, the queries, and how each statistic of each test set is tested."""
+    for entry in entries:
+        yield entry_line(entry)
+    yield from query_lines(queries)
+    for entry in entries:
+        for batch in comparisons(how, entry, against, facts):
+            for comparison in batch:
+                yield from _executor(comparison)
+    test = next(each for each in TESTS if each.name == how.test)
+    yield "test", f"{test.name}: {test.meaning} ({test.source})"
+    yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of the exchange units"
+    yield "seed", str(how.seed)
+
+
+def _executor(comparison: Comparison) -> Iterator[Line]:
+    """How the pairs of one statistic would be tested, why, and at what cost."""
+    label, pairs = comparison.statistic.label, len(comparison.pairs)
+    head = f"{label}: {pairs} pairs" if pairs > 1 else label
+    if comparison.how.test != "randomization":
+        yield "executor", f"{head}, the {comparison.how.test} test of each"
+        return
+    if isinstance(comparison.sums, FunctionSums):
+        shuffles = comparison.how.shuffles or SHUFFLES
+        yield "executor", f"{head}, {shuffles:,} shuffles evaluated one by one: it is no ratio of sums"
+        return
+    if comparison.runs:
+        counts = " and ".join(str(len(values)) for values in comparison.runs)
+        yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
+        return
+    choice = choose(comparison, priced=True)
+    if choice.exactly:
+        ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))
+        yield "executor", f"{head}, exact by {ways}: {choice.reason}"
+    else:
+        shuffles = comparison.how.shuffles or SHUFFLES
+        if together(comparison):
+            way = "all pairs over common coins in one product over systems"
+        else:
+            chosen = randomization.plan(comparison.paired(*comparison.pairs[0]), shuffles)
+            way = f"{chosen.method}, because {chosen.reason}"
+        yield "executor", f"{head}, {shuffles:,} shuffles by {way}: {choice.reason}"
+    if choice.costs:
+        steps = sum(cost.operations for cost in choice.costs)
+        memory = max(cost.bytes for cost in choice.costs)
+        yield "cost", f"the exact test takes about {steps:.1g} steps and {memory / 1e6:.1f} MB"

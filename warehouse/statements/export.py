@@ -1,0 +1,48 @@
+"""`export`: the answer to a question, which the session writes to a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grammar import nodes as n
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query.engine import Labour
+from warehouse.query.path import Facts, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope, text_of
+from warehouse.results import Result
+from warehouse.statements.questions import QUESTIONS
+
+
+@value
+class ExportPlan:
+    text: str
+    statement: Statement
+    question: Any
+    """The plan of the question."""
+    to: str
+
+
+def resolve(node: n.Export, scope: Scope) -> ExportPlan:
+    statement = QUESTIONS[type(node.question)]
+    question = statement.resolve(node.question, scope)
+    return ExportPlan(to_text(node), statement, question, text_of(node.to, node.to, "the name of a file"))
+
+
+def compile(plan: ExportPlan) -> Queries:
+    return plan.statement.compile(plan.question)
+
+
+def answer(plan: ExportPlan, facts: Facts, labour: Labour) -> Result:
+    return plan.statement.answer(plan.question, facts, labour)
+
+
+EXPORT = Statement(
+    node=n.Export,
+    usage=Usage(
+        "export QUESTION", "the rows as a file", 'export score recall, precision for all on TST3 to "scores.csv"'
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+)

@@ -1,0 +1,102 @@
+"""`plot`: a question is answered as it would be without `plot`, and its answer becomes a chart.
+
+What is drawn of the answer is said beside the other pictures; what it looks like is the business of rendering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query import plan as p
+from warehouse.query.engine import Labour
+from warehouse.query.labels import on, simulated
+from warehouse.query.path import Facts, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope, text_of
+from warehouse.results import Result
+from warehouse.statements.questions import QUESTIONS
+
+if TYPE_CHECKING:
+    from warehouse.statements.pictures.drawn import Drawn
+
+MOST_PANELS = 24
+"""More panels than this are no picture."""
+
+
+@value
+class PlotPlan:
+    text: str
+    statement: Statement
+    question: Any
+    """The plan of the question."""
+    to: str | None
+
+
+def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
+    statement = QUESTIONS[type(node.question)]
+    to = None if node.to is None else text_of(node.to, node.to, "the name of a file")
+    return PlotPlan(to_text(node), statement, statement.resolve(node.question, scope), to)
+
+
+def compile(plan: PlotPlan) -> Queries:
+    """Raises QueryError for a question that has no picture."""
+    if plan.statement.picture is None:
+        with_pictures = [statement.word for statement in QUESTIONS.values() if statement.picture]
+        listed = f"{', '.join(with_pictures[:-1])} and {with_pictures[-1]}"
+        raise QueryError(f"{plan.statement.word} has no picture", hints=(f"there are pictures of {listed}",))
+    return (*plan.statement.compile(plan.question), *plan.statement.picture.compile(plan.question))
+
+
+def answer(plan: PlotPlan, facts: Facts, labour: Labour) -> Result:
+    """The answer to the question, with its chart. Raises QueryError where there is nothing to draw, or too much."""
+    from warehouse.charts import Chart
+    from warehouse.statements.pictures.drawn import labels
+
+    result = plan.statement.answer(plan.question, facts, labour)
+    drawn: Drawn = plan.statement.picture.draw(plan.question, result, facts, labour)  # type: ignore[union-attr]
+    if not drawn.panels:
+        raise QueryError("there is no value to draw", hints=result.notes[:1])
+    if len(drawn.panels) > MOST_PANELS:
+        raise QueryError(
+            f"that would be {len(drawn.panels)} panels in one picture, and {MOST_PANELS} are the most",
+            hints=("ask for fewer measures or test sets",),
+        )
+    entries: Sequence[p.Entry] = drawn.entries
+    heading = f"{', '.join(labels(entries))} on {on(entries)}"
+    chart = Chart(
+        title=drawn.title or heading,
+        subtitle=_subtitle(drawn, result, heading),
+        panels=drawn.panels,
+        legend=drawn.legend,
+        notes=drawn.notes,
+        simulated=simulated(entries),
+        alternative=drawn.alternative,
+    )
+    return replace(result, statement=plan.text, chart=chart, notes=(*result.notes, *drawn.notes))
+
+
+def _subtitle(drawn: Drawn, result: Result, heading: str) -> str:
+    """The task, how many documents, and how it was tested: what the caption says behind its heading."""
+    sizes = [drawn.documents.get(entry.test_set.name) for entry in drawn.entries]
+    known = [f"{size:,}" for size in sizes if size]
+    tasks = " and ".join(dict.fromkeys(entry.task.name for entry in drawn.entries))
+    counted = f", {' and '.join(dict.fromkeys(known))} documents" if len(known) == len(sizes) else ""
+    if not any(entry.task.by_document for entry in drawn.entries):
+        counted = f": figures as printed{f', keys of {known[0]} documents' if len(set(known)) == 1 else ''}"
+    caption = result.caption
+    said = caption.removeprefix(heading).rpartition(" (")[0].removeprefix(": ") if caption.startswith(heading) else ""
+    return f"{tasks}{counted}{f'; {said}' if said else ''}"
+
+
+PLOT = Statement(
+    node=n.Plot,
+    usage=Usage("plot QUESTION", "a question as a picture", 'plot score recall for all on TST3 to "recall.svg"'),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+)

@@ -1,0 +1,47 @@
+"""Filtering: decisions whether documents are relevant, beside the labels of a key (Lewis and Tong 1992)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from warehouse.measures import filtering
+from warehouse.tasks.task import Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_FALLS: Mapping[bool, Mapping[str, str]] = {
+    True: {"a": "a", "c": "a", "b": "b", "d": "b", "x": "x", "y": "x"},
+    False: {"a": "c", "c": "c", "b": "d", "d": "d", "x": "y", "y": "y"},
+}
+"""The cell that a document in a given cell falls into once it is decided yes, or no."""
+
+
+def decide(
+    counts: Mapping[str, NDArray[Any]], system: int, places: NDArray[np.intp], relevant: bool, whole: int
+) -> None:
+    """Puts the observations at some places of a system into the cells of one decision, `whole` counting as one; the
+    cells of the other systems tell the label. `counts` are of shape (systems, observations) and are changed.
+    """
+    import numpy as np
+
+    cells = np.stack([counts[cell].any(axis=0) for cell in filtering.COLUMNS])
+    for cell, target in _FALLS[relevant].items():
+        hit = places[cells[filtering.COLUMNS.index(cell), places]]
+        counts[target][system, hit] = whole
+
+
+FILTERING = Task(
+    name="filtering",
+    meaning="relevance decisions against key labels",
+    rows="relevance decisions",
+    facts="decision",
+    source="cells",
+    decided_by=("decision", "key_label"),
+    dimensions=("document", "label", "confidence", "system"),
+    counts=filtering.COLUMNS,
+    apart="label",
+    decide=decide,
+)

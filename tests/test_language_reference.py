@@ -16,9 +16,10 @@ import cli
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED
+from tests import reference_tables as reference
 from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES, TASKS
-from warehouse.render import FORMATS, reference
+from warehouse.render import FORMATS
 from warehouse.render.diagnostics import query_error
 from warehouse.session import Session
 from warehouse.significance.tests import ADJUSTMENTS, TESTS

@@ -1,4 +1,4 @@
-"""Results in IPython and Jupyter: the last value of a cell that is a result is shown as HTML, its picture over its table.
+"""Results in IPython and Jupyter: a result that is the value of a cell is shown as HTML, its picture over its table.
 
 IPython is told so when a session is opened. It is never imported here: where it does not run, nothing happens.
 """

@@ -5,20 +5,21 @@ languages is shown as it is written, and pictures from elsewhere are named, not 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from warehouse.render.markup import escaped, typeset
+from warehouse.render.report.description import Passage, Report, ReportedStatement
 from warehouse.render.style import clean
 
 HIGHEST, DEEPEST = 2, 4
 """Which levels headings of prose have, below the title of the report."""
 
 
-class Prose:
+class MarkdownText:
     """A passage that was read. Headings know their levels, which begin at HIGHEST and never leave one out."""
 
     def __init__(self, text: str, level: int = HIGHEST - 1) -> None:
@@ -55,6 +56,18 @@ class Prose:
     def markdown(self) -> str:
         """As Markdown that means the same wherever it is read."""
         return _blocks(SyntaxTreeNode(self._tokens), _MARKDOWN)
+
+
+def read_sections(report: Report) -> Iterator[tuple[MarkdownText | ReportedStatement, int]]:
+    """The sections of a report, prose as Markdown that was read, each with the level of the last heading by then."""
+    level = HIGHEST - 1
+    for section in report.sections:
+        if isinstance(section, Passage):
+            prose = MarkdownText(section.text, level)
+            level = prose.level
+            yield prose, level
+        else:
+            yield section, level
 
 
 def _plain(children: Sequence[Token]) -> str:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import cli
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED
 from tests import reference_tables as reference
+from warehouse.commands.table import COMMANDS
 from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES, TASKS
 from warehouse.render import FORMATS
@@ -150,7 +150,7 @@ def test_what_can_be_typed_is_documented(word: str) -> None:
     assert re.search(rf"`{re.escape(word)}(?![\w-])", PAGES) or re.search(rf"^### {word}$", PAGES, re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", [command.name for command in cli.COMMANDS])
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
 def test_a_command_is_documented(command: str) -> None:
     assert re.search(rf"\bevalhouse {command}\b", PAGES)
 

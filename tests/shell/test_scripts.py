@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import cli
+from warehouse.commands import table
 from warehouse.loading.readers import READERS
 from warehouse.render import FORMATS
 from warehouse.shell.commands import COMMANDS
@@ -25,7 +26,7 @@ def script(name: str, capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_knows_every_command_and_every_option(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = script(name, capsys)
-    words = [command.name for command in cli.COMMANDS]
+    words = [command.name for command in table.COMMANDS]
     dashes = "" if name == "fish" else "--"
     words += [dashes + option for option in ("format", "output", "param", "as", "dry-run", "sample", "check")]
     words += [*READERS, *(each.name for each in FORMATS)]
@@ -67,6 +68,6 @@ def test_bash_completes(
 
 
 def test_the_page_shows_the_help_of_every_command_and_names_every_dot_command() -> None:
-    assert [each.name for each in cli.COMMANDS if f"$ evalhouse {each.name} --help" not in PAGE] == []
+    assert [each.name for each in table.COMMANDS if f"$ evalhouse {each.name} --help" not in PAGE] == []
     assert [each.name for each in COMMANDS if f"`.{each.name}" not in PAGE] == []
     assert [each.suffix for each in FORMATS if f"`{each.suffix}`" not in PAGE] == []

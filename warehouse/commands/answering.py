@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE, MISUSED, WRONG
-from warehouse.commands.opened import open_asked, pairs
+from warehouse.commands.opened import open_on_engine, pairs
 from warehouse.commands.talk import coloured, note, patience, say
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def query(args: argparse.Namespace) -> int:
     """Runs statements from the line or from standard input."""
     piped = args.statements == "-"
     text = sys.stdin.read() if piped else args.statements
-    with open_asked(args) as session:
+    with open_on_engine(args) as session:
         # Who types statements knows what they do; what comes from elsewhere is a script.
         session.confined = piped and not args.allow_files
         return answer(args, session, text) if given(args, session) else MISUSED
@@ -99,7 +99,7 @@ def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None
     """Writes results as one document, to a file or to standard output."""
     from warehouse.render import Style, files, render_all
 
-    style = Style(digits=getattr(args, "digits", None))
+    style = Style(digits=args.digits)
     if file is None:
         drawn = render_all(results, format, style)
         sys.stdout.write(drawn if isinstance(drawn, str) else "")
@@ -114,7 +114,7 @@ def show(args: argparse.Namespace, result: Result) -> None:
 
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
-    style = Style(digits=getattr(args, "digits", None), width=width or 80, colour=coloured(args))
+    style = Style(digits=args.digits, width=width or 80, colour=coloured(args))
     format = args.format or ("table" if terminal else "tsv")
     sys.stdout.write(render(result, format, style))
     # Into a pipe too each result goes when it is there, and not when the last one is.

@@ -1,4 +1,4 @@
-"""The command `verify`: results of the past args once more."""
+"""The command `verify`: whether saved results still reproduce."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from warehouse.commands import table
 from warehouse.loading.readers import READERS
 from warehouse.render import FORMATS
 from warehouse.shell.commands import COMMANDS
-from warehouse.shell.system_shells import SCRIPTS
 
+SCRIPTS = ("bash", "zsh", "fish")
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
 
 
@@ -53,6 +53,8 @@ def test_a_script_is_one_that_its_shell_can_read(name: str, tmp_path: Path, caps
         (["evalhouse", "completion", ""], ["bash", "zsh", "fish"]),
         (["evalhouse", "load", "sco"], ["scores.csv"]),
         (["evalhouse", "query", "--db", "sco"], ["scores.csv"]),
+        (["evalhouse", "load", "scores.csv", "--as", "con"], ["conll"]),
+        (["evalhouse", "export-scores", "--kind", "pub"], ["published"]),
     ],
 )
 def test_bash_completes(
@@ -60,9 +62,9 @@ def test_bash_completes(
 ) -> None:
     (tmp_path / "scores.csv").touch()
     words = " ".join(f"'{word}'" for word in line)
-    asked = f"{script('bash', capsys)}\nCOMP_WORDS=({words}); COMP_CWORD={len(line) - 1}; _evalhouse\n"
+    typed = f"{script('bash', capsys)}\nCOMP_WORDS=({words}); COMP_CWORD={len(line) - 1}; _shtab_evalhouse\n"
     done = subprocess.run(
-        ["bash", "-c", asked + 'printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True, cwd=tmp_path
+        ["bash", "-c", typed + 'printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.stdout.split() == offered
 

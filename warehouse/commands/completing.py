@@ -20,7 +20,7 @@ def completion(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _say_what_may_follow(parser: argparse.ArgumentParser, file: dict[str, str]) -> None:
+def _say_what_may_follow(parser: argparse.ArgumentParser, file: object) -> None:
     """Gives arguments what the line itself does not need to know of them: formats by name, and which are files."""
     from warehouse.render import FORMATS
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
+
+from warehouse.charts.chart import Unit
 
 STEPS = (1.0, 2.0, 5.0)
 
@@ -23,6 +25,12 @@ def limits(
     step = round_step(high - low, 16)
     low, high = _exactly(floor(low / step + 1e-9), step), _exactly(ceil(high / step - 1e-9), step)
     return low, high
+
+
+def limits_of(unit: Unit, values: Sequence[float], room: float = 0.04) -> tuple[float, float]:
+    """Limits for values of a unit: proportions that are from 0 to 1, as nearly all are, get no axis beyond."""
+    within = unit == "proportion" and all(0 <= value <= 1 for value in values)
+    return limits(values, (0.0, 1.0) if within else None, room)
 
 
 def ticks(low: float, high: float, most: int = 6, log: bool = False) -> tuple[float, ...]:

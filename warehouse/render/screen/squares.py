@@ -14,9 +14,7 @@ LEGEND = "■ different, ▒ undecided, · same"
 
 def squares(panel: Panel, style: Style) -> list[Text]:
     """A line a system, in the order of the ranking, with a sign for each better one; columns are numbered as lines."""
-    found = {
-        (each.row, each.column): each for mark in panel.marks if isinstance(mark, Squares) for each in mark.squares
-    }
+    found = {(each.row, each.column): each for mark in panel.marks_of(Squares) for each in mark.squares}
     count = len(panel.y.names)
     digits = len(str(count))
     longest = max(width(clean(name)) for name in panel.y.names)

@@ -61,4 +61,4 @@ def said(value: float, axis: Axis) -> str:
     """A number of an axis in words."""
     if axis.nominal:
         return clean(axis.names[round(value)])
-    return f"{100 * value:.2f}" if axis.unit in ("proportion", "difference") else f"{value:.4g}"
+    return f"{100 * value:.2f}" if axis.in_percent else f"{value:.4g}"

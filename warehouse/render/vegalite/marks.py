@@ -31,7 +31,7 @@ MARKS = {"different": "*", "undecided": "?", "same": ""}
 def layers(panel: Panel) -> list[Spec]:
     """The marks of a panel in their order; lines of one kind are one layer, which is drawn much sooner."""
     drawn: list[Spec] = []
-    paths = [mark for mark in panel.marks if isinstance(mark, Path)]
+    paths = panel.marks_of(Path)
     for faint in (True, False):
         drawn += _paths([path for path in paths if path.faint == faint], panel)
     for mark in panel.marks:

@@ -146,11 +146,11 @@ def _titled(study: Study, answers: Sequence[Answer]) -> tuple[str, Sequence[Answ
     """The heading that the study begins with, and the rest; without one it is called by its name."""
     if answers and isinstance(answers[0].part, Prose):
         first = answers[0].part
-        found = _TITLE.match(first.text)
-        if found and found["title"]:
-            rest = first.text[found.end() :].strip("\n")
+        heading = _TITLE.match(first.text)
+        if heading and heading["title"]:
+            rest = first.text[heading.end() :].strip("\n")
             kept = [Answer(Prose(rest, first.span))] if rest else []
-            return found["title"], [*kept, *answers[1:]]
+            return heading["title"], [*kept, *answers[1:]]
     return study.name, answers
 
 

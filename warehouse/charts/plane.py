@@ -43,9 +43,9 @@ def plane(
         ]
         marks.append(Points(tuple(Point(at_x, at_y, f"s={share:g}") for share, at_x, at_y in marked), True, True))
     points = [Point(at_x, at_y, name) for name, at_x, at_y in systems]
-    marks.append(Points(tuple(each for each in points if each.name not in computed), labelled=True))
+    marks.append(Points(tuple(point for point in points if point.name not in computed), labelled=True))
     if computed:
-        marks.append(Points(tuple(each for each in points if each.name in computed), labelled=True, hollow=True))
+        marks.append(Points(tuple(point for point in points if point.name in computed), labelled=True, hollow=True))
     return Panel(title, x, y, tuple(marks))
 
 

@@ -78,7 +78,7 @@ def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> 
     from warehouse.interrupting import interruptibly
     from warehouse.query.engine import silent
 
-    with patience(args) as waiting, session.watched(waiting.told if waiting else silent):
+    with patience(args) as waiting, session.watched(waiting.progress if waiting else silent):
         tick = waiting.tick if waiting else silent
         return interruptibly(lambda: next(coming, None), session.interrupt, tick)
 
@@ -92,7 +92,7 @@ def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
 
         return check(file, args.format, args.force), True
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
-    return format, any(each.whole for each in FORMATS if each.name == format)
+    return format, any(known.whole for known in FORMATS if known.name == format)
 
 
 def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
@@ -119,6 +119,6 @@ def show(args: argparse.Namespace, result: Result) -> None:
     sys.stdout.write(render(result, format, style))
     # Into a pipe too each result goes when it is there, and not when the last one is.
     sys.stdout.flush()
-    if not any(each.has_notes for each in FORMATS if each.name == format):
-        for each in result.notes:
-            note(args, each)
+    if not any(known.has_notes for known in FORMATS if known.name == format):
+        for text in result.notes:
+            note(args, text)

@@ -37,8 +37,8 @@ def progress(args: argparse.Namespace, what: str) -> Iterator[Callable[[float], 
         return
     from warehouse.render.progress import bar
 
-    with bar(what) as told:
-        yield told
+    with bar(what) as draw:
+        yield draw
 
 
 @contextmanager

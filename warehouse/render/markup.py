@@ -139,11 +139,11 @@ def heads(rectangle: Rectangle) -> list[str]:
 def spans(headings: Sequence[str]) -> list[tuple[str, list[int]]]:
     """The first lines of headings of two lines, each with the places it stands over; others are one at a time."""
     heads = [heading.partition("\n")[0] if "\n" in heading else "" for heading in headings]
-    found: list[tuple[str, list[int]]] = []
+    heads_with_places: list[tuple[str, list[int]]] = []
     for head, group in groupby(range(len(heads)), key=heads.__getitem__):
         places = list(group)
-        found += [(head, places)] if head else [("", [place]) for place in places]
-    return found
+        heads_with_places += [(head, places)] if head else [("", [place]) for place in places]
+    return heads_with_places
 
 
 def latex_cell(rectangle: Rectangle, place: int, text: str) -> str:
@@ -159,7 +159,7 @@ def _figure(text: str) -> str:
         return "--"
     if text.endswith(("*", "?")):
         return _figure(text[:-1]) + rf"\rlap{{{text[-1]}}}"
-    text = _SCIENTIFIC.sub(lambda found: rf"${found[1]}\times10^{{{int(found[2])}}}$", text)
+    text = _SCIENTIFIC.sub(lambda number: rf"${number[1]}\times10^{{{int(number[2])}}}$", text)
     return re.sub(r"^[-+<]", r"$\g<0>$", text) if not text.endswith("$") else text
 
 

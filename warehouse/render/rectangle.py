@@ -101,10 +101,11 @@ def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -
     for place, column in enumerate(columns):
         if column.kind == "letters":
             known = sorted(
-                {letter for row in rows for letter in row[place].split()}, key=lambda each: (len(each), each)
+                {letter for row in rows for letter in row[place].split()}, key=lambda letter: (len(letter), letter)
             )
             drawn = [
-                " ".join(each if each in row[place].split() else " " * len(each) for each in known) for row in rows
+                " ".join(letter if letter in row[place].split() else " " * len(letter) for letter in known)
+                for row in rows
             ]
             rows = [(*row[:place], text, *row[place + 1 :]) for row, text in zip(rows, drawn, strict=True)]
     return rows
@@ -195,7 +196,7 @@ def _short_level(level: Cell, digits: int | None) -> str:
 def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> int:
     """Narrows the widest of some columns, again and again, and gives what is still too much."""
     while over > 0 and places:
-        place = max(places, key=lambda each: limits[each])
+        place = max(places, key=lambda column: limits[column])
         if limits[place] <= least:
             break
         limits[place] -= 1

@@ -124,9 +124,8 @@ def table(rectangle: Rectangle, *, sortable: bool, caption: str = "") -> str:
     lines += [f"<tr>{heads}</tr>", "</thead>", "<tbody>"]
     naming = rectangle.numeric.index(False) if False in rectangle.numeric else -1
     for row in rectangle.rows:
-        lines.append(
-            f"<tr>{''.join(_cell(rectangle, place, each, place == naming) for place, each in enumerate(row))}</tr>"
-        )
+        cells = "".join(_cell(rectangle, place, content, place == naming) for place, content in enumerate(row))
+        lines.append(f"<tr>{cells}</tr>")
     return "\n".join([*lines, "</tbody>", "</table>"])
 
 

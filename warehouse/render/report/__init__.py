@@ -76,7 +76,7 @@ def write(report: Report, path: Path, style: Style, force: bool) -> tuple[Path, 
     """
     drawn = REPORTS[path.suffix.casefold()].draw(report, path.name, style)
     contents = {path.with_name(name): content for name, content in drawn.items()}
-    for each in contents:
-        files.check_free(each, force)
+    for file in contents:
+        files.check_free(file, force)
     files.write_all(contents)
     return tuple(contents)

@@ -71,7 +71,7 @@ def read_sections(report: Report) -> Iterator[tuple[MarkdownText | ReportedState
 
 
 def _plain(children: Sequence[Token]) -> str:
-    return "".join(" " if each.type.endswith("break") else each.content for each in children)
+    return "".join(" " if child.type.endswith("break") else child.content for child in children)
 
 
 def _named(image: Token) -> str:
@@ -136,7 +136,7 @@ def _latex_link(node: SyntaxTreeNode) -> str:
 
 def latex_lines(text: str) -> str:
     """Lines as they are, in the letters of a typewriter; long ones are broken."""
-    lines = [re.sub("^ +", lambda found: "~" * len(found[0]), typeset_line(line)) for line in text.split("\n")]
+    lines = [re.sub("^ +", lambda blanks: "~" * len(blanks[0]), typeset_line(line)) for line in text.split("\n")]
     return "{\\raggedright\\ttfamily\\footnotesize\n" + "\\\\\n".join(lines) + "\n\\par}"
 
 
@@ -169,8 +169,8 @@ _BEGINS_A_BLOCK = re.compile(r"^(\s*)(?:(\d+)([.)])|([#+=:-]))", re.MULTILINE)
 
 
 def _markdown_paragraph(node: SyntaxTreeNode) -> str:
-    def harmless(found: re.Match[str]) -> str:
-        return f"{found[1]}{found[2]}\\{found[3]}" if found[2] else f"{found[1]}\\{found[4]}"
+    def harmless(start: re.Match[str]) -> str:
+        return f"{start[1]}{start[2]}\\{start[3]}" if start[2] else f"{start[1]}\\{start[4]}"
 
     return _BEGINS_A_BLOCK.sub(harmless, _inline(node.children[0], _MARKDOWN))
 

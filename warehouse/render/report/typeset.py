@@ -105,7 +105,7 @@ def _statement(pieces: Iterable[Piece]) -> str:
 
 def _piece(piece: Piece) -> str:
     first, *others = piece.text.split("\n")
-    indented = (re.sub("^ *", lambda found: "~" * len(found[0]), typeset(line)) for line in others)
+    indented = (re.sub("^ *", lambda blanks: "~" * len(blanks[0]), typeset(line)) for line in others)
     shown = "\\\\\n".join((typeset(first), *indented))
     return rf"\textbf{{{shown}}}" if piece.kind == "keyword" else shown
 
@@ -113,7 +113,7 @@ def _piece(piece: Piece) -> str:
 def _breakable(text: str) -> str:
     """A text in which a line may end behind every sign that is not within a number, and within a digest."""
     signs = re.sub(r"(?<=[=,;:/()_])(?<!\d,)(?![ {])", r"\\allowbreak{}", typeset(text))
-    return re.sub(r"\b[0-9a-f]{64}\b", lambda found: r"\allowbreak{}".join(re.findall(".{16}", found[0])), signs)
+    return re.sub(r"\b[0-9a-f]{64}\b", lambda digest: r"\allowbreak{}".join(re.findall(".{16}", digest[0])), signs)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -172,8 +172,8 @@ def _sources(report: Report) -> list[str]:
 
 def _letters(text: str) -> str:
     """How pdfLaTeX is to print the letters that it does not know: mathematics as such, others by their code."""
-    found = sorted({letter for letter in text if letter in _STRANGE_LATIN or not _KNOWN.match(letter)})
-    return "".join(f"  \\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{{_instead(letter)}}}\n" for letter in found)
+    unknown = sorted({letter for letter in text if letter in _STRANGE_LATIN or not _KNOWN.match(letter)})
+    return "".join(f"  \\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{{_instead(letter)}}}\n" for letter in unknown)
 
 
 def _instead(letter: str) -> str:

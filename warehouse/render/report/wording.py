@@ -56,13 +56,13 @@ def provenance(report: Report) -> list[str]:
 def sources_rectangle(sources: Sequence[Source]) -> Rectangle:
     """The files as a table."""
     columns = (
-        ("import", [str(each.number) for each in sources]),
-        ("file", [each.name for each in sources]),
-        ("read as", [each.reader + (f" ({each.settings})" if each.settings else "") for each in sources]),
-        ("rows", [f"{each.rows:,}" for each in sources]),
-        ("simulated", ["yes" if each.simulated else "no" for each in sources]),
-        ("version", [each.version for each in sources]),
-        ("SHA-256", [each.sha256 for each in sources]),
+        ("import", [str(source.number) for source in sources]),
+        ("file", [source.name for source in sources]),
+        ("read as", [source.reader + (f" ({source.settings})" if source.settings else "") for source in sources]),
+        ("rows", [f"{source.rows:,}" for source in sources]),
+        ("simulated", ["yes" if source.simulated else "no" for source in sources]),
+        ("version", [source.version for source in sources]),
+        ("SHA-256", [source.sha256 for source in sources]),
     )
     headings = tuple(heading for heading, _ in columns)
     rows = tuple(zip(*(cells for _, cells in columns), strict=True))

@@ -20,10 +20,10 @@ def bars(panel: Panel, style: Style) -> list[Text]:
     columns = max(20, min(style.width - SCALE - 2, 100))
     canvas = Canvas(columns, ROWS)
     below = Canvas(columns, 1)
-    bins = [each for mark in panel.marks_of(Bins) for each in mark.bins]
+    bins = [bar for mark in panel.marks_of(Bins) for bar in mark.bins]
     for column in range(columns):
         at = panel.x.value((column + 0.5) / columns)
-        here = next((each for each in bins if each.low <= at < each.high), None)
+        here = next((bar for bar in bins if bar.low <= at < bar.high), None)
         if here is None:
             continue
         look = "bold yellow" if here.counted else "cyan"

@@ -44,7 +44,7 @@ def plot(panel: Panel, style: Style) -> list[Text]:
     title = f"{unit_of(panel.y)} against {unit_of(panel.x)}" if not panel.x.nominal else unit_of(panel.y)
     below = []
     if left_out:
-        said = ", ".join(f"{clean(each.name)} ({_said(each, panel)})" for each in left_out)
+        said = ", ".join(f"{clean(point.name)} ({_said(point, panel)})" for point in left_out)
         below.append(Text(f"without a name above: {said}", "dim"))
     if panel.x.nominal:
         names = Canvas(before + SCALE + 1 + columns, 1)
@@ -93,15 +93,15 @@ def _points(panel: Panel, canvas: Canvas) -> list[Point]:
     """Draws points and their names, and gives the measured points whose names found no place."""
     named: list[tuple[Point, Points, tuple[int, int]]] = []
     for mark in panel.marks_of(Points):
-        for each in mark.points:
-            if not (panel.x.holds(each.x) and panel.y.holds(each.y)):
+        for point in mark.points:
+            if not (panel.x.holds(point.x) and panel.y.holds(point.y)):
                 continue
-            x, y = _share(each.x, each.y, panel)
+            x, y = _share(point.x, point.y, panel)
             at = min(int(x * canvas.columns), canvas.columns - 1), min(int(y * canvas.rows), canvas.rows - 1)
             canvas.point(*at, hollow=mark.hollow)
             if mark.labelled:
-                named.append((each, mark, at))
-    texts = [middle(clean(each.name), LONGEST) for each, _, _ in named]
+                named.append((point, mark, at))
+    texts = [middle(clean(point.name), LONGEST) for point, _, _ in named]
     centres = [(column + 0.5, row + 0.5) for _, _, (column, row) in named]
     area = (float(canvas.columns) + 0.5, float(canvas.rows))
     taken = []
@@ -111,11 +111,11 @@ def _points(panel: Panel, canvas: Canvas) -> list[Point]:
     sizes = [(float(width(text)), 1.0) for text in texts]
     placed = place(centres, sizes, area, 1.0, taken, reach=(1.0, 2.0))
     left_out = []
-    for (each, mark, _), text, label in zip(named, texts, placed, strict=True):
+    for (point, mark, _), text, label in zip(named, texts, placed, strict=True):
         if label is not None:
             canvas.text(int(label.x - 0.5), int(label.y), text, "dim" if mark.hollow else "")
         elif not mark.hollow:
-            left_out.append(each)
+            left_out.append(point)
     return left_out
 
 

@@ -30,7 +30,7 @@ def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", *
     both: Spec = {"y": {"field": "y", **channel(panel.y, across=False)}}
     if across is not None:
         both["x"] = {"field": "x", **channel(panel.x, across=True)}
-    both |= {each: {"field": each} for each in ("x2", "y2") if any(each in row for row in values)}
+    both |= {end: {"field": end} for end in ("x2", "y2") if any(end in row for row in values)}
     return {"data": {"values": list(values)}, "mark": {"clip": True, **mark}, "encoding": {**both, **encoding}}
 
 

@@ -23,12 +23,12 @@ DOT = 4.0
 def beside_points(panel: Panel) -> list[Spec]:
     """The names of labelled points; one for which there is no room is in the tooltip alone."""
     marks = [mark for mark in panel.marks_of(Points) if mark.labelled]
-    labelled = [(each, mark) for mark in marks for each in mark.points]
+    labelled = [(point, mark) for mark in marks for point in mark.points]
     if not labelled:
         return []
     wide, high = size(panel)
-    pixels = [pixel(each.x, each.y, panel) for each, _ in labelled]
-    texts = [short(each.name) for each, _ in labelled]
+    pixels = [pixel(point.x, point.y, panel) for point, _ in labelled]
+    texts = [short(point.name) for point, _ in labelled]
     sizes = [(extent(text) + 2, SIZE * LINE) for text in texts]
     # Names may stand to the right of the axes, where nothing else is.
     placed = geometry.place(pixels, sizes, (wide + BESIDE, high), GAP, _taken(panel))
@@ -62,7 +62,7 @@ def _taken(panel: Panel) -> list[Box]:
 
 def on_lines(paths: Sequence[Path], panel: Panel) -> Spec | None:
     """What stands at the ends of lines inside the axes, but where a point is."""
-    points = [pixel(each.x, each.y, panel) for mark in panel.marks_of(Points) for each in mark.points]
+    points = [pixel(point.x, point.y, panel) for mark in panel.marks_of(Points) for point in mark.points]
     free = []
     for path in paths:
         if path.label and path.points:

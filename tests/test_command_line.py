@@ -16,6 +16,7 @@ import pytest
 
 import cli
 from tests.conftest import write_csv
+from warehouse.commands.table import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCORES = "test_set system document possible actual correct partial"
@@ -41,11 +42,11 @@ def test_help_says_what_commands_there_are_and_imports_nothing_heavy(tmp_path: P
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    for command in cli.COMMANDS:
+    for command in COMMANDS:
         assert command.name in done.stdout
 
 
-@pytest.mark.parametrize("command", [command.name for command in cli.COMMANDS])
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
 def test_help_of_every_command_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main([command, "--help"])

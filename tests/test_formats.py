@@ -21,7 +21,8 @@ from pylatexenc.latex2text import LatexNodes2Text
 
 from warehouse.faults import DataError
 from warehouse.render import FORMATS, WORKBOOK, Style, files, format_for, render, render_all
-from warehouse.render.rectangle import unbounded_sheets
+from warehouse.render.rectangle import unbounded_rectangles
+from warehouse.render.web import fragment
 from warehouse.results import Column, Result, SideBySide, Table, Triangle
 
 FOLDER = Path(__file__).parent / "formats"
@@ -128,9 +129,9 @@ def test_a_result_is_drawn_as_in_its_golden(name: str, format, accept: bool) -> 
 def shown(result: Result) -> list[list[str]]:
     """The texts of all cells, headings on one line, as a reader of any document should see them."""
     lines = []
-    for sheet in unbounded_sheets(result, Style()):
-        lines.append([" ".join(heading.split()) for heading in sheet.headings])
-        lines += [[" ".join(text.split()) for text in row] for row in sheet.rows]
+    for rectangle in unbounded_rectangles(result, Style()):
+        lines.append([" ".join(heading.split()) for heading in rectangle.headings])
+        lines += [[" ".join(text.split()) for text in row] for row in rectangle.rows]
     return lines
 
 
@@ -227,8 +228,8 @@ def test_a_page_loads_nothing_and_a_fragment_runs_nothing() -> None:
     page = render(pairs(), "html", Style())
     assert "http" not in page
     assert "src=" not in page
-    assert "<script" not in pairs()._repr_html_()
-    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in pairs()._repr_html_()
+    assert "<script" not in fragment(pairs(), Style())
+    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in fragment(pairs(), Style())
 
 
 def test_rows_for_programs_hold_every_value_in_full() -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-import cli
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED
+from tests import reference_tables as reference
+from warehouse.commands.table import COMMANDS
 from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES
-from warehouse.render import FORMATS, reference
+from warehouse.render import FORMATS
 from warehouse.render.diagnostics import query_error
 from warehouse.session import Session
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
@@ -150,7 +151,7 @@ def test_what_can_be_typed_is_documented(word: str) -> None:
     assert re.search(rf"`{re.escape(word)}(?![\w-])", PAGES) or re.search(rf"^### {word}$", PAGES, re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", [command.name for command in cli.COMMANDS])
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
 def test_a_command_is_documented(command: str) -> None:
     assert re.search(rf"\bevalhouse {command}\b", PAGES)
 

@@ -13,12 +13,14 @@ from typing import Any
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.render.jupyter import show_results_as_html
 from warehouse.results import Result
 from warehouse.session import Session
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Called by `%load_ext`, with IPython's shell."""
+    show_results_as_html()
     shell.register_magic_function(_Cells().run, magic_kind="line_cell", magic_name="evalhouse")
 
 

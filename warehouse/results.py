@@ -1,4 +1,4 @@
-"""What comes back from a query: frozen tables with their caption, signature and notes. Nothing here prints.
+"""What comes back from a query: frozen tables with their caption, signature and notes. Nothing here prints or draws.
 
 Values are in the units of the data: proportions from 0 to 1, null (None) where something is undefined. Percentages and
 dashes are the business of rendering, which finds in each column's kind what it holds.
@@ -150,14 +150,6 @@ class Result:
     def to_json(self) -> str:
         """The whole answer as one JSON object."""
         return as_json(self.as_dict())
-
-    def _repr_html_(self) -> str:
-        """The table as a notebook shows it."""
-        # Rendering is a higher room; a notebook asks the result itself.
-        from warehouse.render.style import Style
-        from warehouse.render.web import fragment
-
-        return fragment(self, Style())
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table, null where something is undefined. Raises ImportError where pyarrow is not installed."""

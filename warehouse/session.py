@@ -23,6 +23,7 @@ from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.substitution import Item, expanded, substituted
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
+from warehouse.render.jupyter import show_results_as_html
 from warehouse.results import Column, Result, Table
 from warehouse.statements import Planned, answer, resolve
 from warehouse.store.catalog import Catalog
@@ -54,6 +55,7 @@ class Session:
         self.lake = ""
         self._told: Told = silent
         self._use(database)
+        show_results_as_html()
 
     def _use(self, database: Database) -> None:
         self.database = database

@@ -19,7 +19,7 @@ from grammar.parser import parse
 from grammar.study import PROSE, Part, Prose, Written, parts
 from warehouse.faults import DataError, WarehouseError
 from warehouse.render.diagnostics import query_error
-from warehouse.render.report import Asked, Passage, Piece, Report, Section, Source
+from warehouse.render.report import Passage, Piece, Report, ReportedStatement, Section, Source
 from warehouse.results import Cell, Result
 from warehouse.session import Session
 from warehouse.version import __version__
@@ -114,7 +114,7 @@ class Study:
 def report(
     study: Study, answers: Sequence[Answer], session: Session, warehouse: str, given: Mapping[str, str], made: str
 ) -> Report:
-    """The description of a report of a study that was run; `warehouse` says in words what was asked."""
+    """The description of a report of a study that was run; `warehouse` says in words what was statement."""
     title, answers = _titled(study, answers)
     sections: list[Section] = []
     number = 0
@@ -125,7 +125,7 @@ def report(
         shown = answer.result is not None or answer.error is not None
         number += shown
         error = query_error(answer.error, study.text, study.name) if answer.error else None
-        sections.append(Asked(_pieces(answer.part.text), number if shown else None, answer.result, error))
+        sections.append(ReportedStatement(_pieces(answer.part.text), number if shown else None, answer.result, error))
     return Report(
         title=title,
         study=study.name,
@@ -146,11 +146,11 @@ def _titled(study: Study, answers: Sequence[Answer]) -> tuple[str, Sequence[Answ
     """The heading that the study begins with, and the rest; without one it is called by its name."""
     if answers and isinstance(answers[0].part, Prose):
         first = answers[0].part
-        found = _TITLE.match(first.text)
-        if found and found["title"]:
-            rest = first.text[found.end() :].strip("\n")
+        heading = _TITLE.match(first.text)
+        if heading and heading["title"]:
+            rest = first.text[heading.end() :].strip("\n")
             kept = [Answer(Prose(rest, first.span))] if rest else []
-            return found["title"], [*kept, *answers[1:]]
+            return heading["title"], [*kept, *answers[1:]]
     return study.name, answers
 
 

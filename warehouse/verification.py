@@ -59,7 +59,7 @@ def claims(text: str, source: str) -> list[Claim]:
     if not text.startswith(("{", "[")):
         return [_signed(text, source)]
     decoder = json.JSONDecoder()
-    found: list[Claim] = []
+    claimed: list[Claim] = []
     place = 0
     while place < len(text):
         try:
@@ -67,10 +67,10 @@ def claims(text: str, source: str) -> list[Claim]:
         except (ValueError, RecursionError) as error:
             at = error.pos if isinstance(error, json.JSONDecodeError) else place
             raise _wrong(source, "is no JSON from here on", text.count("\n", 0, at) + 1) from None
-        for each in value if isinstance(value, list) else [value]:
-            found.append(_claim(each, f"{source}, result {len(found) + 1}"))
+        for result in value if isinstance(value, list) else [value]:
+            claimed.append(_claim(result, f"{source}, result {len(claimed) + 1}"))
         place = end + len(text[end:]) - len(text[end:].lstrip())
-    return found
+    return claimed
 
 
 def _claim(value: Any, source: str) -> Claim:

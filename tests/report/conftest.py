@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.render.report import Asked, Passage, Piece, Report, Source
+from warehouse.render.report import Passage, Piece, Report, ReportedStatement, Section, Source
 from warehouse.results import Column, Result, Table
 from warehouse.session import Session
 from warehouse.studies import Study, answers, report
@@ -60,9 +60,9 @@ def study(warehouses: dict[str, Path]) -> Report:
     """A report of the small study, in which one statement is wrong."""
     with Session.open(warehouses["sample"]) as session:
         session.set("unused", "7")
-        asked = Study("two.eval", STUDY)
-        done = list(answers(session, asked.parts, keep_going=True))
-        return report(asked, done, session, "sample.duckdb", {"unused": "7"}, "1992-06-01 12:00 UTC")
+        two = Study("two.eval", STUDY)
+        done = list(answers(session, two.parts, keep_going=True))
+        return report(two, done, session, "sample.duckdb", {"unused": "7"}, "1992-06-01 12:00 UTC")
 
 
 @pytest.fixture(scope="session")
@@ -72,10 +72,10 @@ def hostile() -> Report:
     columns = (Column("system", "name"), Column("<b>value</b>", "proportion"), Column("remark", "text"))
     rows = tuple((name, place / 100, name[::-1]) for place, name in enumerate(HOSTILE))
     results = [Result(name, name, name, Table(columns, rows), notes=HOSTILE) for name in HOSTILE[:2]]
-    sections: list[Passage | Asked] = [Passage(f"# {name}\n\n{name}\n\n- {name}\n\n> {name}") for name in HOSTILE]
+    sections: list[Section] = [Passage(f"# {name}\n\n{name}\n\n- {name}\n\n> {name}") for name in HOSTILE]
     pieces = tuple(Piece(kind, name) for kind in ("keyword", "text", "blank") for name in HOSTILE)
-    sections += [Asked(pieces, place, result) for place, result in enumerate(results, 1)]
-    sections.append(Asked(pieces, 3, error="\n".join(HOSTILE)))
+    sections += [ReportedStatement(pieces, place, result) for place, result in enumerate(results, 1)]
+    sections.append(ReportedStatement(pieces, 3, error="\n".join(HOSTILE)))
     source = Source(1, HOSTILE[0], HOSTILE[1], 7, True, "0" * 64, HOSTILE[2], HOSTILE[3])
     return Report(everything, everything, "0" * 64, ((everything, everything),), tuple(sections), everything, (source,),
                   everything, "1992-06-01 12:00 UTC")  # fmt: skip

@@ -21,10 +21,10 @@ from tests.report.conftest import HOSTILE
 from warehouse.charts import Axis, Chart, Panel, Point, Points
 from warehouse.charts import Path as Line
 from warehouse.render import Style
-from warehouse.render.report import REPORTS, Asked, Passage, Report
+from warehouse.render.report import REPORTS, Passage, Report, ReportedStatement
 from warehouse.render.report.description import LONGEST, shortened
 from warehouse.render.report.page import LARGEST
-from warehouse.render.report.prose import Prose
+from warehouse.render.report.prose import MarkdownText
 from warehouse.render.style import clean
 from warehouse.results import Column, Result, Table
 
@@ -131,9 +131,9 @@ def test_a_page_can_be_found_through_by_headings_and_tables_by_captions(study: R
 def test_a_report_of_much_is_shortened_and_says_so(study: Report) -> None:
     columns = (Column("system", "name"), *(Column(f"m{place}", "proportion") for place in range(12)))
     rows = tuple((f"system {place}", *([place / 7919] * 12)) for place in range(LONGEST + 500))
-    results = [Asked((), place, Result("score", "much", "", Table(columns, rows))) for place in range(1, 8)]
+    results = [ReportedStatement((), place, Result("score", "much", "", Table(columns, rows))) for place in range(1, 8)]
     long = replace(study, sections=tuple(results))
-    (first, *_) = shortened(long).asked
+    (first, *_) = shortened(long).statements
     assert first.result is not None
     assert len(first.result.rows) == LONGEST
     text = drawn(long, ".html")
@@ -150,9 +150,9 @@ def test_pictures_are_drawn_in_the_page_and_their_names_are_only_names(study: Re
     line = Line(((0, 0), (1, 1)), names[0])
     axes = (Axis("x", "proportion"), Axis("y", "proportion"))
     chart = Chart(names[-1], "", (Panel("", *axes, (points, line)),), notes=names[:1], alternative=names[0])
-    (asked, *_) = study.asked[1:]
-    assert asked.result is not None
-    pictured = replace(asked, result=replace(asked.result, chart=chart, notes=names[:2]))
+    (statement, *_) = study.statements[1:]
+    assert statement.result is not None
+    pictured = replace(statement, result=replace(statement.result, chart=chart, notes=names[:2]))
     text = drawn(replace(study, sections=(pictured, replace(pictured, number=2))), ".html")
     page = Page(text)
     svg = {"svg", "g", "path", "text", "tspan", "rect", "line", "defs", "clippath"}
@@ -194,7 +194,7 @@ def test_a_browser_takes_nothing_in_a_report_for_markup(hostile: Report) -> None
 
 
 def test_a_reader_of_markdown_takes_nothing_in_a_report_for_markup(hostile: Report) -> None:
-    hostile = replace(hostile, sections=hostile.asked)
+    hostile = replace(hostile, sections=hostile.statements)
     text = drawn(hostile, ".md")
     found = list(flat(MarkdownIt("commonmark").enable("table").parse(text)))
     kinds = {token.type for token in found}
@@ -211,7 +211,7 @@ def flat(tokens: list[Token]) -> list[Token]:
 
 
 def test_a_reader_of_latex_takes_nothing_in_a_report_for_markup(hostile: Report) -> None:
-    text = drawn(replace(hostile, sections=hostile.asked), ".tex")
+    text = drawn(replace(hostile, sections=hostile.statements), ".tex")
     assert text.count(r"\end{document}") == 1
     assert r"\input" not in text
     body = text.partition(r"\begin{document}")[2]
@@ -272,8 +272,8 @@ fenced ``` <b> \\x
 
 def test_prose_keeps_its_meaning_in_markdown() -> None:
     """What is drawn as Markdown is read as the same HTML again."""
-    first = Prose(PROSE)
-    again = Prose(first.markdown())
+    first = MarkdownText(PROSE)
+    again = MarkdownText(first.markdown())
     assert again.html() == first.html()
     assert again.headings == first.headings == [(2, "One"), (3, "Deep")]
     assert "&lt;b&gt;raw&lt;/b&gt;" in first.html()
@@ -283,12 +283,12 @@ def test_prose_keeps_its_meaning_in_markdown() -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_prose_keeps_its_meaning_in_markdown(name: str) -> None:
     text = f"{name}\n\n- {name}\n\n> {name}\n\n{name[::-1]}"
-    assert Prose(Prose(text).markdown()).html() == Prose(text).html()
-    assert not re.search(r"<(script|img|http)", Prose(text).html())
+    assert MarkdownText(MarkdownText(text).markdown()).html() == MarkdownText(text).html()
+    assert not re.search(r"<(script|img|http)", MarkdownText(text).html())
 
 
 def test_prose_in_latex() -> None:
-    text = Prose(PROSE).latex()
+    text = MarkdownText(PROSE).latex()
     assert r"\section*{One}" in text
     assert r"\emph{em} \textbf{strong}" in text
     assert r"link\footnote{\texttt{https://x.example/a\_b?c=1\&d}}" in text

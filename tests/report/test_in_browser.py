@@ -59,11 +59,11 @@ def browser() -> Iterator[Any]:
 def pictured(study: Report, warehouses: dict[str, Path]) -> Report:
     """The small study and what pictures it might have."""
     with Session.open(warehouses["sample"]) as session:
-        asked = Study("pictures.eval", PICTURES)
+        pictures = Study("pictures.eval", PICTURES)
         done = list(answers(session, parts(PICTURES)))
-        more = report(asked, done, session, "", {}, "")
-    first = len(study.asked)
-    renumbered = tuple(replace(each, number=first + place) for place, each in enumerate(more.asked))
+        more = report(pictures, done, session, "", {}, "")
+    first = len(study.statements)
+    renumbered = tuple(replace(statement, number=first + place) for place, statement in enumerate(more.statements))
     return replace(study, sections=study.sections + renumbered)
 
 
@@ -136,7 +136,7 @@ def test_a_table_is_sorted_by_its_headings_with_mouse_and_keyboard(page: Any) ->
 
 
 def test_numbers_are_sorted_as_numbers_and_what_is_missing_comes_last(page: Any, pictured: Report) -> None:
-    table = page.find_element("css selector", f"#result-{pictured.asked[-1].number} table")
+    table = page.find_element("css selector", f"#result-{pictured.statements[-1].number} table")
     for head in table.find_elements("css selector", "th[scope=col] button"):
         for order in ("descending", "ascending"):
             page.execute_script("arguments[0].click()", head)
@@ -153,7 +153,7 @@ def test_tables_are_copied_as_csv_and_latex(page: Any, pictured: Report) -> None
 
     permissions = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     page.execute_cdp_cmd("Browser.grantPermissions", permissions)
-    first = pictured.asked[1].result
+    first = pictured.statements[1].result
     assert first is not None
     status = page.find_element("css selector", "#result-1 [role=status]")
     for kind, expected in (("csv", csv(first, Style())), ("latex", latex(first, Style()))):

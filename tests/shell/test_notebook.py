@@ -21,20 +21,35 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     shell = start_ipython() or sys.modules["IPython"].get_ipython()
     # Loaded afresh, so that each test has a session of its own.
     shell.run_line_magic("reload_ext", "warehouse.notebook")
+    # As in Jupyter; IPython on a terminal shows text alone.
+    monkeypatch.setattr(shell.display_formatter.formatters["text/html"], "enabled", True)
     return shell
+
+
+def html_of(shell: Any, result: Any) -> str:
+    """A result as the notebook shows it, where it is the value of a cell."""
+    return str(shell.display_formatter.format(result)[0]["text/html"])
+
+
+def test_a_session_of_a_cell_shows_its_results_without_an_extension(notebook: Any) -> None:
+    formatter = notebook.display_formatter.formatters["text/html"]
+    formatter.type_printers.clear()
+    formatter.deferred_printers.clear()
+    done = notebook.run_cell('import warehouse\nw = warehouse.open()\nw.run("score F for GE on TST3")')
+    assert ">GE</th>" in html_of(notebook, done.result)
 
 
 def test_the_last_result_is_the_value_of_the_cell(notebook: Any, capsys: pytest.CaptureFixture[str]) -> None:
     result = notebook.run_cell_magic("evalhouse", "", "score F for GE on TST3;\nlet $x = UMASS; score F for $x on TST3")
     assert result.rows[0]["system"] == "UMASS"
-    assert ">UMASS</th>" in result._repr_html_()
+    assert ">UMASS</th>" in html_of(notebook, result)
     assert "GE" in capsys.readouterr().out
     assert notebook.run_line_magic("evalhouse", "score F for $x on TST3").rows[0]["system"] == "UMASS"
 
 
 def test_a_plot_is_a_picture_over_its_table(notebook: Any) -> None:
     pytest.importorskip("vl_convert", reason="vl-convert is not installed")
-    shown = notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3")._repr_html_()
+    shown = html_of(notebook, notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3"))
     found = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="Ranked dots[^"]*">\s*<figure', shown)
     assert found
     assert "UMASS" in b64decode(found[1]).decode()
@@ -42,7 +57,7 @@ def test_a_plot_is_a_picture_over_its_table(notebook: Any) -> None:
 
 def test_a_plot_without_the_extra_says_what_is_missing(notebook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    shown = notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3")._repr_html_()
+    shown = html_of(notebook, notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3"))
     assert (
         "<p>a picture as a file needs the package vl-convert-python; pip install &quot;evalhouse[plot]&quot;" in shown
     )

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import cli
+from warehouse.commands import table
 from warehouse.loading.readers import READERS
 from warehouse.render import FORMATS
 from warehouse.shell.commands import COMMANDS
-from warehouse.shell.system_shells import SCRIPTS
 
+SCRIPTS = ("bash", "zsh", "fish")
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
 
 
@@ -25,7 +26,7 @@ def script(name: str, capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_knows_every_command_and_every_option(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = script(name, capsys)
-    words = [command.name for command in cli.COMMANDS]
+    words = [command.name for command in table.COMMANDS]
     dashes = "" if name == "fish" else "--"
     words += [dashes + option for option in ("format", "output", "param", "as", "dry-run", "sample", "check")]
     words += [*READERS, *(each.name for each in FORMATS)]
@@ -52,6 +53,8 @@ def test_a_script_is_one_that_its_shell_can_read(name: str, tmp_path: Path, caps
         (["evalhouse", "completion", ""], ["bash", "zsh", "fish"]),
         (["evalhouse", "load", "sco"], ["scores.csv"]),
         (["evalhouse", "query", "--db", "sco"], ["scores.csv"]),
+        (["evalhouse", "load", "scores.csv", "--as", "con"], ["conll"]),
+        (["evalhouse", "export-scores", "--kind", "pub"], ["published"]),
     ],
 )
 def test_bash_completes(
@@ -59,14 +62,14 @@ def test_bash_completes(
 ) -> None:
     (tmp_path / "scores.csv").touch()
     words = " ".join(f"'{word}'" for word in line)
-    asked = f"{script('bash', capsys)}\nCOMP_WORDS=({words}); COMP_CWORD={len(line) - 1}; _evalhouse\n"
+    typed = f"{script('bash', capsys)}\nCOMP_WORDS=({words}); COMP_CWORD={len(line) - 1}; _shtab_evalhouse\n"
     done = subprocess.run(
-        ["bash", "-c", asked + 'printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True, cwd=tmp_path
+        ["bash", "-c", typed + 'printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.stdout.split() == offered
 
 
 def test_the_page_shows_the_help_of_every_command_and_names_every_dot_command() -> None:
-    assert [each.name for each in cli.COMMANDS if f"$ evalhouse {each.name} --help" not in PAGE] == []
+    assert [each.name for each in table.COMMANDS if f"$ evalhouse {each.name} --help" not in PAGE] == []
     assert [each.name for each in COMMANDS if f"`.{each.name}" not in PAGE] == []
     assert [each.suffix for each in FORMATS if f"`{each.suffix}`" not in PAGE] == []

@@ -109,8 +109,8 @@ def test_nothing_is_written_over_and_nothing_half(warehouses: dict[str, Path], t
 
 
 def test_every_form_has_a_kind_on_the_command_line() -> None:
-    import cli
+    from warehouse.commands.arguments import parser_for
 
-    parser = cli._parser(["export-scores"])
+    parser = parser_for(["export-scores"])
     for form in FORMS:
         assert parser.parse_args(["export-scores", "x.csv", "--kind", form.name]).kind == form.name

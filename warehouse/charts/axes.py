@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
+
+from warehouse.charts.chart import Unit
 
 STEPS = (1.0, 2.0, 5.0)
 
@@ -25,13 +27,19 @@ def limits(
     return low, high
 
 
+def limits_of(unit: Unit, values: Sequence[float], room: float = 0.04) -> tuple[float, float]:
+    """Limits for values of a unit: proportions that are from 0 to 1, as nearly all are, get no axis beyond."""
+    within = unit == "proportion" and all(0 <= value <= 1 for value in values)
+    return limits(values, (0.0, 1.0) if within else None, room)
+
+
 def ticks(low: float, high: float, most: int = 6, log: bool = False) -> tuple[float, ...]:
     """Round numbers from low to high, at most so many; on a logarithmic axis 1, 2 and 5 times powers of ten."""
     if log:
         powers = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
-        found = [_exactly(int(step), 10.0**power) for power in powers for step in STEPS]
-        inside = [each for each in found if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)]
-        tens = [each for each in inside if abs(log10(each) - round(log10(each))) < 1e-9]
+        candidates = [_exactly(int(step), 10.0**power) for power in powers for step in STEPS]
+        inside = [tick for tick in candidates if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        tens = [tick for tick in inside if abs(log10(tick) - round(log10(tick))) < 1e-9]
         return tuple(inside if len(inside) <= most or len(tens) < 2 else tens)
     step = round_step(high - low, most)
     return tuple(_exactly(place, step) for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import exp, log
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 Unit = Literal["proportion", "difference", "number", "probability", "count", "name"]
 """What the numbers along an axis are. Proportions and differences of them are shown times 100; on an axis of names a
@@ -32,7 +32,13 @@ class Axis:
 
     @property
     def nominal(self) -> bool:
+        """Whether names stand along it."""
         return self.unit == "name"
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether its numbers are shown times 100."""
+        return self.unit in ("proportion", "difference")
 
     def share(self, value: float) -> float:
         """How far along the axis a value is, from 0 to 1; a name is in the middle of its part."""
@@ -152,6 +158,7 @@ class Brackets:
 
 
 Mark = Points | Spans | Path | Bins | Rule | Squares | Brackets
+M = TypeVar("M", Points, Spans, Path, Bins, Rule, Squares, Brackets)
 
 # --- what they stand on -----------------------------------------------------------------------------------------------
 
@@ -164,6 +171,18 @@ class Panel:
     x: Axis
     y: Axis
     marks: tuple[Mark, ...]
+
+    def marks_of(self, kind: type[M]) -> list[M]:
+        """The marks of a kind, in their order."""
+        return [mark for mark in self.marks if isinstance(mark, kind)]
+
+    def named_starts(self) -> list[tuple[str, tuple[float, float]]]:
+        """The names before lines, each with the first point of its line."""
+        return [(path.start, path.points[0]) for path in self.marks_of(Path) if path.start]
+
+    def named_ends(self) -> list[tuple[str, tuple[float, float]]]:
+        """The names behind lines, each with the last point of its line."""
+        return [(path.end, path.points[-1]) for path in self.marks_of(Path) if path.end]
 
 
 @dataclass(frozen=True, slots=True)

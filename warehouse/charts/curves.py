@@ -26,15 +26,18 @@ class Projected:
 def projection(title: str, measure: str, unit: Unit, systems: Sequence[Projected]) -> Panel:
     """A panel of curves over generality, which is logarithmic where it spans more than a factor of five."""
     everywhere = [
-        at for each in systems for at in (*each.curve, *each.asked, *([each.measured] if each.measured else []))
+        at
+        for system in systems
+        for at in (*system.curve, *system.asked, *([system.measured] if system.measured else []))
     ]
     xs = [x for x, _ in everywhere]
     log = bool(xs) and min(xs) > 0 and max(xs) > 5 * min(xs)
     x = Axis("generality", "number", *((min(xs), max(xs)) if log else limits(xs, (0.0, 1.0))), log=log)
     y = Axis(measure, unit, *limits([value for _, value in everywhere], (0.0, 1.0)))
     marks: list[Mark] = [
-        Path(each.curve, each.name, DASHES[place % len(DASHES)], end=each.name) for place, each in enumerate(systems)
+        Path(system.curve, system.name, DASHES[place % len(DASHES)], end=system.name)
+        for place, system in enumerate(systems)
     ]
-    marks.append(Points(tuple(Point(*at, each.name) for each in systems for at in each.asked), hollow=True))
-    measured = [Point(*each.measured, each.name) for each in systems if each.measured]
+    marks.append(Points(tuple(Point(*at, system.name) for system in systems for at in system.asked), hollow=True))
+    measured = [Point(*system.measured, system.name) for system in systems if system.measured]
     return Panel(title, x, y, (*marks, Points(tuple(measured))))

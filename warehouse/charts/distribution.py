@@ -29,9 +29,9 @@ def distribution(
         middle = (low + high) / 2
         counted = abs(middle) >= abs(observed) if both else middle >= observed
         bins.append(Bin(low, high, int(count), counted))
-    filled = [each for each in bins if each.count]
+    filled = [bar for bar in bins if bar.count]
     # One bin alone would be the whole picture, and no bar in it.
-    seen = [edge for each in (bins if len(filled) == 1 else filled) for edge in (each.low, each.high)]
+    seen = [edge for bar in (bins if len(filled) == 1 else filled) for edge in (bar.low, bar.high)]
     low, high = limits([*seen, observed, 0.0])
     marks: list[Mark] = [Bins(tuple(bins)), Rule(observed, "observed")]
     if both and observed:

@@ -42,19 +42,19 @@ def place(
         sum(abs(x - other_x) < size[0] and abs(y - other_y) < 3 * size[1] for other_x, other_y in points)
         for (x, y), size in zip(points, sizes, strict=True)
     ]
-    found: list[Label | None] = [None] * len(points)
-    waiting = sorted(range(len(points)), key=lambda each: (-crowd[each], each))
+    labels: list[Label | None] = [None] * len(points)
+    waiting = sorted(range(len(points)), key=lambda number: (-crowd[number], number))
     for times in reach:
         left = []
-        for each in waiting:
-            label = _first_free(points[each], sizes[each], area, gap * times, boxes, far=times > 2)
+        for number in waiting:
+            label = _first_free(points[number], sizes[number], area, gap * times, boxes, far=times > 2)
             if label is None:
-                left.append(each)
+                left.append(number)
                 continue
-            found[each] = label
-            boxes.append(_box(label.x, label.y, sizes[each]))
+            labels[number] = label
+            boxes.append(_box(label.x, label.y, sizes[number]))
         waiting = left
-    return found
+    return labels
 
 
 def _first_free(
@@ -96,28 +96,28 @@ def spread_out(wanted: Sequence[float], least: float, low: float, high: float) -
     """Places as near as may be to those wanted, at least so far from each other, from low to high: for the names at the
     end of a line. Where there is not enough room they stand evenly.
     """
-    order = sorted(range(len(wanted)), key=lambda each: (wanted[each], each))
+    order = sorted(range(len(wanted)), key=lambda number: (wanted[number], number))
     if len(order) > 1 and least * (len(order) - 1) > high - low:
         least = (high - low) / (len(order) - 1)
     # Runs of names that touch stand around the mean of what they want, as springs would have it.
     runs: list[list[int]] = []
     starts: list[float] = []
-    for each in order:
-        runs.append([each])
+    for number in order:
+        runs.append([number])
         starts.append(_start(runs[-1], wanted, least, low, high))
         while len(runs) > 1 and starts[-2] + least * len(runs[-2]) > starts[-1] + 1e-9:
             last = runs.pop()
             starts.pop()
             runs[-1] += last
             starts[-1] = _start(runs[-1], wanted, least, low, high)
-    found = [0.0] * len(wanted)
+    places = [0.0] * len(wanted)
     for run, start in zip(runs, starts, strict=True):
-        for place_in_run, each in enumerate(run):
-            found[each] = start + least * place_in_run
-    return found
+        for place_in_run, number in enumerate(run):
+            places[number] = start + least * place_in_run
+    return places
 
 
 def _start(run: Sequence[int], wanted: Sequence[float], least: float, low: float, high: float) -> float:
-    mean = sum(wanted[each] for each in run) / len(run)
+    mean = sum(wanted[number] for number in run) / len(run)
     start = mean - least * (len(run) - 1) / 2
     return min(max(start, low), high - least * (len(run) - 1))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from warehouse.charts.axes import limits
+from warehouse.charts.axes import limits_of
 from warehouse.charts.chart import Axis, Bracket, Brackets, Mark, Panel, Point, Points, Spans, Unit
 
 Interval = tuple[float, float]
@@ -27,7 +27,6 @@ def ranking(
     places = {name: place for place, (name, _) in enumerate(ranked)}
     spans = [(*intervals[name], float(place)) for name, place in places.items() if name in intervals]
     ends = [value for _, value in ranked] + [end for low, high, _ in spans for end in (low, high)]
-    low, high = limits(ends, (0.0, 1.0) if unit == "proportion" and all(0 <= end <= 1 for end in ends) else None)
     dots = [Point(value, float(places[name]), name) for name, value in ranked]
     marks: list[Mark] = [Spans(tuple(spans))] if spans else []
     marks.append(Points(tuple(dot for dot in dots if dot.name not in computed)))
@@ -37,4 +36,6 @@ def ranking(
         marks.append(
             Brackets(tuple(Bracket(letter, tuple(places[name] for name in members)) for letter, members in groups))
         )
-    return Panel(title, Axis(measure, unit, low, high), Axis("system", "name", names=tuple(places)), tuple(marks))
+    return Panel(
+        title, Axis(measure, unit, *limits_of(unit, ends)), Axis("system", "name", names=tuple(places)), tuple(marks)
+    )

@@ -14,8 +14,8 @@ def matrix(title: str, ranked: Sequence[str], levels: Mapping[frozenset[str], tu
     squares = []
     for row, lower in enumerate(ranked):
         for column, upper in enumerate(ranked[:row]):
-            found = levels.get(frozenset((lower, upper)))
-            if found:
-                squares.append(Square(row, column, *found))
+            level_and_verdict = levels.get(frozenset((lower, upper)))
+            if level_and_verdict:
+                squares.append(Square(row, column, *level_and_verdict))
     names = tuple(ranked)
     return Panel(title, Axis("", "name", names=names), Axis("system", "name", names=names), (Squares(tuple(squares)),))

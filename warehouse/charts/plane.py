@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warehouse.charts.axes import limits
+from warehouse.charts.axes import limits_of
 from warehouse.charts.chart import Axis, Mark, Panel, Path, Point, Points, Unit
 
 EQUAL_F = tuple(tenth / 10 for tenth in range(1, 10))
@@ -43,15 +43,14 @@ def plane(
         ]
         marks.append(Points(tuple(Point(at_x, at_y, f"s={share:g}") for share, at_x, at_y in marked), True, True))
     points = [Point(at_x, at_y, name) for name, at_x, at_y in systems]
-    marks.append(Points(tuple(each for each in points if each.name not in computed), labelled=True))
+    marks.append(Points(tuple(point for point in points if point.name not in computed), labelled=True))
     if computed:
-        marks.append(Points(tuple(each for each in points if each.name in computed), labelled=True, hollow=True))
+        marks.append(Points(tuple(point for point in points if point.name in computed), labelled=True, hollow=True))
     return Panel(title, x, y, tuple(marks))
 
 
 def _axis(measure: str, unit: Unit, values: Sequence[float]) -> Axis:
-    whole = (0.0, 1.0) if unit == "proportion" and all(0 <= value <= 1 for value in values) else None
-    return Axis(measure, unit, *limits(values, whole, room=0.08))
+    return Axis(measure, unit, *limits_of(unit, values, room=0.08))
 
 
 def _equal_f(value: float, x: Axis, y: Axis) -> Path:

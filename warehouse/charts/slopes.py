@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warehouse.charts.axes import limits
+from warehouse.charts.axes import limits_of
 from warehouse.charts.chart import Axis, Mark, Panel, Path, Unit
 
 
@@ -13,7 +13,6 @@ def slopes(
 ) -> Panel:
     """A panel of (name, value on the first, value on the second). Lines that fall are dashed."""
     values = [value for _, first, second in systems for value in (first, second)]
-    whole = (0.0, 1.0) if unit == "proportion" and all(0 <= value <= 1 for value in values) else None
     marks: list[Mark] = [
         Path(
             ((0.0, first), (1.0, second)),
@@ -24,4 +23,4 @@ def slopes(
         )
         for name, first, second in systems
     ]
-    return Panel(title, Axis("", "name", names=test_sets), Axis(measure, unit, *limits(values, whole)), tuple(marks))
+    return Panel(title, Axis("", "name", names=test_sets), Axis(measure, unit, *limits_of(unit, values)), tuple(marks))

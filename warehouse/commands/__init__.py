@@ -1,5 +1,5 @@
 """What the command line can do: a module a family of commands, each a function from the words of the line to an exit
-status. Which commands there are, and their options, is said in cli.py; nothing heavy is imported before it is needed.
+status. Which commands there are, and their options, is said in `table`; nothing heavy is imported before it is needed.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE, MISUSED, WRONG
-from warehouse.commands.opened import open_asked, pairs
+from warehouse.commands.opened import open_on_engine, pairs
 from warehouse.commands.talk import coloured, note, patience, say
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def query(args: argparse.Namespace) -> int:
     """Runs statements from the line or from standard input."""
     piped = args.statements == "-"
     text = sys.stdin.read() if piped else args.statements
-    with open_asked(args) as session:
+    with open_on_engine(args) as session:
         # Who types statements knows what they do; what comes from elsewhere is a script.
         session.confined = piped and not args.allow_files
         return answer(args, session, text) if given(args, session) else MISUSED
@@ -78,7 +78,7 @@ def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> 
     from warehouse.interrupting import interruptibly
     from warehouse.query.engine import silent
 
-    with patience(args) as waiting, session.watched(waiting.told if waiting else silent):
+    with patience(args) as waiting, session.watched(waiting.progress if waiting else silent):
         tick = waiting.tick if waiting else silent
         return interruptibly(lambda: next(coming, None), session.interrupt, tick)
 
@@ -92,14 +92,14 @@ def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
 
         return check(file, args.format, args.force), True
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
-    return format, any(each.whole for each in FORMATS if each.name == format)
+    return format, any(known.whole for known in FORMATS if known.name == format)
 
 
 def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
     """Writes results as one document, to a file or to standard output."""
     from warehouse.render import Style, files, render_all
 
-    style = Style(digits=getattr(args, "digits", None))
+    style = Style(digits=args.digits)
     if file is None:
         drawn = render_all(results, format, style)
         sys.stdout.write(drawn if isinstance(drawn, str) else "")
@@ -114,11 +114,11 @@ def show(args: argparse.Namespace, result: Result) -> None:
 
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
-    style = Style(digits=getattr(args, "digits", None), width=width or 80, colour=coloured(args))
+    style = Style(digits=args.digits, width=width or 80, colour=coloured(args))
     format = args.format or ("table" if terminal else "tsv")
     sys.stdout.write(render(result, format, style))
     # Into a pipe too each result goes when it is there, and not when the last one is.
     sys.stdout.flush()
-    if not any(each.has_notes for each in FORMATS if each.name == format):
-        for each in result.notes:
-            note(args, each)
+    if not any(known.has_notes for known in FORMATS if known.name == format):
+        for text in result.notes:
+            note(args, text)

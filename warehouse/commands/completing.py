@@ -1,18 +1,34 @@
-"""The command `completion`: a script for the shell of the system, made of the options of the command line itself."""
+"""The command `completion`: a script for the shell of the system, which shtab makes of the command line itself.
+Statements are not completed there; the shell of evalhouse does that.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE
-from warehouse.shell.system_shells import SCRIPTS
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def completion(args: argparse.Namespace) -> int:
     """Prints the script."""
-    sys.stdout.write(SCRIPTS[args.shell](args.everything()))
+    import shtab
+
+    parser: argparse.ArgumentParser = args.everything()
+    _say_what_may_follow(parser, shtab.FILE)
+    sys.stdout.write(shtab.complete(parser, args.shell).rstrip() + "\n")
     return DONE
+
+
+def _say_what_may_follow(parser: argparse.ArgumentParser, file: object) -> None:
+    """Gives arguments what the line itself does not need to know of them: formats by name, and which are files."""
+    from warehouse.render import FORMATS
+
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                _say_what_may_follow(command, file)
+        elif "--format" in action.option_strings:
+            action.choices = [format.name for format in FORMATS]
+        elif action.metavar == "FILE" or not (action.option_strings or action.choices):
+            action.complete = file  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ def shell(args: argparse.Namespace) -> int:
     # On a terminal the banner says what the note would.
     opened = Session.open(path_of(args)) if sys.stdin.isatty() else open_session(args)
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
-    digits, quiet = getattr(args, "digits", None), getattr(args, "quiet", False)
+    digits, quiet = args.digits, args.quiet
     there = Shell(opened, format=format, digits=digits, colour=coloured(args), quiet=quiet)
     try:
         return DONE if there.converse() else WRONG

@@ -20,7 +20,7 @@ DEFAULT_FILE = Path("evalhouse.duckdb")
 
 def path_of(args: argparse.Namespace) -> Path | None:
     """The warehouse that is meant, None where there is none and the sample data serve."""
-    named = getattr(args, "db", None) or os.environ.get("EVALHOUSE_DB")
+    named = args.db or os.environ.get("EVALHOUSE_DB")
     if named:
         return Path(named)
     return DEFAULT_FILE if DEFAULT_FILE.exists() else None
@@ -39,8 +39,8 @@ def open_session(args: argparse.Namespace) -> Session:
     return Session.open(path)
 
 
-def open_asked(args: argparse.Namespace) -> Session:
-    """A session on the engine that is args for. Raises WarehouseError."""
+def open_on_engine(args: argparse.Namespace) -> Session:
+    """A session on the engine that the line names. Raises WarehouseError."""
     from warehouse.session import Session
 
     if args.engine != "spark":
@@ -48,7 +48,7 @@ def open_asked(args: argparse.Namespace) -> Session:
             say("error: --master is for --engine spark")
             raise SystemExit(MISUSED)
         return open_session(args)
-    named = getattr(args, "db", None) or os.environ.get("EVALHOUSE_DB")
+    named = args.db or os.environ.get("EVALHOUSE_DB")
     if not named:
         say("error: --engine spark asks a lake, and none is named\n  --db FOLDER names one (see evalhouse export-lake)")
         raise SystemExit(MISUSED)

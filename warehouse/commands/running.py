@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from warehouse.commands import CLOSED, DONE, MISUSED, WRONG
 from warehouse.commands.answering import given, next_of, show, target, write
 from warehouse.commands.formatting import script
-from warehouse.commands.opened import open_asked, pairs
+from warehouse.commands.opened import open_on_engine, pairs
 from warehouse.commands.talk import note, say
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
             available()
     format, document = target(args, output)
     made = _now()
-    own = loads_first(study.parts) and getattr(args, "db", None) is None and args.engine != "spark"
+    own = loads_first(study.parts) and args.db is None and args.engine != "spark"
     with _session(args, own) as session:
         session.folder = Path() if piped else Path(args.study).parent
         session.confined = not args.allow_files
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def _session(args: argparse.Namespace, own: bool) -> Iterator[Session]:
     """A session on the warehouse that is meant, or on an empty one that lasts as long as the study runs."""
     if not own:
-        with open_asked(args) as session:
+        with open_on_engine(args) as session:
             yield session
         return
     from warehouse.session import Session
@@ -109,7 +109,7 @@ def _report(
         pairs(args.param, "--param NAME=VALUE"),
         f"{made:%Y-%m-%d %H:%M} UTC",
     )
-    written = write(described, to, Style(digits=getattr(args, "digits", None)), args.force)
+    written = write(described, to, Style(digits=args.digits), args.force)
     results = sum(answer.result is not None for answer in done)
     pictures = len(written) - 1
     beside = f" and {pictures} picture{'' if pictures == 1 else 's'} beside it" if pictures else ""

@@ -19,7 +19,7 @@ def note(args: argparse.Namespace, text: str) -> None:
     """Says something that is no error, unless nothing is to be said."""
     from warehouse.render.style import clean
 
-    if not getattr(args, "quiet", False):
+    if not args.quiet:
         say(f"note: {clean(text)}")
 
 
@@ -32,19 +32,19 @@ def say(text: str) -> None:
 @contextmanager
 def progress(args: argparse.Namespace, what: str) -> Iterator[Callable[[float], None] | None]:
     """A bar on standard error for what takes longer than a second, on a terminal only."""
-    if getattr(args, "quiet", False) or not sys.stderr.isatty():
+    if args.quiet or not sys.stderr.isatty():
         yield None
         return
     from warehouse.render.progress import bar
 
-    with bar(what) as told:
-        yield told
+    with bar(what) as draw:
+        yield draw
 
 
 @contextmanager
 def patience(args: argparse.Namespace) -> Iterator[Waiting | None]:
     """Shows after a second, on a terminal only, that something still runs and how far it is; wiped away at the end."""
-    if getattr(args, "quiet", False) or not sys.stderr.isatty():
+    if args.quiet or not sys.stderr.isatty():
         yield None
         return
     from warehouse.render.progress import clock
@@ -55,5 +55,5 @@ def patience(args: argparse.Namespace) -> Iterator[Waiting | None]:
 
 def coloured(args: argparse.Namespace) -> bool:
     """Whether standard output takes colours."""
-    wanted = not getattr(args, "no_color", False) and not os.environ.get("NO_COLOR")
+    wanted = not args.no_color and not os.environ.get("NO_COLOR")
     return wanted and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

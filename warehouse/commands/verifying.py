@@ -1,4 +1,4 @@
-"""The command `verify`: results of the past args once more."""
+"""The command `verify`: whether saved results still reproduce."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def verify(args: argparse.Namespace) -> int:
     claimed = [claim for named in args.results for claim in claims(*_read(named))]
     with open_session(args) as session:
         coming = (verified(claim, session) for claim in claimed)
-        found: list[Finding] = []
+        findings: list[Finding] = []
         while (finding := next_of(args, session, coming)) is not None:
-            found.append(finding)
-    show(args, _result(found))
-    return DONE if all(finding.verdict == "same" for finding in found) else WRONG
+            findings.append(finding)
+    show(args, _result(findings))
+    return DONE if all(finding.verdict == "same" for finding in findings) else WRONG
 
 
 def _read(named: str) -> tuple[str, str]:
@@ -51,12 +51,12 @@ def _read(named: str) -> tuple[str, str]:
         raise DataError((Fault(named, None, f"cannot be read: {reason}"),)) from None
 
 
-def _result(found: list[Finding]) -> Result:
+def _result(findings: list[Finding]) -> Result:
     columns = (Column("result", "text"), Column("statement", "text"), Column("numbers", "text"))
-    rows = tuple((finding.claim.source, finding.claim.statement, finding.verdict) for finding in found)
+    rows = tuple((finding.claim.source, finding.claim.statement, finding.verdict) for finding in findings)
     notes = tuple(
-        f"{finding.claim.source}: {reason}" if len(found) > 1 else reason
-        for finding in found
+        f"{finding.claim.source}: {reason}" if len(findings) > 1 else reason
+        for finding in findings
         for reason in finding.reasons
     )
     return Result("verify", "", "verify", Table(columns, rows), notes=notes)

@@ -33,9 +33,11 @@ def export(args: argparse.Namespace) -> int:
 
     with _opened(path_of(args)) as database, patience(args) as waiting:
         written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
-    for each in written:
-        how = f"--as {each.form.name}{' --simulated' if each.simulated else ''}"
-        note(args, f"{each.file}: {each.rows:,}{' simulated' if each.simulated else ''} rows, for load {how}")
+    for exported in written:
+        how = f"--as {exported.form.name}{' --simulated' if exported.simulated else ''}"
+        note(
+            args, f"{exported.file}: {exported.rows:,}{' simulated' if exported.simulated else ''} rows, for load {how}"
+        )
     if not written:
         note(args, "there are no rows to export")
     return DONE

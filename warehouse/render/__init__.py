@@ -142,7 +142,7 @@ def render_all(results: Sequence[Result], format: str, style: Style) -> str | by
 
         return workbook(results, style)
     known = _named(format)
-    return known.whole(results, style) if known.whole else "".join(known.draw(each, style) for each in results)
+    return known.whole(results, style) if known.whole else "".join(known.draw(result, style) for result in results)
 
 
 def format_for(suffix: str) -> str | None:
@@ -154,4 +154,4 @@ def format_for(suffix: str) -> str | None:
 
 
 def _named(format: str) -> Format:
-    return {each.name: each for each in FORMATS}[format]
+    return {known.name: known for known in FORMATS}[format]

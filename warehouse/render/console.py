@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warehouse.render.rectangle import LEGEND, Sheet, sheets
+from warehouse.render.rectangle import Rectangle, rectangles
 from warehouse.render.style import Style, clean
 from warehouse.results import Result
 
@@ -25,22 +25,22 @@ def table(result: Result, style: Style) -> str:
         from warehouse.render.screen import picture
 
         return printed(picture(result.chart, style), style, style.width)
-    drawn = sheets(result, style)
+    drawn = rectangles(result, style)
     parts: list[Text | Table] = []
     if result.caption:
         parts.append(Text(clean(result.caption), style="bold"))
-    for sheet in drawn:
+    for rectangle in drawn:
         if len(parts) > 1:
             parts.append(Text())
-        if sheet.title and len(drawn) > 1:
-            parts.append(Text(clean(sheet.title), style="italic"))
-        parts.append(_grid(sheet) if sheet.rows else Text("(no rows)", style="dim"))
-        if len(sheet.rows) > MOST_ROWS:
-            left = len(sheet.rows) - MOST_ROWS
+        if rectangle.title:
+            parts.append(Text(clean(rectangle.title), style="italic"))
+        parts.append(_grid(rectangle) if rectangle.rows else Text("(no rows)", style="dim"))
+        if len(rectangle.rows) > MOST_ROWS:
+            left = len(rectangle.rows) - MOST_ROWS
             parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
-    if result.triangle and drawn[0].title:
-        parts.append(Text(LEGEND, style="dim"))
-    return printed(parts, style, max(style.width, max(sheet.width for sheet in drawn) + 4))
+    if drawn[0].legend:
+        parts.append(Text(drawn[0].legend, style="dim"))
+    return printed(parts, style, max(style.width, max(rectangle.width for rectangle in drawn) + 4))
 
 
 def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
@@ -62,13 +62,13 @@ def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def _grid(sheet: Sheet) -> Table:
-    left = (sheet.gap - 1) // 2
-    padding = (0, sheet.gap - 1 - left, 0, left)
+def _grid(rectangle: Rectangle) -> Table:
+    left = (rectangle.gap - 1) // 2
+    padding = (0, rectangle.gap - 1 - left, 0, left)
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=padding)
-    for heading, numeric, limit in zip(sheet.headings, sheet.numeric, sheet.limits, strict=True):
+    for heading, numeric, limit in zip(rectangle.headings, rectangle.numeric, rectangle.limits, strict=True):
         shown = Text("\n".join(clean(line) for line in heading.split("\n")))
         grid.add_column(shown, justify="right" if numeric else "left", min_width=limit, max_width=limit)
-    for row in sheet.rows[:MOST_ROWS]:
+    for row in rectangle.rows[:MOST_ROWS]:
         grid.add_row(*(Text(text) for text in row))
     return grid

@@ -22,7 +22,7 @@ def check(path: Path, format: str | None, force: bool) -> str:
     if path.suffix.casefold() != WORKBOOK and format is not None:
         wanted = format
     if wanted is None:
-        endings = ", ".join([*(each.suffix for each in FORMATS), WORKBOOK])
+        endings = ", ".join([*(known.suffix for known in FORMATS), WORKBOOK])
         raise fault(path, f"has no ending that names a format; there are {endings}")
     check_free(path, force)
     return wanted
@@ -60,9 +60,9 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
     except OSError as error:
         raise fault(path, f"cannot be written: {(error.strerror or 'no reason is known').lower()}") from None
     finally:
-        for each in new.values():
+        for unfinished in new.values():
             with suppress(OSError):
-                each.unlink()
+                unfinished.unlink()
 
 
 def fault(path: Path, message: str) -> DataError:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from warehouse.render.rectangle import LEGEND, Sheet, unbounded_sheets
+from warehouse.render.rectangle import Rectangle, notes_below, unbounded_rectangles
 from warehouse.render.style import UNDEFINED, Style, clean, width
 from warehouse.results import Result
 
@@ -25,27 +25,36 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 
 def markdown(result: Result, style: Style) -> str:
     """The caption, a table with aligned columns or more than one, and the notes as a list."""
-    drawn = unbounded_sheets(result, style)
-    blocks = [f"**{escaped(result.caption)}**"] if result.caption else []
-    for sheet in drawn:
-        if sheet.title and len(drawn) > 1:
-            blocks.append(f"*{escaped(sheet.title)}*")
-        blocks.append(grid(sheet))
-    notes = [escaped(note) for note in ((LEGEND,) if result.triangle else ()) + result.notes]
-    if notes:
-        blocks.append("\n".join(f"- {note}" for note in notes))
-    return "\n\n".join(blocks) + "\n\n"
+    caption = f"**{escaped(result.caption)}**" if result.caption else ""
+    blocks = (caption, *grids(result, style), listed(notes_below(result)))
+    return "\n\n".join(filter(None, blocks)) + "\n\n"
 
 
-def grid(sheet: Sheet) -> str:
+def grids(result: Result, style: Style) -> list[str]:
+    """The tables of a result, each below its title where there are several."""
+    blocks: list[str] = []
+    for rectangle in unbounded_rectangles(result, style):
+        if rectangle.title:
+            blocks.append(f"*{escaped(rectangle.title)}*")
+        blocks.append(grid(rectangle))
+    return blocks
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts as a list, a line each."""
+    return "\n".join(f"- {escaped(text)}" for text in texts)
+
+
+def grid(rectangle: Rectangle) -> str:
     # No format for tables in Markdown has two lines of headings.
-    lines = [[escaped(heading.replace("\n", " ").rstrip()) for heading in sheet.headings]]
-    lines += [[escaped(text.rstrip()) for text in row] for row in sheet.rows]
+    lines = [[escaped(heading.replace("\n", " ").rstrip()) for heading in rectangle.headings]]
+    lines += [[escaped(text.rstrip()) for text in row] for row in rectangle.rows]
     sizes = [max(3, *map(width, column)) for column in zip(*lines, strict=True)]
     rule = [
-        "-" * (size - 1) + ":" if numeric else "-" * size for size, numeric in zip(sizes, sheet.numeric, strict=True)
+        "-" * (size - 1) + ":" if numeric else "-" * size
+        for size, numeric in zip(sizes, rectangle.numeric, strict=True)
     ]
-    return "\n".join(_bars(_padded(line, sizes, sheet.numeric)) for line in [lines[0], rule, *lines[1:]])
+    return "\n".join(_bars(_padded(line, sizes, rectangle.numeric)) for line in [lines[0], rule, *lines[1:]])
 
 
 def _padded(line: Sequence[str], sizes: Sequence[int], numeric: Sequence[bool]) -> list[str]:
@@ -85,42 +94,42 @@ _SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
 
 def latex(result: Result, style: Style) -> str:
     """A `table` of the package booktabs, with the caption and the notes; the signature is a comment before it."""
-    drawn = unbounded_sheets(result, style)
+    drawn = unbounded_rectangles(result, style)
     lines = [f"% {clean(result.signature)}", r"% \usepackage{booktabs}", r"\begin{table}[htbp]", r"\centering"]
     if result.caption:
         lines.append(rf"\caption{{{typeset(result.caption)}}}")
-    if max(len(sheet.headings) for sheet in drawn) > CROWDED:
+    if max(len(rectangle.headings) for rectangle in drawn) > CROWDED:
         lines.append(r"\footnotesize\setlength{\tabcolsep}{3pt}")
-    for sheet in drawn:
-        if sheet is not drawn[0]:
+    for rectangle in drawn:
+        if rectangle is not drawn[0]:
             lines.append(r"\par\medskip")
-        if sheet.title and len(drawn) > 1:
-            lines.append(rf"\textit{{{typeset(sheet.title)}}}\par\smallskip")
-        lines += _tabular(sheet)
-    for note in ((LEGEND,) if result.triangle else ()) + result.notes:
+        if rectangle.title:
+            lines.append(rf"\textit{{{typeset(rectangle.title)}}}\par\smallskip")
+        lines += _tabular(rectangle)
+    for note in notes_below(result):
         lines.append(rf"\par\smallskip{{\footnotesize {typeset(note)}\par}}")
     if any(_BEYOND_LATIN.search(line) for line in lines[1:]):
         lines.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
     return "\n".join([*lines, r"\end{table}"]) + "\n\n"
 
 
-def _tabular(sheet: Sheet) -> list[str]:
+def _tabular(rectangle: Rectangle) -> list[str]:
     rows = [
-        " & ".join(latex_cell(sheet, place, text) for place, text in enumerate(row)).rstrip() + r" \\"
-        for row in sheet.rows
+        " & ".join(latex_cell(rectangle, place, text) for place, text in enumerate(row)).rstrip() + r" \\"
+        for row in rectangle.rows
     ]
-    columns = "".join("r" if numeric else "l" for numeric in sheet.numeric)
-    return [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *heads(sheet), r"\midrule", *rows, r"\bottomrule",
+    columns = "".join("r" if numeric else "l" for numeric in rectangle.numeric)
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *heads(rectangle), r"\midrule", *rows, r"\bottomrule",
             r"\end{tabular}"]  # fmt: skip
 
 
-def heads(sheet: Sheet) -> list[str]:
+def heads(rectangle: Rectangle) -> list[str]:
     """One line of headings; above it the test sets, each over its columns, where they stand side by side."""
-    lower = " & ".join(typeset(heading.split("\n")[-1].rstrip()) for heading in sheet.headings) + r" \\"
-    if not any("\n" in heading for heading in sheet.headings):
+    lower = " & ".join(typeset(heading.split("\n")[-1].rstrip()) for heading in rectangle.headings) + r" \\"
+    if not any("\n" in heading for heading in rectangle.headings):
         return [lower]
     above, rules = [], []
-    for head, places in spans(sheet.headings):
+    for head, places in spans(rectangle.headings):
         above.append(rf"\multicolumn{{{len(places)}}}{{c}}{{{typeset(head)}}}" if head else "")
         if head:
             rules.append(rf"\cmidrule(lr){{{places[0] + 1}-{places[-1] + 1}}}")
@@ -130,17 +139,17 @@ def heads(sheet: Sheet) -> list[str]:
 def spans(headings: Sequence[str]) -> list[tuple[str, list[int]]]:
     """The first lines of headings of two lines, each with the places it stands over; others are one at a time."""
     heads = [heading.partition("\n")[0] if "\n" in heading else "" for heading in headings]
-    found: list[tuple[str, list[int]]] = []
+    heads_with_places: list[tuple[str, list[int]]] = []
     for head, group in groupby(range(len(heads)), key=heads.__getitem__):
         places = list(group)
-        found += [(head, places)] if head else [("", [place]) for place in places]
-    return found
+        heads_with_places += [(head, places)] if head else [("", [place]) for place in places]
+    return heads_with_places
 
 
-def latex_cell(sheet: Sheet, place: int, text: str) -> str:
-    if place in sheet.spaced:
+def latex_cell(rectangle: Rectangle, place: int, text: str) -> str:
+    if place in rectangle.spaced:
         return rf"\texttt{{{text.rstrip().replace(' ', '~')}}}" if text.strip() else ""
-    return _figure(text) if sheet.numeric[place] else typeset(text)
+    return _figure(text) if rectangle.numeric[place] else typeset(text)
 
 
 def _figure(text: str) -> str:
@@ -150,7 +159,7 @@ def _figure(text: str) -> str:
         return "--"
     if text.endswith(("*", "?")):
         return _figure(text[:-1]) + rf"\rlap{{{text[-1]}}}"
-    text = _SCIENTIFIC.sub(lambda found: rf"${found[1]}\times10^{{{int(found[2])}}}$", text)
+    text = _SCIENTIFIC.sub(lambda number: rf"${number[1]}\times10^{{{int(number[2])}}}$", text)
     return re.sub(r"^[-+<]", r"$\g<0>$", text) if not text.endswith("$") else text
 
 

@@ -44,14 +44,14 @@ def in_order(pdf: bytes) -> bytes:
             left = _referred(objects[number].dictionary) + left
 
     def renumbered(text: bytes) -> bytes:
-        return _REFERENCE.sub(lambda found: b"%d 0 R" % order[int(found[1])], text)
+        return _REFERENCE.sub(lambda reference: b"%d 0 R" % order[int(reference[1])], text)
 
     written = pdf[: min(_offsets(table))]
     offsets = []
     for number, new in order.items():
         offsets.append(len(written))
-        each = objects[number]
-        written += b"%d 0 obj\n%s%s\n\n" % (new, renumbered(each.dictionary), each.stream)
+        content = objects[number]
+        written += b"%d 0 obj\n%s%s\n\n" % (new, renumbered(content.dictionary), content.stream)
     entries = [b"0000000000 65535 f\r\n", *(b"%010d 00000 n\r\n" % offset for offset in offsets)]
     size = len(entries)
     trailer = re.sub(rb"/Size \d+", b"/Size %d" % size, renumbered(trailer))
@@ -67,12 +67,12 @@ def _offsets(table: re.Match[bytes]) -> list[int]:
 def _objects(pdf: bytes, table: re.Match[bytes]) -> dict[int, _Object]:
     offsets = _offsets(table)
     ends = dict(zip(sorted(offsets), [*sorted(offsets)[1:], table.start()], strict=True))
-    found = {}
+    objects = {}
     for number, start in enumerate(offsets, 1):
         content = pdf[start : ends[start]].rstrip().removeprefix(b"%d 0 obj\n" % number)
         dictionary, stream, data = content.partition(b"\nstream\n")
-        found[number] = _Object(_NAMED.sub(_sorted, dictionary), stream + data)
-    return found
+        objects[number] = _Object(_NAMED.sub(_sorted, dictionary), stream + data)
+    return objects
 
 
 def _sorted(lines: re.Match[bytes]) -> bytes:

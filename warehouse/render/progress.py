@@ -17,7 +17,7 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
     began = time.monotonic()
     drawn = False
 
-    def told(share: float) -> None:
+    def draw(share: float) -> None:
         nonlocal drawn
         if time.monotonic() - began < PATIENCE:
             return
@@ -26,7 +26,7 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
         sys.stderr.flush()
 
     try:
-        yield told
+        yield draw
     finally:
         if drawn:
             _wipe()
@@ -35,14 +35,14 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
 class Waiting:
     """What is shown while something runs: the seconds, and a bar as soon as it is known what share is done.
 
-    `told` may be called from another thread; only `tick` draws.
+    `progress` may be called from another thread; only `tick` draws.
     """
 
     def __init__(self) -> None:
         self._share: float | None = None
         self._drawn = ""
 
-    def told(self, share: float) -> None:
+    def progress(self, share: float) -> None:
         """The share done, from 0 to 1."""
         self._share = share
 

@@ -24,7 +24,7 @@ GAP, TIGHT = 3, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Rectangle:
     """Headings, of one or two lines, rows of texts, for each column whether it is a number, and how wide it may be.
 
     A text that is wider than its column is broken into lines; nothing else is. In the columns `spaced` blanks are
@@ -37,7 +37,10 @@ class Sheet:
     limits: tuple[int, ...]
     gap: int = GAP
     title: str = ""
+    """What tells it from others of the same result; empty where it is alone."""
     spaced: frozenset[int] = frozenset()
+    legend: str = ""
+    """What the marks in it mean."""
 
     @property
     def width(self) -> int:
@@ -45,15 +48,15 @@ class Sheet:
         return sum(self.limits) + self.gap * (len(self.limits) - 1)
 
 
-def sheets(result: Result, style: Style) -> list[Sheet]:
+def rectangles(result: Result, style: Style) -> list[Rectangle]:
     """The rectangles for a result, in the width there is if breaking texts, moving columns together and shortening
     names can do it, in this order. A summary is a rectangle of its own.
     """
     if result.triangle:
-        triangles = [_packed(each) for each in triangle_sheets(result.table, result.triangle, style)]
-        if all(each.width <= style.width for each in triangles):
+        triangles = [_packed(triangle) for triangle in unbounded_rectangles(result, style)]
+        if all(triangle.width <= style.width for triangle in triangles):
             return triangles
-    return [_sheet(table, style) for table in tables(result)]
+    return [_rectangle(table, style) for table in tables(result)]
 
 
 def tables(result: Result) -> list[Table]:
@@ -62,7 +65,7 @@ def tables(result: Result) -> list[Table]:
     return [first, _shown(result.summary_table)] if result.summary_table.rows else [first]
 
 
-def _sheet(table: Table, style: Style) -> Sheet:
+def _rectangle(table: Table, style: Style) -> Rectangle:
     headings = tuple(column.heading or column.name for column in table.columns)
     rows = [
         tuple(cell(column.kind, value, style.digits) for column, value in zip(table.columns, row, strict=True))
@@ -80,7 +83,7 @@ def _sheet(table: Table, style: Style) -> Sheet:
         gap -= 1
     names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
     _narrowed(limits, names, SHORTEST, over)
-    return Sheet(
+    return Rectangle(
         headings=headings,
         rows=tuple(
             tuple(middle(text, limits[place]) if place in names else text for place, text in enumerate(row))
@@ -98,10 +101,11 @@ def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -
     for place, column in enumerate(columns):
         if column.kind == "letters":
             known = sorted(
-                {letter for row in rows for letter in row[place].split()}, key=lambda each: (len(each), each)
+                {letter for row in rows for letter in row[place].split()}, key=lambda letter: (len(letter), letter)
             )
             drawn = [
-                " ".join(each if each in row[place].split() else " " * len(each) for each in known) for row in rows
+                " ".join(letter if letter in row[place].split() else " " * len(letter) for letter in known)
+                for row in rows
             ]
             rows = [(*row[:place], text, *row[place + 1 :]) for row, text in zip(rows, drawn, strict=True)]
     return rows
@@ -114,16 +118,22 @@ LEGEND = "levels of significance; * different, ? undecided"
 """What the marks mean, as it stands below a triangle."""
 
 
-def unbounded_sheets(result: Result, style: Style) -> list[Sheet]:
+def unbounded_rectangles(result: Result, style: Style) -> list[Rectangle]:
     """The rectangles for a page, which is as wide as they are: nothing is shortened, and every level of a triangle is
     a cell of its own.
     """
     if result.triangle:
-        return triangle_sheets(result.table, result.triangle, style)
-    return sheets(result, replace(style, width=sys.maxsize))
+        triangles = triangle_rectangles(result.table, result.triangle, style)
+        return triangles if len(triangles) > 1 else [replace(triangle, title="") for triangle in triangles]
+    return rectangles(result, replace(style, width=sys.maxsize))
 
 
-def triangle_sheets(table: Table, how: Triangle, style: Style) -> list[Sheet]:
+def notes_below(result: Result) -> tuple[str, ...]:
+    """What stands below the rectangles of a result: what the marks of a triangle mean, and its notes."""
+    return ((LEGEND,) if result.triangle else ()) + result.notes
+
+
+def triangle_rectangles(table: Table, how: Triangle, style: Style) -> list[Rectangle]:
     """A triangle for each value of the `within` columns, the systems ranked by their value: place, system, value, and
     a column for each system but the last with the level of the two and its mark.
     """
@@ -138,7 +148,9 @@ LEVELS_FROM = 3
 """The column of a triangle in which the levels begin."""
 
 
-def _triangle(key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: CellKind, style: Style) -> Sheet:
+def _triangle(
+    key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: CellKind, style: Style
+) -> Rectangle:
     values: dict[Cell, Cell] = {}
     cells: dict[frozenset[Cell], str] = {}
     for row in rows:
@@ -159,10 +171,10 @@ def _triangle(key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle,
     limits = tuple(max(width(text) for text in column) for column in zip(headings, *lines, strict=True))
     numeric = (True, False, *(True for _ in ranked))
     title = ", ".join(str(part) for part in key)
-    return Sheet(headings, tuple(lines), numeric, limits, gap=1, title=title)
+    return Rectangle(headings, tuple(lines), numeric, limits, gap=1, title=title, legend=LEGEND)
 
 
-def _packed(triangle: Sheet) -> Sheet:
+def _packed(triangle: Rectangle) -> Rectangle:
     """The same with the levels of a line as one column: a mark between two of them is room enough."""
     size = max(len(text) for row in triangle.rows for text in row[LEVELS_FROM:])
 
@@ -171,7 +183,8 @@ def _packed(triangle: Sheet) -> Sheet:
 
     headings, rows = packed(triangle.headings), tuple(packed(row) for row in triangle.rows)
     limits = tuple(max(width(text) for text in column) for column in zip(headings, *rows, strict=True))
-    return Sheet(headings, rows, (*triangle.numeric[:LEVELS_FROM], False), limits, triangle.gap, triangle.title)
+    numeric = (*triangle.numeric[:LEVELS_FROM], False)
+    return replace(triangle, headings=headings, rows=rows, numeric=numeric, limits=limits)
 
 
 def _short_level(level: Cell, digits: int | None) -> str:
@@ -185,7 +198,7 @@ def _short_level(level: Cell, digits: int | None) -> str:
 def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> int:
     """Narrows the widest of some columns, again and again, and gives what is still too much."""
     while over > 0 and places:
-        place = max(places, key=lambda each: limits[each])
+        place = max(places, key=lambda column: limits[column])
         if limits[place] <= least:
             break
         limits[place] -= 1

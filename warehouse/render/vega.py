@@ -28,7 +28,7 @@ def svg(chart: Chart) -> str:
     drawn: str = _converter().vegalite_to_svg(spec(chart), allowed_base_urls=[])
     # vl-convert numbers clips through all pictures that a process makes; the same chart is to be the same text.
     numbers: dict[str, str] = {}
-    return re.sub(r"(?<=clip)\d+(?=[\")])", lambda found: numbers.setdefault(found[0], str(len(numbers))), drawn)
+    return re.sub(r"(?<=clip)\d+(?=[\")])", lambda clip: numbers.setdefault(clip[0], str(len(numbers))), drawn)
 
 
 def png(chart: Chart) -> bytes:
@@ -63,8 +63,8 @@ def _without_tags(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("<", _LESS_THAN)
     if isinstance(value, dict):
-        return {key: _without_tags(each) for key, each in value.items()}
-    return [_without_tags(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _without_tags(part) for key, part in value.items()}
+    return [_without_tags(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 FILES: dict[str, Callable[[Chart], str | bytes]] = {".svg": svg, ".png": png, ".pdf": pdf, ".html": page}

@@ -10,7 +10,7 @@ from html import escape
 from warehouse.charts import Chart
 from warehouse.faults import WarehouseError
 from warehouse.render.markup import spans
-from warehouse.render.rectangle import LEGEND, Sheet, unbounded_sheets
+from warehouse.render.rectangle import Rectangle, notes_below, unbounded_rectangles
 from warehouse.render.style import Style, clean
 from warehouse.results import Result
 
@@ -96,59 +96,57 @@ def _picture(chart: Chart) -> str:
 
 
 def _figure(result: Result, style: Style, *, sortable: bool) -> str:
-    drawn = unbounded_sheets(result, style)
     parts = [f'<figure class="evalhouse" title="{text(result.signature)}">']
     if result.caption:
         parts.append(f"<figcaption>{text(result.caption)}</figcaption>")
-    for sheet in drawn:
-        if sheet.title and len(drawn) > 1:
-            parts.append(f"<p>{text(sheet.title)}</p>")
+    for rectangle in unbounded_rectangles(result, style):
+        if rectangle.title:
+            parts.append(f"<p>{text(rectangle.title)}</p>")
         # A triangle has its order in its numbers; sorted, it would be none.
-        parts += ["<div>" + table(sheet, sortable=sortable and result.triangle is None) + "</div>"]
-    parts += [f"<p>{text(note)}</p>" for note in ((LEGEND,) if result.triangle else ()) + result.notes]
+        parts += ["<div>" + table(rectangle, sortable=sortable and result.triangle is None) + "</div>"]
+    parts += [f"<p>{text(note)}</p>" for note in notes_below(result)]
     return "\n".join([*parts, "</figure>\n"])
 
 
-def table(sheet: Sheet, *, sortable: bool, caption: str = "") -> str:
+def table(rectangle: Rectangle, *, sortable: bool, caption: str = "") -> str:
     """A rectangle as a table; the first column that is no number names the rows."""
     lines = ["<table>"]
     if caption:
         lines.append(f"<caption>{text(caption)}</caption>")
     lines.append("<thead>")
-    if any("\n" in heading for heading in sheet.headings):
+    if any("\n" in heading for heading in rectangle.headings):
         over = "".join(
             f'<th class="over" colspan="{len(places)}" scope="colgroup">{text(head)}</th>' if head else "<td></td>"
-            for head, places in spans(sheet.headings)
+            for head, places in spans(rectangle.headings)
         )
         lines.append(f"<tr>{over}</tr>")
-    heads = "".join(_head(sheet, place, heading, sortable) for place, heading in enumerate(sheet.headings))
+    heads = "".join(_head(rectangle, place, heading, sortable) for place, heading in enumerate(rectangle.headings))
     lines += [f"<tr>{heads}</tr>", "</thead>", "<tbody>"]
-    naming = sheet.numeric.index(False) if False in sheet.numeric else -1
-    for row in sheet.rows:
-        lines.append(
-            f"<tr>{''.join(_cell(sheet, place, each, place == naming) for place, each in enumerate(row))}</tr>"
-        )
+    naming = rectangle.numeric.index(False) if False in rectangle.numeric else -1
+    for row in rectangle.rows:
+        cells = "".join(_cell(rectangle, place, content, place == naming) for place, content in enumerate(row))
+        lines.append(f"<tr>{cells}</tr>")
     return "\n".join([*lines, "</tbody>", "</table>"])
 
 
-def _head(sheet: Sheet, place: int, heading: str, sortable: bool) -> str:
+def _head(rectangle: Rectangle, place: int, heading: str, sortable: bool) -> str:
     lower = text(heading.split("\n")[-1])
     if not lower.strip():
         return "<td></td>"
     inner = f'<button data-column="{place}">{lower}</button>' if sortable else lower
-    return f'<th scope="col"{_class(sheet, place)}>{inner}</th>'
+    return f'<th scope="col"{_class(rectangle, place)}>{inner}</th>'
 
 
-def _cell(sheet: Sheet, place: int, content: str, naming: bool) -> str:
+def _cell(rectangle: Rectangle, place: int, content: str, naming: bool) -> str:
     if naming:
-        return f'<th scope="row"{_class(sheet, place)}>{text(content)}</th>'
-    return f"<td{_class(sheet, place)}>{text(content)}</td>"
+        return f'<th scope="row"{_class(rectangle, place)}>{text(content)}</th>'
+    return f"<td{_class(rectangle, place)}>{text(content)}</td>"
 
 
-def _class(sheet: Sheet, place: int) -> str:
-    if place in sheet.spaced:
+def _class(rectangle: Rectangle, place: int) -> str:
+    if place in rectangle.spaced:
         return ' class="letters"'
-    return ' class="number"' if sheet.numeric[place] else ""
+    return ' class="number"' if rectangle.numeric[place] else ""
 
 
 def text(plain: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warehouse.faults import WarehouseError
-from warehouse.render.rectangle import LEGEND, tables, triangle_sheets
+from warehouse.render.rectangle import LEGEND, tables, triangle_rectangles
 from warehouse.render.style import Style, clean, width
 from warehouse.results import Cell, CellKind, Column, Result, Table
 
@@ -108,7 +108,7 @@ def _triangles(book: Any, formats: _Formats, name: str, result: Result, style: S
     sheet = book.add_worksheet(name)
     sheet.write_string(0, 0, LEGEND)
     line = _HEAD
-    for triangle in triangle_sheets(result.table, result.triangle, style) if result.triangle else ():
+    for triangle in triangle_rectangles(result.table, result.triangle, style) if result.triangle else ():
         sheet.write_string(line, 0, clean(triangle.title), formats.bold)
         for number, row in enumerate((triangle.headings, *triangle.rows), line + 1):
             for place, text in enumerate(row):

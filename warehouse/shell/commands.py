@@ -9,31 +9,48 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from warehouse.faults import DataError, Fault
 from warehouse.render import FORMATS, files
-
-if TYPE_CHECKING:
-    from warehouse.shell.repl import Shell
+from warehouse.results import Result
 
 MOST_DIGITS = 15
 
 
+class Console(Protocol):
+    """What a command sees and sets of the conversation that it is typed in."""
+
+    format: str
+    digits: int | None
+    timer: bool
+    output: tuple[Path, str] | None
+    gathered: list[Result]
+    last: Result | None
+    last_text: str
+    waiting: str
+
+    def say(self, text: str) -> None: ...
+    def statements(self, text: str, source: str | None = None, keep: bool = True) -> None: ...
+    def show(self, result: Result, format: str) -> None: ...
+    def open(self, path: Path) -> None: ...
+    def help(self, words: str) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
-class Command:
+class DotCommand:
     """A command: its name without the dot, what may follow, what it does. `choices` are what completion offers."""
 
     name: str
     follows: str
     meaning: str
-    run: Callable[[Shell, str], None]
+    run: Callable[[Console, str], None]
     choices: tuple[str, ...] = ()
 
 
-def run(shell: Shell, line: str) -> None:
+def run(console: Console, line: str) -> None:
     """Runs a line that begins with a dot. Raises QueryError if it is wrong."""
     name, _, rest = line.strip().removeprefix(".").partition(" ")
     known = {command.name: command for command in COMMANDS}
@@ -42,52 +59,52 @@ def run(shell: Shell, line: str) -> None:
         raise QueryError(f"there is no command .{name}", hints=hints(name, known, "commands"))
     if rest.strip() and not command.follows:
         raise QueryError(f".{command.name} stands alone")
-    command.run(shell, rest.strip())
+    command.run(console, rest.strip())
 
 
-def _format(shell: Shell, name: str) -> None:
+def _format(console: Console, name: str) -> None:
     if name:
-        known = [each.name for each in FORMATS]
+        known = [format.name for format in FORMATS]
         if name not in known:
             raise QueryError(f"there is no format '{name}'", hints=hints(name, known, "formats"))
-        shell.format = name
-    shell.say(f"format {shell.format}")
+        console.format = name
+    console.say(f"format {console.format}")
 
 
-def _digits(shell: Shell, number: str) -> None:
+def _digits(console: Console, number: str) -> None:
     if number:
         if not number.isdecimal() or int(number) > MOST_DIGITS:
             raise QueryError(f"'{number}' is no number of decimals from 0 to {MOST_DIGITS}")
-        shell.digits = int(number)
+        console.digits = int(number)
     else:
-        shell.digits = None
-    shell.say(f"digits {'as usual' if shell.digits is None else shell.digits}")
+        console.digits = None
+    console.say(f"digits {'as usual' if console.digits is None else console.digits}")
 
 
-def _timer(shell: Shell, state: str) -> None:
+def _timer(console: Console, state: str) -> None:
     if state not in ("", "on", "off"):
         raise QueryError(f"the timer is on or off, not '{state}'")
-    shell.timer = not shell.timer if not state else state == "on"
-    shell.say(f"timer {'on' if shell.timer else 'off'}")
+    console.timer = not console.timer if not state else state == "on"
+    console.say(f"timer {'on' if console.timer else 'off'}")
 
 
-def _output(shell: Shell, words: str) -> None:
+def _output(console: Console, words: str) -> None:
     names = _words(words)
     force = "--force" in names
     names = [name for name in names if name != "--force"]
     if len(names) > 1:
         raise QueryError(".output takes one file")
     if not names:
-        shell.output = None
-        shell.say("results are shown here")
+        console.output = None
+        console.say("results are shown here")
         return
     path = Path(names[0]).expanduser()
-    shell.output = (path, files.check(path, None if path.suffix else shell.format, force))
-    shell.gathered = []
-    shell.say(f"results go to {path}; .output alone brings them back")
+    console.output = (path, files.check(path, None if path.suffix else console.format, force))
+    console.gathered = []
+    console.say(f"results go to {path}; .output alone brings them back")
 
 
-def _read(shell: Shell, name: str) -> None:
+def _read(console: Console, name: str) -> None:
     names = _words(name)
     if len(names) != 1:
         raise QueryError(".read takes one file")
@@ -97,14 +114,14 @@ def _read(shell: Shell, name: str) -> None:
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or "cannot be read").lower() if isinstance(error, OSError) else "is not UTF-8"
         raise DataError((Fault(str(path), None, reason),)) from None
-    shell.statements(text, str(path))
+    console.statements(text, str(path))
 
 
-def _edit(shell: Shell, nothing: str) -> None:
+def _edit(console: Console, nothing: str) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "statement.eval"
-        file.write_text(shell.last_text + "\n", encoding="utf-8")
+        file.write_text(console.last_text + "\n", encoding="utf-8")
         try:
             status = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode
             text = file.read_text(encoding="utf-8").rstrip("\n")
@@ -112,22 +129,22 @@ def _edit(shell: Shell, nothing: str) -> None:
             raise QueryError(f"the editor '{editor}' cannot be run", hints=("$EDITOR names another",)) from None
     if status == 0:
         # What was edited waits for Enter: nothing runs that was not looked at once more.
-        shell.waiting = text
+        console.waiting = text
 
 
-def _last(shell: Shell, name: str) -> None:
-    if shell.last is None:
+def _last(console: Console, name: str) -> None:
+    if console.last is None:
         raise QueryError("there is no result yet")
-    known = [each.name for each in FORMATS]
+    known = [format.name for format in FORMATS]
     if name and name not in known:
         raise QueryError(f"there is no format '{name}'", hints=hints(name, known, "formats"))
-    shell.show(shell.last, name or shell.format)
+    console.show(console.last, name or console.format)
 
 
-def _explain(shell: Shell, nothing: str) -> None:
-    if shell.last is None:
+def _explain(console: Console, nothing: str) -> None:
+    if console.last is None:
         raise QueryError("there is no statement yet")
-    shell.statements(f"explain {shell.last.statement}", keep=False)
+    console.statements(f"explain {console.last.statement}", keep=False)
 
 
 _VIEWS = (
@@ -136,22 +153,22 @@ _VIEWS = (
 )
 
 
-def _tables(shell: Shell, nothing: str) -> None:
-    shell.statements(f'sql "{_VIEWS}"', keep=False)
+def _tables(console: Console, nothing: str) -> None:
+    console.statements(f'sql "{_VIEWS}"', keep=False)
 
 
-def _open(shell: Shell, name: str) -> None:
+def _open(console: Console, name: str) -> None:
     names = _words(name)
     if len(names) != 1:
         raise QueryError(".open takes one file")
-    shell.open(Path(names[0]).expanduser())
+    console.open(Path(names[0]).expanduser())
 
 
-def _help(shell: Shell, words: str) -> None:
-    shell.help(words)
+def _help(console: Console, words: str) -> None:
+    console.help(words)
 
 
-def _quit(shell: Shell, nothing: str) -> None:
+def _quit(console: Console, nothing: str) -> None:
     raise EOFError
 
 
@@ -162,19 +179,19 @@ def _words(text: str) -> list[str]:
         raise QueryError("a quote is not closed") from None
 
 
-_FORMAT_NAMES = tuple(each.name for each in FORMATS)
+_FORMAT_NAMES = tuple(format.name for format in FORMATS)
 
-COMMANDS: tuple[Command, ...] = (
-    Command("format", "NAME", f"how results are shown: {', '.join(_FORMAT_NAMES)}", _format, _FORMAT_NAMES),
-    Command("digits", "N", "decimals of numbers; without N the usual ones", _digits),
-    Command("timer", "on|off", "how long each statement takes", _timer, ("on", "off")),
-    Command("output", "FILE", "results into a file, in the format of its ending; without FILE back here", _output),
-    Command("read", "FILE", "runs a file of statements", _read),
-    Command("edit", "", "the last statement in $EDITOR, then back here to be run", _edit),
-    Command("last", "FORMAT", "the last result once more, in another format; nothing runs", _last, _FORMAT_NAMES),
-    Command("explain", "", "how the last question was answered", _explain),
-    Command("tables", "", "the views that sql can ask", _tables),
-    Command("open", "FILE", "another warehouse", _open),
-    Command("help", "WORD", "this, or more of a word", _help),
-    Command("quit", "", "leaves, as Ctrl-D does", _quit),
+COMMANDS: tuple[DotCommand, ...] = (
+    DotCommand("format", "NAME", f"how results are shown: {', '.join(_FORMAT_NAMES)}", _format, _FORMAT_NAMES),
+    DotCommand("digits", "N", "decimals of numbers; without N the usual ones", _digits),
+    DotCommand("timer", "on|off", "how long each statement takes", _timer, ("on", "off")),
+    DotCommand("output", "FILE", "results into a file, in the format of its ending; without FILE back here", _output),
+    DotCommand("read", "FILE", "runs a file of statements", _read),
+    DotCommand("edit", "", "the last statement in $EDITOR, then back here to be run", _edit),
+    DotCommand("last", "FORMAT", "the last result once more, in another format; nothing runs", _last, _FORMAT_NAMES),
+    DotCommand("explain", "", "how the last question was answered", _explain),
+    DotCommand("tables", "", "the views that sql can ask", _tables),
+    DotCommand("open", "FILE", "another warehouse", _open),
+    DotCommand("help", "WORD", "this, or more of a word", _help),
+    DotCommand("quit", "", "leaves, as Ctrl-D does", _quit),
 )

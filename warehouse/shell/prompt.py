@@ -186,8 +186,8 @@ class _Completer(Completer):
         # A menu that opens by itself where nothing was typed would take the arrow keys from the history.
         if not before.strip() and not complete_event.completion_requested:
             return
-        for each in self._complete(before):
-            yield Completion(each.text, each.start - len(before), display_meta=clean(each.meaning))
+        for candidate in self._complete(before):
+            yield Completion(candidate.text, candidate.start - len(before), display_meta=clean(candidate.meaning))
 
 
 class _Lexer(Lexer):
@@ -207,10 +207,10 @@ def _coloured(text: str, error: QueryError | None) -> list[StyleAndTextTuples]:
     if error is not None:
         for place in range(error.span.start, min(max(error.span.end, error.span.start + 1), len(text))):
             classes[place] = "class:mistake"
-    found: list[StyleAndTextTuples] = [[]]
+    rows: list[StyleAndTextTuples] = [[]]
     for sign, kind in zip(text, classes, strict=True):
         if sign == "\n":
-            found.append([])
+            rows.append([])
         else:
-            found[-1].append((kind, sign))
-    return found
+            rows[-1].append((kind, sign))
+    return rows

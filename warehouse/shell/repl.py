@@ -172,10 +172,10 @@ class Shell:
                 self._settle()
 
     def _run(self, work: Callable[[], Result | None]) -> Result | None:
-        told = self.typed and not self.quiet and sys.stderr.isatty()
-        if not told:
+        shown = self.typed and not self.quiet and sys.stderr.isatty()
+        if not shown:
             return interruptibly(work, self.session.interrupt)
-        with clock() as waiting, self.session.watched(waiting.told):
+        with clock() as waiting, self.session.watched(waiting.progress):
             return interruptibly(work, self.session.interrupt, waiting.tick)
 
     def _settle(self) -> None:
@@ -194,20 +194,22 @@ class Shell:
     def help(self, words: str) -> None:
         """Shows what is known of a word, or of everything."""
         if not words:
-            written = ((f".{each.name} {each.follows}".rstrip(), each.meaning) for each in commands.COMMANDS)
+            written = (
+                (f".{command.name} {command.follows}".rstrip(), command.meaning) for command in commands.COMMANDS
+            )
             self._page(help.overview(written) + "\n")
             return
         words = words.strip('"')
-        known = {each.name: each for each in commands.COMMANDS}
+        known = {command.name: command for command in commands.COMMANDS}
         if words.startswith(".") and words[1:] in known:
             command = known[words[1:]]
             self._page(f".{command.name} {command.follows}".rstrip() + f"\n  {command.meaning}\n")
             return
-        found = help.topic(words, self.session.catalog)
-        if found is None:
+        text = help.topic(words, self.session.catalog)
+        if text is None:
             self._err(f"error: {clean(help.unknown(words, self.session.catalog))}")
         else:
-            self._page(clean_lines(found) + "\n")
+            self._page(clean_lines(text) + "\n")
 
     # --- what is shown ------------------------------------------------------------------------------------------------
 
@@ -224,7 +226,7 @@ class Shell:
         """Shows a result in a format, and the notes that do not stand in it."""
         width = shutil.get_terminal_size((100, 24)).columns
         self._page(render(result, format, Style(self.digits, width, self.colour and sys.stdout.isatty())))
-        if not next(each for each in FORMATS if each.name == format).has_notes:
+        if not next(known for known in FORMATS if known.name == format).has_notes:
             for note in result.notes:
                 self.say(f"note: {note}")
 
@@ -279,9 +281,9 @@ def _of_commands(text: str) -> list[Candidate]:
     name, blank, rest = text.lstrip().removeprefix(".").partition(" ")
     start = len(text) - len(rest if blank else name) - (not blank)
     if not blank:
-        named = (each for each in commands.COMMANDS if each.name.startswith(name))
-        return [Candidate(f".{each.name}", each.meaning, start) for each in named]
-    choices = next((each.choices for each in commands.COMMANDS if each.name == name), ())
+        named = (command for command in commands.COMMANDS if command.name.startswith(name))
+        return [Candidate(f".{command.name}", command.meaning, start) for command in named]
+    choices = next((command.choices for command in commands.COMMANDS if command.name == name), ())
     return [Candidate(choice, "", start) for choice in choices if choice.startswith(rest)]
 
 

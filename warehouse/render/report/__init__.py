@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.render import files
-from warehouse.render.report.description import Asked, Passage, Piece, Report, Section, Source
+from warehouse.render.report.description import Passage, Piece, Report, ReportedStatement, Section, Source
 from warehouse.render.style import Style
 
-__all__ = ["REPORTS", "Asked", "Passage", "Piece", "Report", "Section", "Source", "check", "write"]
+__all__ = ["REPORTS", "Passage", "Piece", "Report", "ReportedStatement", "Section", "Source", "check", "write"]
 
 Files = dict[str, bytes]
 """The files of a report by their names: the report itself first, its pictures beside it."""
@@ -23,7 +23,7 @@ Draw = Callable[[Report, str, Style], Files]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ReportFormat:
     """What a report can be written as: the ending of its file, what that is, and what draws it."""
 
     suffix: str
@@ -52,12 +52,12 @@ def _typeset(report: Report, name: str, style: Style) -> Files:
     return draw(report, name, style)
 
 
-REPORTS: Mapping[str, Kind] = {
+REPORTS: Mapping[str, ReportFormat] = {
     kind.suffix: kind
     for kind in (
-        Kind(".html", "a page that needs nothing else", _page),
-        Kind(".md", "Markdown, with its pictures as SVG beside it", _plain),
-        Kind(".tex", "a LaTeX document, with its pictures as PDF beside it", _typeset),
+        ReportFormat(".html", "a page that needs nothing else", _page),
+        ReportFormat(".md", "Markdown, with its pictures as SVG beside it", _plain),
+        ReportFormat(".tex", "a LaTeX document, with its pictures as PDF beside it", _typeset),
     )
 }
 """By the ending of the file."""
@@ -76,7 +76,7 @@ def write(report: Report, path: Path, style: Style, force: bool) -> tuple[Path, 
     """
     drawn = REPORTS[path.suffix.casefold()].draw(report, path.name, style)
     contents = {path.with_name(name): content for name, content in drawn.items()}
-    for each in contents:
-        files.check_free(each, force)
+    for file in contents:
+        files.check_free(file, force)
     files.write_all(contents)
     return tuple(contents)

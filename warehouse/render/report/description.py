@@ -34,7 +34,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReportedStatement:
     """A statement, and what came of it: a result, an error as it is drawn with its caret, or neither where it only sets
     something. Those with something to show are numbered.
     """
@@ -58,7 +58,7 @@ class Asked:
         return self.result.caption or (f"{statement[:LONGEST_TITLE]}…" if len(statement) > LONGEST_TITLE else statement)
 
 
-Section = Passage | Asked
+Section = Passage | ReportedStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,14 @@ class Report:
     made: str
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def statements(self) -> tuple[ReportedStatement, ...]:
         """The statements, in their order."""
-        return tuple(section for section in self.sections if isinstance(section, Asked))
+        return tuple(section for section in self.sections if isinstance(section, ReportedStatement))
 
     @property
     def wrong(self) -> int:
         """How many statements are wrong."""
-        return sum(section.error is not None for section in self.asked)
+        return sum(section.error is not None for section in self.statements)
 
 
 def shortened(report: Report, longest: int = LONGEST) -> Report:

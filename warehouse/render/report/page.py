@@ -15,10 +15,10 @@ from importlib.resources import files as resources
 from warehouse.charts import Chart
 from warehouse.render.data import csv
 from warehouse.render.markup import latex
-from warehouse.render.rectangle import unbounded_sheets
-from warehouse.render.report.description import LONGEST, Asked, Passage, Piece, Report, shortened
-from warehouse.render.report.prose import Prose
-from warehouse.render.report.wording import NUMBERS, SOURCES, above, notes, provenance, seen, sources_sheet
+from warehouse.render.rectangle import unbounded_rectangles
+from warehouse.render.report.description import LONGEST, Piece, Report, ReportedStatement, shortened
+from warehouse.render.report.prose import MarkdownText, read_sections
+from warehouse.render.report.wording import NUMBERS, SOURCES, above, notes, provenance, seen, sources_rectangle
 from warehouse.render.style import Style
 from warehouse.render.web import SORTING, table, text
 from warehouse.results import Result
@@ -52,24 +52,21 @@ def _page(report: Report, style: Style) -> str:
     script = SORTING + _resource("page.js")
     headings: list[_Heading] = []
     body: list[str] = []
-    level = 1
-    for section in report.sections:
-        if isinstance(section, Passage):
-            prose = Prose(section.text, level)
-            level = prose.level
-            anchors = [f"part-{len(headings) + place}" for place in range(1, len(prose.headings) + 1)]
-            body.append(f'<div class="prose">\n{prose.html(anchors)}</div>')
+    for section, level in read_sections(report):
+        if isinstance(section, MarkdownText):
+            anchors = [f"part-{len(headings) + place}" for place in range(1, len(section.headings) + 1)]
+            body.append(f'<div class="prose">\n{section.html(anchors)}</div>')
             headings += [
-                _Heading(each, anchor, title) for (each, title), anchor in zip(prose.headings, anchors, strict=True)
+                _Heading(depth, anchor, title) for (depth, title), anchor in zip(section.headings, anchors, strict=True)
             ]
         else:
-            body.append(_asked(section, level + 1, style))
+            body.append(_statement(section, level + 1, style))
             if section.number is not None:
                 headings.append(_Heading(level + 1, f"result-{section.number}", f"{section.number} {section.title}"))
     headings.append(_Heading(2, "sources", SOURCES))
     copies = {
         str(section.number): {"csv": csv(section.result, style), "latex": latex(section.result, style)}
-        for section in report.asked
+        for section in report.statements
         if section.result is not None
     }
     parts = [
@@ -139,33 +136,33 @@ def _contents(headings: Sequence[_Heading]) -> str:
 # --- a statement and what came of it ----------------------------------------------------------------------------------
 
 
-def _asked(asked: Asked, level: int, style: Style) -> str:
-    query = f'<pre class="query"><code>{_highlighted(asked.pieces)}</code></pre>'
-    if asked.number is None:
+def _statement(statement: ReportedStatement, level: int, style: Style) -> str:
+    query = f'<pre class="query"><code>{_highlighted(statement.pieces)}</code></pre>'
+    if statement.number is None:
         return query
-    name = f"result-{asked.number}"
-    wrong = asked.result is None
-    heading = f'<a class="number" href="#{name}">{asked.number}</a> {text(asked.title)}'
+    name = f"result-{statement.number}"
+    wrong = statement.result is None
+    heading = f'<a class="number" href="#{name}">{statement.number}</a> {text(statement.title)}'
     parts = [
         f'<section class="{"wrong" if wrong else "result"}" id="{name}" aria-labelledby="{name}-title">',
         f'<h{level} id="{name}-title">{heading}</h{level}>',
         query,
     ]
-    if asked.result is None:
-        parts.append(f"<pre>{_lines(asked.error or '')}</pre>")
+    if statement.result is None:
+        parts.append(f"<pre>{_lines(statement.error or '')}</pre>")
     else:
-        parts += _answer(asked.result, asked, name, style)
+        parts += _answer(statement.result, statement, name, style)
     return "\n".join([*parts, "</section>"])
 
 
-def _answer(result: Result, asked: Asked, name: str, style: Style) -> list[str]:
+def _answer(result: Result, statement: ReportedStatement, name: str, style: Style) -> list[str]:
     tables = [
         '<div class="copying" hidden>',
-        *(f'<button type="button" data-copy="{kind}" data-of="{asked.number}">Copy {shown}</button>'
+        *(f'<button type="button" data-copy="{kind}" data-of="{statement.number}">Copy {shown}</button>'
           for kind, shown in (("csv", "CSV"), ("latex", "LaTeX"))),
         '<span role="status"></span>',
         "</div>",
-        *_tables(result, asked.title, style),
+        *_tables(result, statement.title, style),
     ]  # fmt: skip
     if result.chart is not None:
         picture = (
@@ -178,14 +175,14 @@ def _answer(result: Result, asked: Asked, name: str, style: Style) -> list[str]:
 
 
 def _tables(result: Result, title: str, style: Style) -> list[str]:
-    drawn = unbounded_sheets(result, style)
-    captions = [f"{title}: {sheet.title}" if sheet.title and len(drawn) > 1 else title for sheet in drawn]
+    drawn = unbounded_rectangles(result, style)
+    captions = [f"{title}: {rectangle.title}" if rectangle.title else title for rectangle in drawn]
     if result.summary_table.rows and len(drawn) > 1:
         captions[-1] = f"{title}: summary"
     # A triangle has its order in its numbers; sorted, it would be none.
     return [
-        f'<div class="table">{table(sheet, sortable=result.triangle is None, caption=caption)}</div>'
-        for sheet, caption in zip(drawn, captions, strict=True)
+        f'<div class="table">{table(rectangle, sortable=result.triangle is None, caption=caption)}</div>'
+        for rectangle, caption in zip(drawn, captions, strict=True)
     ]
 
 
@@ -224,5 +221,7 @@ def _sources(report: Report) -> str:
     for said in provenance(report):
         lines.append(f"<p>{text(said)}</p>")
     if report.sources:
-        lines.append(f'<div class="table">{table(sources_sheet(report.sources), sortable=True, caption=SOURCES)}</div>')
+        lines.append(
+            f'<div class="table">{table(sources_rectangle(report.sources), sortable=True, caption=SOURCES)}</div>'
+        )
     return "\n".join([*lines, "</section>"])

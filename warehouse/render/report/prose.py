@@ -5,20 +5,21 @@ languages is shown as it is written, and pictures from elsewhere are named, not 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from warehouse.render.markup import escaped, typeset
+from warehouse.render.report.description import Passage, Report, ReportedStatement
 from warehouse.render.style import clean
 
 HIGHEST, DEEPEST = 2, 4
 """Which levels headings of prose have, below the title of the report."""
 
 
-class Prose:
+class MarkdownText:
     """A passage that was read. Headings know their levels, which begin at HIGHEST and never leave one out."""
 
     def __init__(self, text: str, level: int = HIGHEST - 1) -> None:
@@ -57,8 +58,20 @@ class Prose:
         return _blocks(SyntaxTreeNode(self._tokens), _MARKDOWN)
 
 
+def read_sections(report: Report) -> Iterator[tuple[MarkdownText | ReportedStatement, int]]:
+    """The sections of a report, prose as Markdown that was read, each with the level of the last heading by then."""
+    level = HIGHEST - 1
+    for section in report.sections:
+        if isinstance(section, Passage):
+            prose = MarkdownText(section.text, level)
+            level = prose.level
+            yield prose, level
+        else:
+            yield section, level
+
+
 def _plain(children: Sequence[Token]) -> str:
-    return "".join(" " if each.type.endswith("break") else each.content for each in children)
+    return "".join(" " if child.type.endswith("break") else child.content for child in children)
 
 
 def _named(image: Token) -> str:
@@ -123,7 +136,7 @@ def _latex_link(node: SyntaxTreeNode) -> str:
 
 def latex_lines(text: str) -> str:
     """Lines as they are, in the letters of a typewriter; long ones are broken."""
-    lines = [re.sub("^ +", lambda found: "~" * len(found[0]), typeset_line(line)) for line in text.split("\n")]
+    lines = [re.sub("^ +", lambda blanks: "~" * len(blanks[0]), typeset_line(line)) for line in text.split("\n")]
     return "{\\raggedright\\ttfamily\\footnotesize\n" + "\\\\\n".join(lines) + "\n\\par}"
 
 
@@ -156,8 +169,8 @@ _BEGINS_A_BLOCK = re.compile(r"^(\s*)(?:(\d+)([.)])|([#+=:-]))", re.MULTILINE)
 
 
 def _markdown_paragraph(node: SyntaxTreeNode) -> str:
-    def harmless(found: re.Match[str]) -> str:
-        return f"{found[1]}{found[2]}\\{found[3]}" if found[2] else f"{found[1]}\\{found[4]}"
+    def harmless(start: re.Match[str]) -> str:
+        return f"{start[1]}{start[2]}\\{start[3]}" if start[2] else f"{start[1]}\\{start[4]}"
 
     return _BEGINS_A_BLOCK.sub(harmless, _inline(node.children[0], _MARKDOWN))
 

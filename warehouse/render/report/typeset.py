@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from html.entities import codepoint2name
 
 from warehouse.render.markup import heads, latex_cell, typeset
-from warehouse.render.rectangle import Sheet, unbounded_sheets
-from warehouse.render.report.description import Asked, Passage, Piece, Report, shortened
-from warehouse.render.report.prose import Prose, latex_lines
-from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, sources_sheet
+from warehouse.render.rectangle import Rectangle, unbounded_rectangles
+from warehouse.render.report.description import Piece, Report, ReportedStatement, shortened
+from warehouse.render.report.prose import MarkdownText, latex_lines, read_sections
+from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, sources_rectangle
 from warehouse.render.style import Style, clean
 
 TEXT_WIDTH = 470.0
@@ -65,14 +65,11 @@ def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
     report = shortened(report)
     pictures: dict[str, bytes] = {}
     body = [rf"{{\LARGE\bfseries {typeset(report.title)}\par}}", *map(typeset, above(report))]
-    level = 1
-    for section in report.sections:
-        if isinstance(section, Passage):
-            prose = Prose(section.text, level)
-            level = prose.level
-            body.append(prose.latex())
+    for section, _ in read_sections(report):
+        if isinstance(section, MarkdownText):
+            body.append(section.latex())
         else:
-            body += _asked(section, name, style, pictures)
+            body += _answered(section, name, style, pictures)
     body += _sources(report)
     text = "\n\n".join(body)
     preamble = _PREAMBLE.lstrip() % {"letters": _letters(text)}
@@ -80,24 +77,23 @@ def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
     return {name: document.encode(), **pictures}
 
 
-def _asked(asked: Asked, name: str, style: Style, pictures: dict[str, bytes]) -> list[str]:
-    parts = [rf"\answer{{{asked.number}}}{{{typeset(asked.title)}}}"] if asked.number is not None else []
-    parts.append(_statement(asked.pieces))
-    result = asked.result
+def _answered(statement: ReportedStatement, name: str, style: Style, pictures: dict[str, bytes]) -> list[str]:
+    parts = [rf"\answer{{{statement.number}}}{{{typeset(statement.title)}}}"] if statement.number is not None else []
+    parts.append(_statement(statement.pieces))
+    result = statement.result
     if result is None:
-        return [*parts, latex_lines("\n".join(map(clean, asked.error.split("\n"))))] if asked.error else parts
+        return [*parts, latex_lines("\n".join(map(clean, statement.error.split("\n"))))] if statement.error else parts
     if result.chart is not None:
         from warehouse.render.vega import pdf
 
-        picture = picture_name(name, asked.number, ".pdf")
+        picture = picture_name(name, statement.number, ".pdf")
         pictures[picture] = pdf(result.chart)
         parts.append(rf"\drawing{{{picture}}}")
     else:
-        drawn = unbounded_sheets(result, style)
-        for sheet in drawn:
-            if sheet.title and len(drawn) > 1:
-                parts.append(rf"\textit{{{typeset(sheet.title)}}}\nopagebreak")
-            parts.append(_table(sheet))
+        for rectangle in unbounded_rectangles(result, style):
+            if rectangle.title:
+                parts.append(rf"\textit{{{typeset(rectangle.title)}}}\nopagebreak")
+            parts.append(_table(rectangle))
     parts += [rf"{{\footnotesize {typeset(note)}\par}}" for note in notes(result)]
     return [*parts, rf"{{\raggedright\scriptsize Signature: \texttt{{{_breakable(result.signature)}}}\par}}"]
 
@@ -109,7 +105,7 @@ def _statement(pieces: Iterable[Piece]) -> str:
 
 def _piece(piece: Piece) -> str:
     first, *others = piece.text.split("\n")
-    indented = (re.sub("^ *", lambda found: "~" * len(found[0]), typeset(line)) for line in others)
+    indented = (re.sub("^ *", lambda blanks: "~" * len(blanks[0]), typeset(line)) for line in others)
     shown = "\\\\\n".join((typeset(first), *indented))
     return rf"\textbf{{{shown}}}" if piece.kind == "keyword" else shown
 
@@ -117,42 +113,44 @@ def _piece(piece: Piece) -> str:
 def _breakable(text: str) -> str:
     """A text in which a line may end behind every sign that is not within a number, and within a digest."""
     signs = re.sub(r"(?<=[=,;:/()_])(?<!\d,)(?![ {])", r"\\allowbreak{}", typeset(text))
-    return re.sub(r"\b[0-9a-f]{64}\b", lambda found: r"\allowbreak{}".join(re.findall(".{16}", found[0])), signs)
+    return re.sub(r"\b[0-9a-f]{64}\b", lambda digest: r"\allowbreak{}".join(re.findall(".{16}", digest[0])), signs)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(sheet: Sheet) -> str:
+def _table(rectangle: Rectangle) -> str:
     """A table that goes on over pages, in letters small enough for the page."""
-    size, widths = _fitted(sheet)
+    size, widths = _fitted(rectangle)
     columns = "".join(
         "r" if numeric else "l" if width is None else rf">{{\raggedright\arraybackslash}}p{{{width:.0f}pt}}"
-        for numeric, width in zip(sheet.numeric, widths, strict=True)
+        for numeric, width in zip(rectangle.numeric, widths, strict=True)
     )
-    rows = [" & ".join(latex_cell(sheet, place, text) if widths[place] is None else _breakable(text)
-                       for place, text in enumerate(row)).rstrip() + r" \\" for row in sheet.rows]  # fmt: skip
+    rows = [" & ".join(latex_cell(rectangle, place, text) if widths[place] is None else _breakable(text)
+                       for place, text in enumerate(row)).rstrip() + r" \\" for row in rectangle.rows]  # fmt: skip
     command, _, room = size
     return "\n".join(
         [rf"{{{command}\setlength{{\tabcolsep}}{{{room:g}pt}}", rf"\begin{{longtable}}{{{columns}}}", r"\toprule",
-         *heads(sheet), r"\midrule", r"\endhead", *rows, r"\bottomrule", r"\end{longtable}}"]
+         *heads(rectangle), r"\midrule", r"\endhead", *rows, r"\bottomrule", r"\end{longtable}}"]
     )  # fmt: skip
 
 
-def _fitted(sheet: Sheet) -> tuple[tuple[str, float, float], list[float | None]]:
+def _fitted(rectangle: Rectangle) -> tuple[tuple[str, float, float], list[float | None]]:
     """The letters for a table, and how wide the columns are that have to be broken."""
-    whole: list[float | None] = [None] * len(sheet.limits)
+    whole: list[float | None] = [None] * len(rectangle.limits)
     for size in SIZES[:3]:
-        if _width(sheet.limits, size) <= TEXT_WIDTH:
+        if _width(rectangle.limits, size) <= TEXT_WIDTH:
             return size, whole
-    wide = [place for place, limit in enumerate(sheet.limits)
-            if limit > BROKEN_FROM and not sheet.numeric[place] and place not in sheet.spaced]  # fmt: skip
+    wide = [place for place, limit in enumerate(rectangle.limits)
+            if limit > BROKEN_FROM and not rectangle.numeric[place] and place not in rectangle.spaced]  # fmt: skip
     for size in SIZES:
-        others = [0 if place in wide else limit for place, limit in enumerate(sheet.limits)]
+        others = [0 if place in wide else limit for place, limit in enumerate(rectangle.limits)]
         left = TEXT_WIDTH - _width(others, size)
         if wide and left >= len(wide) * BROKEN_FROM * LETTER * size[1]:
-            total = sum(sheet.limits[place] for place in wide)
-            return size, [left * limit / total if place in wide else None for place, limit in enumerate(sheet.limits)]
+            total = sum(rectangle.limits[place] for place in wide)
+            return size, [
+                left * limit / total if place in wide else None for place, limit in enumerate(rectangle.limits)
+            ]
         if not wide and left >= 0:
             return size, whole
     return SIZES[-1], whole
@@ -168,14 +166,14 @@ def _width(limits: Iterable[int], size: tuple[str, float, float]) -> float:
 def _sources(report: Report) -> list[str]:
     parts = [rf"\section*{{{SOURCES}}}", *(rf"{{\raggedright {_breakable(said)}\par}}" for said in provenance(report))]
     if report.sources:
-        parts.append(_table(sources_sheet(report.sources)))
+        parts.append(_table(sources_rectangle(report.sources)))
     return [*parts, f"{{\\small evalhouse {typeset(report.version)}\\par\n{typeset(report.made)}\\par}}"]
 
 
 def _letters(text: str) -> str:
     """How pdfLaTeX is to print the letters that it does not know: mathematics as such, others by their code."""
-    found = sorted({letter for letter in text if letter in _STRANGE_LATIN or not _KNOWN.match(letter)})
-    return "".join(f"  \\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{{_instead(letter)}}}\n" for letter in found)
+    unknown = sorted({letter for letter in text if letter in _STRANGE_LATIN or not _KNOWN.match(letter)})
+    return "".join(f"  \\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{{_instead(letter)}}}\n" for letter in unknown)
 
 
 def _instead(letter: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from warehouse.charts import Chart
-from warehouse.render.rectangle import LEGEND, Sheet
+from warehouse.render.rectangle import Rectangle, notes_below
 from warehouse.render.report.description import Report, Source
 from warehouse.results import Result
 
@@ -25,7 +25,7 @@ def above(report: Report) -> list[str]:
         said.append("Simulated data: some rows of this warehouse are simulated; captions of results on them say so.")
     if report.wrong:
         count = "1 statement was" if report.wrong == 1 else f"{report.wrong} statements were"
-        places = ", ".join(str(asked.number) for asked in report.asked if asked.error is not None)
+        places = ", ".join(str(statement.number) for statement in report.statements if statement.error is not None)
         said.append(f"{count} not answered: {places}.")
     return said
 
@@ -34,7 +34,7 @@ def notes(result: Result) -> tuple[str, ...]:
     """What stands below a result, but for what its picture says itself."""
     if result.chart is not None:
         return tuple(note for note in result.notes if note not in result.chart.notes)
-    return ((LEGEND,) if result.triangle else ()) + result.notes
+    return notes_below(result)
 
 
 def seen(chart: Chart) -> str:
@@ -53,21 +53,21 @@ def provenance(report: Report) -> list[str]:
     ]
 
 
-def sources_sheet(sources: Sequence[Source]) -> Sheet:
+def sources_rectangle(sources: Sequence[Source]) -> Rectangle:
     """The files as a table."""
     columns = (
-        ("import", [str(each.number) for each in sources]),
-        ("file", [each.name for each in sources]),
-        ("read as", [each.reader + (f" ({each.settings})" if each.settings else "") for each in sources]),
-        ("rows", [f"{each.rows:,}" for each in sources]),
-        ("simulated", ["yes" if each.simulated else "no" for each in sources]),
-        ("version", [each.version for each in sources]),
-        ("SHA-256", [each.sha256 for each in sources]),
+        ("import", [str(source.number) for source in sources]),
+        ("file", [source.name for source in sources]),
+        ("read as", [source.reader + (f" ({source.settings})" if source.settings else "") for source in sources]),
+        ("rows", [f"{source.rows:,}" for source in sources]),
+        ("simulated", ["yes" if source.simulated else "no" for source in sources]),
+        ("version", [source.version for source in sources]),
+        ("SHA-256", [source.sha256 for source in sources]),
     )
     headings = tuple(heading for heading, _ in columns)
     rows = tuple(zip(*(cells for _, cells in columns), strict=True))
     limits = tuple(max(len(heading), *map(len, cells)) for heading, cells in columns)
-    return Sheet(headings, rows, tuple(heading in ("import", "rows") for heading in headings), limits)
+    return Rectangle(headings, rows, tuple(heading in ("import", "rows") for heading in headings), limits)
 
 
 def picture_name(report_name: str, number: int | None, suffix: str) -> str:

@@ -20,11 +20,10 @@ def bars(panel: Panel, style: Style) -> list[Text]:
     columns = max(20, min(style.width - SCALE - 2, 100))
     canvas = Canvas(columns, ROWS)
     below = Canvas(columns, 1)
-    bins = [each for mark in panel.marks if isinstance(mark, Bins) for each in mark.bins]
-    rules = [mark for mark in panel.marks if isinstance(mark, Rule)]
+    bins = [bar for mark in panel.marks_of(Bins) for bar in mark.bins]
     for column in range(columns):
         at = panel.x.value((column + 0.5) / columns)
-        here = next((each for each in bins if each.low <= at < each.high), None)
+        here = next((bar for bar in bins if bar.low <= at < bar.high), None)
         if here is None:
             continue
         look = "bold yellow" if here.counted else "cyan"
@@ -36,7 +35,7 @@ def bars(panel: Panel, style: Style) -> list[Text]:
                 canvas.text(column, row, BLOCKS[part], look)
         if here.counted:
             below.text(column, 0, "━", look)
-    for rule in rules:
+    for rule in panel.marks_of(Rule):
         below.text(min(int(panel.x.share(rule.at) * columns), columns - 1), 0, "▲" if rule.label else "△", "bold")
     said = {min(int((1 - panel.y.share(value)) * ROWS), ROWS - 1): text for value, text in marked(panel.y, 4)}
     lines = [Text(f"{said.get(row, ''):>{SCALE}} ", "dim").append_text(line) for row, line in enumerate(canvas.lines())]

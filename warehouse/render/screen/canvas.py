@@ -42,6 +42,10 @@ class Canvas:
                 self._texts[column + 1, row] = ("", look)
             column += max(wide, 1)
 
+    def point(self, column: int, row: int, *, hollow: bool) -> None:
+        """A measured point, or a computed one, which is hollow."""
+        self.text(column, row, "○" if hollow else "●", "" if hollow else "bold cyan")
+
     def free(self, column: int, row: int, size: int) -> bool:
         """Whether no text stands at some characters of a row."""
         return not any((place, row) in self._texts for place in range(column, column + size))
@@ -80,11 +84,10 @@ def tick_line(axis: Axis, columns: int, indent: int) -> Text:
 
 def marked(axis: Axis, most: int) -> Iterable[tuple[float, str]]:
     """The ticks of an axis of numbers and what stands there."""
-    percent = axis.unit in ("proportion", "difference")
     for value in ticks(axis.low, axis.high, most, axis.log):
-        yield value, f"{100 * value if percent else value:,.6g}"
+        yield value, f"{100 * value if axis.in_percent else value:,.6g}"
 
 
 def unit_of(axis: Axis) -> str:
     """What an axis is called."""
-    return f"{axis.title} (%)" if axis.unit in ("proportion", "difference") else axis.title
+    return f"{axis.title} (%)" if axis.in_percent else axis.title

@@ -24,9 +24,10 @@ _DASHES = {"solid": (1, 0), "dashed": (4, 3), "dotted": (1, 3)}
 
 def plot(panel: Panel, style: Style) -> list[Text]:
     """The plane with its ticks; names for which there is no room stand in a line below, with their values."""
-    paths = [mark for mark in panel.marks if isinstance(mark, Path)]
-    starts = [middle(clean(path.start), LONGEST) for path in paths if path.start]
-    ends = [middle(clean(path.end), LONGEST) for path in paths if path.end]
+    paths = panel.marks_of(Path)
+    starts, ends = (
+        [middle(clean(name), LONGEST) for name, _ in named] for named in (panel.named_starts(), panel.named_ends())
+    )
     rows = max(ROWS, min(len(ends) + 1, 40))
     before = max(map(width, starts), default=0) + (1 if starts else 0)
     behind = max(map(width, ends), default=0) + (1 if ends else 0)
@@ -39,11 +40,11 @@ def plot(panel: Panel, style: Style) -> list[Text]:
         column, row = _label_of(path, _share(*path.points[-1], panel), canvas)
         if path.label and canvas.free(column, row, width(path.label)):
             canvas.text(column, row, path.label, "dim")
-    lines = _framed(panel, canvas, paths, before, behind)
+    lines = _framed(panel, canvas, before, behind)
     title = f"{unit_of(panel.y)} against {unit_of(panel.x)}" if not panel.x.nominal else unit_of(panel.y)
     below = []
     if left_out:
-        said = ", ".join(f"{clean(each.name)} ({_said(each, panel)})" for each in left_out)
+        said = ", ".join(f"{clean(point.name)} ({_said(point, panel)})" for point in left_out)
         below.append(Text(f"without a name above: {said}", "dim"))
     if panel.x.nominal:
         names = Canvas(before + SCALE + 1 + columns, 1)
@@ -91,52 +92,50 @@ def _label_of(path: Path, end: tuple[float, float], canvas: Canvas) -> tuple[int
 def _points(panel: Panel, canvas: Canvas) -> list[Point]:
     """Draws points and their names, and gives the measured points whose names found no place."""
     named: list[tuple[Point, Points, tuple[int, int]]] = []
-    for mark in (mark for mark in panel.marks if isinstance(mark, Points)):
-        for each in mark.points:
-            if not (panel.x.holds(each.x) and panel.y.holds(each.y)):
+    for mark in panel.marks_of(Points):
+        for point in mark.points:
+            if not (panel.x.holds(point.x) and panel.y.holds(point.y)):
                 continue
-            x, y = _share(each.x, each.y, panel)
+            x, y = _share(point.x, point.y, panel)
             at = min(int(x * canvas.columns), canvas.columns - 1), min(int(y * canvas.rows), canvas.rows - 1)
-            canvas.text(*at, "○" if mark.hollow else "●", "" if mark.hollow else "bold cyan")
+            canvas.point(*at, hollow=mark.hollow)
             if mark.labelled:
-                named.append((each, mark, at))
-    texts = [middle(clean(each.name), LONGEST) for each, _, _ in named]
+                named.append((point, mark, at))
+    texts = [middle(clean(point.name), LONGEST) for point, _, _ in named]
     centres = [(column + 0.5, row + 0.5) for _, _, (column, row) in named]
     area = (float(canvas.columns) + 0.5, float(canvas.rows))
     taken = []
-    for path in (mark for mark in panel.marks if isinstance(mark, Path) and mark.label):
+    for path in (path for path in panel.marks_of(Path) if path.label):
         column, row = _label_of(path, _share(*path.points[-1], panel), canvas)
         taken.append((column + 0.5, float(row), column + width(path.label) + 0.5, row + 1.0))
     sizes = [(float(width(text)), 1.0) for text in texts]
     placed = place(centres, sizes, area, 1.0, taken, reach=(1.0, 2.0))
     left_out = []
-    for (each, mark, _), text, label in zip(named, texts, placed, strict=True):
+    for (point, mark, _), text, label in zip(named, texts, placed, strict=True):
         if label is not None:
             canvas.text(int(label.x - 0.5), int(label.y), text, "dim" if mark.hollow else "")
         elif not mark.hollow:
-            left_out.append(each)
+            left_out.append(point)
     return left_out
 
 
-def _framed(panel: Panel, canvas: Canvas, paths: list[Path], before: int, behind: int) -> list[Text]:
+def _framed(panel: Panel, canvas: Canvas, before: int, behind: int) -> list[Text]:
     """The rows of a canvas with the numbers of the vertical axis, and the names before and behind its lines."""
     numbers = {
         min(int((1 - panel.y.share(value)) * canvas.rows), canvas.rows - 1): text
         for value, text in marked(panel.y, canvas.rows // 3)
     }
     sides = []
-    for which in ("start", "end"):
-        found: dict[int, str] = {}
-        named = [path for path in paths if getattr(path, which)]
-        ends = [path.points[0] if which == "start" else path.points[-1] for path in named]
-        wanted = [_share(x, y, panel)[1] * canvas.rows for x, y in ends]
+    for named in (panel.named_starts(), panel.named_ends()):
+        names: dict[int, str] = {}
+        wanted = [_share(*point, panel)[1] * canvas.rows for _, point in named]
         # In the order of the lines, which are whole numbers: rounding must not put two names into one.
-        for path, row in zip(named, spread_out(wanted, 1.0, 0.0, canvas.rows - 1.0), strict=True):
-            at = int(row + 1e-9)
-            while at in found and at < canvas.rows - 1:
+        for (name, _), place_of_name in zip(named, spread_out(wanted, 1.0, 0.0, canvas.rows - 1.0), strict=True):
+            at = int(place_of_name + 1e-9)
+            while at in names and at < canvas.rows - 1:
                 at += 1
-            found[at] = middle(clean(getattr(path, which)), LONGEST)
-        sides.append(found)
+            names[at] = middle(clean(name), LONGEST)
+        sides.append(names)
     lines = []
     for row, line in enumerate(canvas.lines()):
         start, end = (side.get(row, "") for side in sides)

@@ -17,7 +17,7 @@ LONGEST = 24
 
 def ladder(panel: Panel, style: Style) -> list[Text]:
     """A line a name: the name, its value, the dot with its interval, and the letters of its groups."""
-    values = {round(each.y): each.x for mark in panel.marks if isinstance(mark, Points) for each in mark.points}
+    values = {round(point.y): point.x for mark in panel.marks_of(Points) for point in mark.points}
     kind = "number" if panel.x.unit == "number" else "difference" if panel.x.unit == "difference" else "proportion"
     shown = [cell(kind, values.get(row), style.digits) for row in range(len(panel.y.names))]  # type: ignore[arg-type]
     letters = _letters(panel)
@@ -56,17 +56,14 @@ def _draw(panel: Panel, canvas: Canvas) -> None:
             for low, high, place in mark.spans:
                 start, end = column(low), column(high)
                 canvas.text(start, round(place), "├" + "─" * (end - start - 1) + "┤" if end > start else "│")
-    for mark in panel.marks:
-        if isinstance(mark, Points):
-            for each in mark.points:
-                canvas.text(
-                    column(each.x), round(each.y), "○" if mark.hollow else "●", "" if mark.hollow else "bold cyan"
-                )
+    for points in panel.marks_of(Points):
+        for point in points.points:
+            canvas.point(column(point.x), round(point.y), hollow=points.hollow)
 
 
 def _letters(panel: Panel) -> list[str]:
     """The letters of each row, each below its like; a bar where a group goes on below a row that is not of it."""
-    groups = next((mark.groups for mark in panel.marks if isinstance(mark, Brackets)), ())
+    groups = [group for mark in panel.marks_of(Brackets) for group in mark.groups]
     lines = []
     for row in range(len(panel.y.names)):
         parts = []

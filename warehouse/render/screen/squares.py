@@ -14,9 +14,7 @@ LEGEND = "■ different, ▒ undecided, · same"
 
 def squares(panel: Panel, style: Style) -> list[Text]:
     """A line a system, in the order of the ranking, with a sign for each better one; columns are numbered as lines."""
-    found = {
-        (each.row, each.column): each for mark in panel.marks if isinstance(mark, Squares) for each in mark.squares
-    }
+    known = {(square.row, square.column): square for mark in panel.marks_of(Squares) for square in mark.squares}
     count = len(panel.y.names)
     digits = len(str(count))
     longest = max(width(clean(name)) for name in panel.y.names)
@@ -28,8 +26,8 @@ def squares(panel: Panel, style: Style) -> list[Text]:
         text = middle(clean(name), names)
         line = Text(f"{row + 1:>{digits}} {text}{' ' * (names - width(text))} ")
         for column in range(row):
-            each = found.get((row, column))
-            sign, look = SIGNS[each.verdict] if each else (" ", "")
+            square = known.get((row, column))
+            sign, look = SIGNS[square.verdict] if square else (" ", "")
             line.append(sign.rjust(room), look)
         lines.append(line)
     return lines

@@ -107,5 +107,5 @@ def _panel(panel: Panel) -> Spec:
     if panel.title:
         title = clean(panel.title)
         drawn["title"] = {"text": title, "anchor": "start", "frame": "group", "fontSize": 12, "offset": 8}
-    found = next((mark.groups for mark in panel.marks if isinstance(mark, Brackets)), None)
-    return {"hconcat": [drawn, groups(found, panel, high)], "spacing": 8} if found else drawn
+    brackets = [bracket for mark in panel.marks_of(Brackets) for bracket in mark.groups]
+    return {"hconcat": [drawn, groups(brackets, panel, high)], "spacing": 8} if brackets else drawn

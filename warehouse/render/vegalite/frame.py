@@ -15,12 +15,12 @@ Pixels = tuple[float, float]
 
 def size(panel: Panel) -> Pixels:
     """How wide and how high the axes of a panel are, in points."""
-    if any(isinstance(mark, Squares) for mark in panel.marks):
+    if panel.marks_of(Squares):
         side = float(SQUARE * len(panel.y.names))
         return side, side
     if panel.y.nominal:
         return WIDE - 60.0, float(ROW * len(panel.y.names))
-    return float(WIDE), HIGH * (0.65 if any(isinstance(mark, Bins) for mark in panel.marks) else 1.0)
+    return float(WIDE), HIGH * (0.65 if panel.marks_of(Bins) else 1.0)
 
 
 def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", **encoding: Any) -> Spec:
@@ -30,7 +30,7 @@ def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", *
     both: Spec = {"y": {"field": "y", **channel(panel.y, across=False)}}
     if across is not None:
         both["x"] = {"field": "x", **channel(panel.x, across=True)}
-    both |= {each: {"field": each} for each in ("x2", "y2") if any(each in row for row in values)}
+    both |= {end: {"field": end} for end in ("x2", "y2") if any(end in row for row in values)}
     return {"data": {"values": list(values)}, "mark": {"clip": True, **mark}, "encoding": {**both, **encoding}}
 
 
@@ -52,10 +52,9 @@ def _of_names(axis: Axis, across: bool) -> Spec:
 
 
 def _of_numbers(axis: Axis) -> Spec:
-    percent = axis.unit in ("proportion", "difference")
-    times = " * 100" if percent else ""
+    times = " * 100" if axis.in_percent else ""
     shown: Spec = {
-        "title": f"{clean(axis.title)} (%)" if percent else clean(axis.title),
+        "title": f"{clean(axis.title)} (%)" if axis.in_percent else clean(axis.title),
         "values": list(ticks(axis.low, axis.high, log=axis.log)),
         "labelExpr": f"format(datum.value{times}, ',.4~f')",
         "grid": axis.unit != "count",

@@ -42,14 +42,14 @@ def short(name: str) -> str:
 
 def distinct(names: Sequence[str]) -> list[str]:
     """Names as they are shown, each once: two that look the same are numbered."""
-    found: dict[str, None] = {}
+    distinct_names: dict[str, None] = {}
     for name in names:
         shown, times = short(name), 1
-        while shown in found:
+        while shown in distinct_names:
             times += 1
             shown = f"{short(name)} ({times})"
-        found[shown] = None
-    return list(found)
+        distinct_names[shown] = None
+    return list(distinct_names)
 
 
 def extent(text: str) -> float:
@@ -61,4 +61,4 @@ def said(value: float, axis: Axis) -> str:
     """A number of an axis in words."""
     if axis.nominal:
         return clean(axis.names[round(value)])
-    return f"{100 * value:.2f}" if axis.unit in ("proportion", "difference") else f"{value:.4g}"
+    return f"{100 * value:.2f}" if axis.in_percent else f"{value:.4g}"

@@ -31,7 +31,7 @@ MARKS = {"different": "*", "undecided": "?", "same": ""}
 def layers(panel: Panel) -> list[Spec]:
     """The marks of a panel in their order; lines of one kind are one layer, which is drawn much sooner."""
     drawn: list[Spec] = []
-    paths = [mark for mark in panel.marks if isinstance(mark, Path)]
+    paths = panel.marks_of(Path)
     for faint in (True, False):
         drawn += _paths([path for path in paths if path.faint == faint], panel)
     for mark in panel.marks:
@@ -41,7 +41,9 @@ def layers(panel: Panel) -> list[Spec]:
 
 
 def _points(mark: Points, panel: Panel) -> list[Spec]:
-    values = [{"x": at(each.x, panel.x), "y": at(each.y, panel.y), **_tooltips(each, panel)} for each in mark.points]
+    values = [
+        {"x": at(point.x, panel.x), "y": at(point.y, panel.y), **_tooltips(point, panel)} for point in mark.points
+    ]
     if not values:
         return []
     looks: Spec = {"stroke": "white", "fill": BLUE, "size": 64}
@@ -61,7 +63,7 @@ def _tooltip_channel(panel: Panel) -> list[Spec]:
         shown.append({"field": "across", "title": clean(panel.x.title)})
     if not panel.y.nominal:
         shown.append({"field": "up", "title": clean(panel.y.title)})
-    return [{"type": "nominal", **each} for each in shown]
+    return [{"type": "nominal", **field} for field in shown]
 
 
 def _spans(mark: Spans, panel: Panel) -> list[Spec]:
@@ -101,9 +103,9 @@ def _bins(mark: Bins, panel: Panel) -> list[Spec]:
     drawn = []
     for counted, colour in ((False, "#9CC7E4"), (True, INK)):
         values = [
-            {"x": each.low, "x2": each.high, "y": each.count, "y2": 0, "shuffles": f"{each.count:,}"}
-            for each in mark.bins
-            if each.counted == counted and each.count
+            {"x": bar.low, "x2": bar.high, "y": bar.count, "y2": 0, "shuffles": f"{bar.count:,}"}
+            for bar in mark.bins
+            if bar.counted == counted and bar.count
         ]
         if values:
             looks = {"type": "rect", "color": colour, "stroke": "white", "strokeWidth": 0.4}
@@ -132,16 +134,16 @@ def _squares(mark: Squares, panel: Panel) -> list[Spec]:
     whole = [clean(name) for name in panel.y.names]
     values = [
         {
-            "x": names[each.column],
-            "y": names[each.row],
-            "text": _level(each.level) + MARKS[each.verdict],
-            "fill": FILLS[each.verdict],
-            "ink": INKS[each.verdict],
-            "name": f"{whole[each.column]} and {whole[each.row]}",
-            "p": f"{each.level:.4g}",
-            "verdict": each.verdict,
+            "x": names[square.column],
+            "y": names[square.row],
+            "text": _level(square.level) + MARKS[square.verdict],
+            "fill": FILLS[square.verdict],
+            "ink": INKS[square.verdict],
+            "name": f"{whole[square.column]} and {whole[square.row]}",
+            "p": f"{square.level:.4g}",
+            "verdict": square.verdict,
         }
-        for each in mark.squares
+        for square in mark.squares
     ]
     shown = [{"field": field, "type": "nominal"} for field in ("name", "p", "verdict")]
     rect = {"type": "rect", "stroke": "white", "strokeWidth": 1}
@@ -169,15 +171,17 @@ LAYERS: dict[type, Callable[[Any, Panel], list[Spec]]] = {
 }
 
 
-def groups(found: Sequence[Bracket], panel: Panel, high: float) -> Spec:
+def groups(brackets: Sequence[Bracket], panel: Panel, high: float) -> Spec:
     """A column a group beside a ranking: a dot at each member, joined by a bar."""
     names = distinct(panel.y.names)
-    letters = [group.letter for group in found]
+    letters = [group.letter for group in brackets]
     axis = {"orient": "top", "labelAngle": 0, "title": "groups", "domain": False, "ticks": False, "grid": False}
     across = {"field": "letter", "type": "nominal", "scale": {"domain": letters}, "sort": None, "axis": axis}
     down: Spec = {"field": "y", "type": "nominal", "scale": {"domain": names}, "sort": None, "axis": None}
-    bars = [{"letter": g.letter, "y": names[min(g.members)], "y2": names[max(g.members)]} for g in found]
-    dots = [{"letter": g.letter, "y": names[each]} for g in found for each in g.members]
+    bars = [
+        {"letter": group.letter, "y": names[min(group.members)], "y2": names[max(group.members)]} for group in brackets
+    ]
+    dots = [{"letter": group.letter, "y": names[place]} for group in brackets for place in group.members]
     return {
         "width": max(16 * len(letters), 44),
         "height": high,

@@ -22,13 +22,13 @@ DOT = 4.0
 
 def beside_points(panel: Panel) -> list[Spec]:
     """The names of labelled points; one for which there is no room is in the tooltip alone."""
-    marks = [mark for mark in panel.marks if isinstance(mark, Points) and mark.labelled]
-    labelled = [(each, mark) for mark in marks for each in mark.points]
+    marks = [mark for mark in panel.marks_of(Points) if mark.labelled]
+    labelled = [(point, mark) for mark in marks for point in mark.points]
     if not labelled:
         return []
     wide, high = size(panel)
-    pixels = [pixel(each.x, each.y, panel) for each, _ in labelled]
-    texts = [short(each.name) for each, _ in labelled]
+    pixels = [pixel(point.x, point.y, panel) for point, _ in labelled]
+    texts = [short(point.name) for point, _ in labelled]
     sizes = [(extent(text) + 2, SIZE * LINE) for text in texts]
     # Names may stand to the right of the axes, where nothing else is.
     placed = geometry.place(pixels, sizes, (wide + BESIDE, high), GAP, _taken(panel))
@@ -51,7 +51,7 @@ def beside_points(panel: Panel) -> list[Spec]:
 def _taken(panel: Panel) -> list[Box]:
     """Where lines run and say what they are, so that no name stands there."""
     boxes = []
-    for path in (mark for mark in panel.marks if isinstance(mark, Path)):
+    for path in panel.marks_of(Path):
         pixels = [pixel(x, y, panel) for x, y in path.points]
         if not path.faint:
             boxes += [(x - 3, y - 3, x + 3, y + 3) for x, y in _along(pixels)]
@@ -62,7 +62,7 @@ def _taken(panel: Panel) -> list[Box]:
 
 def on_lines(paths: Sequence[Path], panel: Panel) -> Spec | None:
     """What stands at the ends of lines inside the axes, but where a point is."""
-    points = [pixel(each.x, each.y, panel) for mark in panel.marks if isinstance(mark, Points) for each in mark.points]
+    points = [pixel(point.x, point.y, panel) for mark in panel.marks_of(Points) for point in mark.points]
     free = []
     for path in paths:
         if path.label and path.points:
@@ -90,30 +90,27 @@ def _along(pixels: Sequence[Pixels]) -> Iterator[Pixels]:
 def at_ends(panel: Panel) -> list[Spec]:
     """The names before and behind lines, moved apart where they would touch."""
     drawn: list[Spec] = []
-    paths = [mark for mark in panel.marks if isinstance(mark, Path)]
     high = size(panel)[1]
-    for which, away in (("start", -1), ("end", 1)):
-        named = [path for path in paths if getattr(path, which)]
+    for named, away in ((panel.named_starts(), -1), (panel.named_ends(), 1)):
         if not named:
             continue
-        ends = [path.points[0] if which == "start" else path.points[-1] for path in named]
-        edge = pixel(*ends[0], panel)[0]
-        wanted = [pixel(x, y, panel)[1] for x, y in ends]
+        edge = pixel(*named[0][1], panel)[0]
+        wanted = [pixel(*point, panel)[1] for _, point in named]
         stands = spread_out(wanted, SIZE * LINE, 0, high)
         text = {"type": "text", "align": "left" if away > 0 else "right", "baseline": "middle", "clip": False}
         if panel.x.nominal:
             # The value stands with the name, so that no line need lead from one to the other.
             names: list[Spec] = [
-                {"y": place(0, to, panel)[1], "text": f"{short(getattr(path, which))} {said(y, panel.y)}"}
-                for path, (_, y), to in zip(named, ends, stands, strict=True)
+                {"y": place(0, to, panel)[1], "text": f"{short(name)} {said(y, panel.y)}"}
+                for (name, (_, y)), to in zip(named, stands, strict=True)
             ]
             drawn.append(layer(names, {**text, "x": edge + away * 8}, panel, across=None, text=WORDS))
             continue
         names, lines = [], []
-        for path, at, to in zip(named, wanted, stands, strict=True):
+        for (name, _), at, to in zip(named, wanted, stands, strict=True):
             (from_x, from_y), (to_x, to_y) = place(edge + away * 8, at, panel), place(edge + away * 18, to, panel)
             lines.append({"x": from_x, "y": from_y, "x2": to_x, "y2": to_y})
-            names.append({"x": to_x, "y": to_y, "text": short(getattr(path, which))})
+            names.append({"x": to_x, "y": to_y, "text": short(name)})
         drawn.append(layer(lines, {"type": "rule", "color": FAINT, "clip": False}, panel))
         drawn.append(layer(names, {**text, "dx": away * 3}, panel, text=WORDS))
     return drawn

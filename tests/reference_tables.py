@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
+from warehouse.loading.readers import Reader
 from warehouse.measures.measure import Measure, Parameter, plain
 from warehouse.render import Format
 from warehouse.significance.tests import Adjustment, Test
-from warehouse.tasks.records import Field
 
 _BLOCK = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 _FIRST_TERMINALS = "\n// --- names, numbers, texts"
@@ -24,17 +23,6 @@ _KINDS: Mapping[str, str] = {
     "independent": "shares and means",
 }
 """Which measures each kind of test takes."""
-
-
-class Reader(Protocol):
-    """What the page says of a reader."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def reads(self) -> str: ...
-    @property
-    def fields(self) -> tuple[Field, ...]: ...
 
 
 def filled(page: str, blocks: Mapping[str, str]) -> str:

@@ -1,0 +1,83 @@
+"""The house stands as ARCHITECTURE.md describes it: no circles of imports, every room in the layers that import-linter
+keeps, one meaning for each name of a class and of a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import grimp
+import pytest
+
+from grammar.clauses import STATEMENTS
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = [ROOT / "cli.py", *sorted((ROOT / "grammar").rglob("*.py")), *sorted((ROOT / "warehouse").rglob("*.py"))]
+
+TASKS = ("extraction", "filtering", "values", "published")
+SHARED_FILE_NAMES = {"__init__", *TASKS, *STATEMENTS}
+"""File names that stand in several rooms, since each room has its part of a task or of a statement."""
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    """All imports, those inside of functions too; those that only type checkers see are none."""
+    return grimp.build_graph("warehouse", "grammar", exclude_type_checking_imports=True, cache_dir=None)
+
+
+def test_no_circle_of_imports(imports: grimp.ImportGraph) -> None:
+    circles = [
+        f"{module} imports {imported}, from which a way leads back"
+        for module in sorted(imports.modules)
+        for imported in sorted(imports.find_modules_directly_imported_by(module))
+        if imports.chain_exists(importer=imported, imported=module)
+    ]
+    assert circles == []
+
+
+def test_every_room_is_in_the_layers(imports: grimp.ImportGraph) -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    listed = [room.strip() for layer in layers for room in layer.split("|")]
+    assert sorted(listed) == sorted(imports.find_children("warehouse"))
+
+
+def test_no_file_is_named_like_another() -> None:
+    files = named_alike((source.stem, source) for source in SOURCES)
+    assert {name: places for name, places in files.items() if name not in SHARED_FILE_NAMES} == {}
+
+
+def test_no_class_is_named_like_another() -> None:
+    classes = [
+        (node.name, source)
+        for source in SOURCES
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert named_alike(classes) == {}
+
+
+def test_imports_are_statements_and_not_strings() -> None:
+    """Readers of other packages are the exception: they are found by their entry points."""
+    dynamic = [
+        f"{source.relative_to(ROOT)}:{node.lineno}"
+        for source in SOURCES
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name | ast.Attribute)
+        and (node.id if isinstance(node, ast.Name) else node.attr) in ("import_module", "__import__")
+    ]
+    assert dynamic == []
+
+
+def named_alike(named: Iterable[tuple[str, Path]]) -> dict[str, list[str]]:
+    """Names that occur more than once, and where."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, source in named:
+        places[name].append(str(source.relative_to(ROOT)))
+    return {name: sources for name, sources in places.items() if len(sources) > 1}

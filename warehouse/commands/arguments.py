@@ -1,0 +1,99 @@
+"""The words of a command line, read with argparse: the options that every command takes, and those of the commands that
+occur in the line. It runs nothing, and `--help` imports nothing but this and the table of commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from warehouse import TYPE_CHECKING
+from warehouse.commands import MISUSED
+from warehouse.commands.table import COMMANDS, run_shell
+from warehouse.commands.talk import say
+from warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+GIVEN_NOTHING = {"db": None, "quiet": False, "no_color": False, "format": None, "digits": None, "threads": None}
+"""The options that every command takes, as they are where the line does not give them. Each stands before the command
+or behind it, so argparse itself may have no default for them: that of the second place would undo the first.
+"""
+
+
+class _Help(argparse.HelpFormatter):
+    """Help as wide as the terminal; argparse would import half a dozen modules to find out how wide that is."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, width=_columns() - 2, **options)
+
+
+def _columns() -> int:
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors of the command line in the words of all other errors."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Help, **options)
+
+    def error(self, message: str) -> NoReturn:
+        say(f"error: {message}\n  {self.prog} --help says what there is")
+        raise SystemExit(MISUSED)
+
+
+def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser for a line of words; only the commands that occur in it are given their arguments."""
+    everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    everywhere.add_argument(
+        "--db",
+        metavar="FILE",
+        help="the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or the sample data",
+    )
+    everywhere.add_argument("--quiet", action="store_true", help="no notes and no progress on standard error")
+    everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
+    everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
+    everywhere.add_argument("--digits", type=int, choices=range(16), metavar="N", help="decimals of numbers")
+    threads = "threads to compute with; else one a processor. No number depends on it"
+    everywhere.add_argument("--threads", type=_count, metavar="N", help=threads)
+    parser = _Parser(
+        prog="evalhouse",
+        description="Keeps past evaluations and answers honest questions of them. Without a command: the shell.",
+        epilog="evalhouse COMMAND --help shows the options of a command and an example.",
+        parents=[everywhere],
+    )
+    parser.add_argument("--version", action="version", version=f"evalhouse {__version__}")
+    # A completion script is made of the options of all commands.
+    parser.set_defaults(run=run_shell, everything=lambda: parser_for([command.name for command in COMMANDS]))
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        added = commands.add_parser(
+            command.name,
+            help=command.meaning,
+            description=command.meaning[0].upper() + command.meaning[1:] + ".",
+            epilog=f"Example: {command.example}",
+            parents=[everywhere] if command.name in words else [],
+        )
+        added.set_defaults(run=command.run)
+        if command.name in words:
+            command.words(added)
+    return parser
+
+
+def _count(text: str) -> int:
+    """A number of threads."""
+    from warehouse.threads import MOST
+
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {MOST}")
+    return int(text)

@@ -17,7 +17,7 @@ import warehouse
 from grammar.errors import QueryError
 from warehouse.faults import DataError
 from warehouse.loading.readers import READERS
-from warehouse.loading.readers.recognition import QUESTIONS, recognize
+from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
 from warehouse.loading.readers.zstandard import zstd
 from warehouse.store.database import Database
@@ -31,7 +31,7 @@ def evalhouse(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
 
 
-@pytest.mark.parametrize("reader", QUESTIONS)
+@pytest.mark.parametrize("reader", READERS)
 def test_the_example_of_a_reader_is_recognized(database: Database, tmp_path: Path, reader: str) -> None:
     file = tmp_path / "file"
     file.write_text(READERS[reader].example)

@@ -14,8 +14,9 @@ from pathlib import PurePosixPath
 
 from warehouse.loading.readers.kinds import shown
 from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.mentions import COLUMNS, Tally
+from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.spans import COLUMNS, Tally
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.tasks.records import SCORES
 
@@ -124,3 +125,22 @@ def tallies(key: list[Annotation], found: list[Annotation], *, overlap: bool) ->
 def _overlapping(one: Annotation, other: Annotation) -> bool:
     pairs = ((here, there) for here in one.place for there in other.place)
     return one.kind == other.kind and any(here[0] < there[1] and there[0] < here[1] for here, there in pairs)
+
+
+def _recognizes(start: Start) -> str | None:
+    return "its annotations T1, T2, …" if re.match(r"T\d+\t\S+ \d+ \d+", start.text) else None
+
+
+READER = Reader(
+    "brat",
+    "an archive of folders of .ann files of BRAT, gold and one a system",
+    (SCORES,),
+    EXAMPLE,
+    stage,
+    options=(
+        Option("gold", "the folder that is the key", "gold"),
+        Option("overlap", "what an overlapping annotation of the same type is", "wrong", ("wrong", "partial")),
+    ),
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from warehouse.loading.readers.kinds import shown
 from warehouse.loading.readers.lines import documents
+from warehouse.loading.readers.reader import Evidence, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.tasks.records import DECISIONS, LABELS, SCORES
@@ -104,3 +105,18 @@ def _rows(staging: Staging) -> Iterator[Row]:
                 yield line, row
         except csv.Error as error:
             raise document.refusal(f"this row is no CSV: {error}", line) from None
+
+
+def _recognizes(start: Start) -> str | None:
+    return "its columns y_true and y_pred" if start.columns >= {"y_true", "y_pred"} else None
+
+
+READER = Reader(
+    "sklearn",
+    "classes as for scikit-learn: a CSV table of id, y_true and y_pred [, score]",
+    (LABELS, DECISIONS, SCORES),
+    EXAMPLE,
+    stage,
+    recognizes=_recognizes,
+    evidence=Evidence.NAMES,
+)

@@ -7,12 +7,14 @@ exchanged as a whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from warehouse.loading.readers.kinds import shown
 from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.mentions import COLUMNS, OUTSIDE, SCHEMES, Tally, entities, tallies
+from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.spans import COLUMNS, OUTSIDE, Tally, entities, tallies
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.tasks.records import DOCUMENTS, SCORES
 
@@ -101,3 +103,27 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
         found.append(given)
     if gold:
         yield begins, text, (gold, found)
+
+
+def _recognizes(start: Start) -> str | None:
+    if start.first.startswith(TEXT_BEGINS):
+        return f"its {TEXT_BEGINS}"
+    cells = start.first.split()
+    tagged = len(cells) >= 3 and all(re.fullmatch(r"O|[BIES](-\S+)?", cell) for cell in cells[-2:])
+    return "the tags in its last two columns" if tagged else None
+
+
+READER = Reader(
+    "conll",
+    "tokens with gold and predicted tags in the last two columns (IOB1, IOB2, IOBES)",
+    (SCORES, DOCUMENTS),
+    EXAMPLE,
+    stage,
+    options=(
+        Option("scheme", "how tags are read: by the rules of conlleval, or strictly", SCHEMES[0], SCHEMES),
+        Option("overlap", "what an overlapping entity of the same type is", "wrong", ("wrong", "partial")),
+    ),
+    noun="sentence",
+    recognizes=_recognizes,
+    evidence=Evidence.SHAPE,
+)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.loading.readers.lines import documents
+from warehouse.loading.readers.reader import Evidence, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.tasks.records import VALUES
@@ -102,3 +103,19 @@ def _named(staging: Staging) -> tuple[str, str]:
     if not system:
         raise staging.refusal("the folder does not say the model; --set system=NAME does")
     return test_set, system
+
+
+def _recognizes(start: Start) -> str | None:
+    return "its instance_id and stats" if '"instance_id"' in start.text and '"stats"' in start.text else None
+
+
+READER = Reader(
+    "helm",
+    "per_instance_stats.json of HELM: values by instance and perturbation",
+    (VALUES,),
+    EXAMPLE,
+    stage,
+    noun="sample",
+    recognizes=_recognizes,
+    evidence=Evidence.NAMES,
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.faults import DataError, Fault
 from warehouse.loading.readers.kinds import finite, shown
 from warehouse.loading.readers.lines import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
+from warehouse.loading.readers.reader import Evidence, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.tasks.records import SCORES, VALUES
@@ -195,3 +197,21 @@ def _json(staging: Staging, raw: bytes, member: str | None) -> dict[str, Any]:
 
 def _fault(staging: Staging, member: str | None, message: str, line: int | None = None) -> Fault:
     return Fault(f"{staging.source}/{member}" if member else str(staging.source), line, message)
+
+
+def _recognizes(start: Start) -> str | None:
+    if start.text.startswith("PK\x03\x04") and start.name.endswith(".eval"):
+        return "being an archive named .eval"
+    return "its eval and task" if re.search(r'^\s*\{[^[]{0,200}"eval"\s*:\s*\{', start.text) else None
+
+
+READER = Reader(
+    "inspect",
+    "logs of Inspect, .eval or .json",
+    (VALUES, SCORES),
+    EXAMPLE,
+    stage,
+    noun="sample",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+)

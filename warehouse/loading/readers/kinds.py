@@ -8,6 +8,7 @@ not fail. This module builds SQL from quoted names and its own constants only, a
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from warehouse.store.sql import Sql
@@ -104,6 +105,11 @@ def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
             return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {shown(cell)}"
         return f"{column} is {shown(cell)}, which has a control character in it"
     return f"{column} is {shown(cell)}, not {KINDS[kind].wanted}"
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as they are written in tables, blanks around it aside."""
+    return re.fullmatch(rf"\s*{_NUMBER}\s*", text) is not None
 
 
 def finite(item: object) -> float | None:

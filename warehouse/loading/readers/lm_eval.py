@@ -17,8 +17,9 @@ from typing import Any
 
 from warehouse.loading.readers.kinds import finite, shown
 from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.mentions import COLUMNS, Tally
+from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.spans import COLUMNS, Tally
 from warehouse.loading.readers.staging import Staged, Staging
 from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
 
@@ -213,3 +214,21 @@ def _differences(log: _Log, sums: dict[str, list[float]]) -> list[str]:
         if isinstance(printed, float) and abs(printed - mean) > 1e-9:
             notes.append(f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}")
     return notes
+
+
+def _recognizes(start: Start) -> str | None:
+    named = start.first.startswith('{"doc_id"') or start.name.startswith("samples_")
+    return "its doc_id and metrics" if named else None
+
+
+READER = Reader(
+    "lm-eval",
+    "sample logs of lm-evaluation-harness, with the results file beside them",
+    (VALUES, SCORES, DOCUMENTS),
+    EXAMPLE,
+    stage,
+    options=(Option("spans", "a metric that compares labelled spans, if no results file says so"),),
+    noun="sample",
+    recognizes=_recognizes,
+    evidence=Evidence.NAMES,
+)

@@ -17,6 +17,7 @@ from operator import add
 from warehouse.faults import DataError, Fault
 from warehouse.loading.readers.kinds import shown
 from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.reader import Evidence, Reader, Start
 from warehouse.loading.readers.sheets import Sheet, Sheets
 from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging
 from warehouse.tasks.records import DECISIONS, SCORES
@@ -266,3 +267,19 @@ def _system(report: _Report) -> str:
     if not named:
         raise report.document.refusal("the report does not say the system; --set system=NAME does")
     return named[-1]
+
+
+def _recognizes(start: Start) -> str | None:
+    return "its columns POS ACT|COR PAR INC" if "POS ACT|COR PAR INC" in start.text else None
+
+
+READER = Reader(
+    "muc-report",
+    "score reports of the MUC-4 scorer, plain or many in a tar archive",
+    (SCORES, DECISIONS),
+    EXAMPLE,
+    stage,
+    noun="message",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+)

@@ -8,12 +8,14 @@ gives them; a document that was not judged is not relevant. Only topics without 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from warehouse.faults import DataError
-from warehouse.loading.readers.kinds import KINDS, shown
+from warehouse.loading.readers.kinds import KINDS, is_number, shown
 from warehouse.loading.readers.lines import brief, compression_of, documents, start_of
+from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
 from warehouse.loading.readers.sheets import Places, refuse_settings
 from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.store.sql import Sql, join, name, value
@@ -345,3 +347,27 @@ def _measures() -> dict[str, str]:
         measures[f"P@{cutoff}"] = f"found_{cutoff} / {cutoff}"
         measures[f"ndcg@{cutoff}"] = f"coalesce(dcg_{cutoff} / nullif(ideal_{cutoff}, 0), 0)"
     return measures
+
+
+def _recognizes(start: Start) -> str | None:
+    cells = start.first.split()
+    if len(cells) == len(RUN) and cells[1].upper() == "Q0" and is_number(cells[4]):
+        return "being a run, with Q0 in its second column"
+    return "its 4 columns, being qrels" if len(cells) == 4 and re.fullmatch("[+-]?[0-9]+", cells[3]) else None
+
+
+READER = Reader(
+    "trec",
+    "qrels, and then runs that are judged by them",
+    FORMS,
+    EXAMPLE,
+    stage,
+    options=(
+        Option("depth", "of a run: only so many documents a topic count as retrieved"),
+        Option("threshold", "of a run: only documents with at least this score count as retrieved"),
+        Option("relevance", "of qrels: the lowest grade that is relevant", "1"),
+    ),
+    noun="topic",
+    recognizes=_recognizes,
+    evidence=Evidence.SHAPE,
+)

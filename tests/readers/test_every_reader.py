@@ -49,7 +49,7 @@ def words(reader: Reader) -> dict[str, object]:
 def test_its_example_loads_once_and_can_be_undone(database: Database, load_text: Load, reader: Reader) -> None:
     loaded = load_text(reader.example, reader.name, "example", **words(reader))
     assert loaded.import_id == 1
-    assert loaded.rows_new == loaded.rows_read == sum(kind.rows_new for kind in loaded.kinds) > 0
+    assert loaded.rows_new == loaded.rows_read == sum(part.rows_new for part in loaded.parts) > 0
     assert check(database) == ()
     assert load_text(reader.example, reader.name, "example", **words(reader)).rows_new == 0
     assert forget(database, 1) == loaded.rows_new
@@ -60,11 +60,11 @@ def test_its_example_loads_once_and_can_be_undone(database: Database, load_text:
 
 @each_reader
 def test_its_example_stores_facts_of_its_forms_only(load_text: Load, reader: Reader) -> None:
-    kinds = load_text(reader.example, reader.name, "example", dry_run=True, **words(reader)).kinds
-    assert {kind.form for kind in kinds} <= set(reader.forms)
-    for kind in kinds:
-        assert {field.name for field in kind.form.fields if field.required} <= set(kind.columns)
-        assert all(len(row) == len(kind.columns) for row in kind.first)
+    parts = load_text(reader.example, reader.name, "example", dry_run=True, **words(reader)).parts
+    assert {part.form for part in parts} <= set(reader.forms)
+    for part in parts:
+        assert {field.name for field in part.form.fields if field.required} <= set(part.columns)
+        assert all(len(row) == len(part.columns) for row in part.first)
 
 
 @each_reader

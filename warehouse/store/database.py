@@ -211,12 +211,14 @@ class Database:
             raise _as_warehouse_error(error, self.path) from None
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All that is run within becomes part of the warehouse together, or nothing does if an exception leaves it."""
+    def transaction(self, *, keep: bool = True) -> Iterator[None]:
+        """All that is run within becomes part of the warehouse together, or nothing does: if an exception leaves it, or
+        if it is only tried and not to `keep`.
+        """
         self.run(Sql("begin transaction"))
         try:
             yield
-            self.run(Sql("commit"))
+            self.run(Sql("commit" if keep else "rollback"))
         except BaseException:
             with contextlib.suppress(duckdb.Error):
                 self._connection.execute("rollback")

@@ -69,19 +69,20 @@ def _check_name_is_free(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Database]:
+def replacing(path: Path, *, keep: bool = True) -> Iterator[Database]:
     """A copy of the warehouse at `path` to load into; it takes the place of the warehouse if all goes well.
 
-    On any exception the copy is removed and the warehouse stays as it was. Raises WarehouseError if the warehouse
+    On any exception, or where the load is only tried and not to `keep`, the copy is removed and the warehouse stays as
+    it was. Raises WarehouseError if the warehouse
     cannot be opened, if someone else is loading into it, if the copy turns out unsound, or if the disk is full.
     """
-    with replacing_any(path) as database:
+    with replacing_any(path, keep=keep) as database:
         check_schema(database, path)
         yield database
 
 
 @contextlib.contextmanager
-def replacing_any(path: Path) -> Iterator[Database]:
+def replacing_any(path: Path, *, keep: bool = True) -> Iterator[Database]:
     """What `replacing` does, of a warehouse of any schema, which has to be of the present one in the end."""
     if path.is_symlink():
         path = Path(os.path.realpath(path))
@@ -97,6 +98,8 @@ def replacing_any(path: Path) -> Iterator[Database]:
                 shutil.copymode(path, copy)
             with attached(copy, writable=True) as database:
                 yield database
+                if not keep:
+                    return
                 database.run(Sql("checkpoint"))
             _count_again(copy)
             _look_into(path)

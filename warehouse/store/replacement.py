@@ -18,11 +18,11 @@ from warehouse.store.database import (
     Database,
     attached,
     check_schema,
-    disk_full,
     make_schema,
     open_database,
     schema_version,
 )
+from warehouse.store.duckdb_errors import disk_full
 from warehouse.store.file_header import check_file
 from warehouse.store.lock import loading_lock
 from warehouse.store.sql import Sql, join, name

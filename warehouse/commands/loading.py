@@ -39,11 +39,11 @@ def load_files(args: argparse.Namespace) -> int:
     readers = _recognized(args, files) if args.reader == "auto" else [args.reader] * len(files)
     done: list[Loaded] = []
     with (
-        progress(args, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as tell,
+        progress(args, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as advance,
         _opened(path, args) as database,
     ):
         for place, (file, reader) in enumerate(zip(files, readers, strict=True)):
-            overall = tell and partial(_overall, tell, place, len(files))
+            overall = advance and partial(_overall, advance, place, len(files))
             loading = partial(load, database, file, reader, progress=overall, **options)
             done.append(interruptibly(loading, database.interrupt))
             if args.in_place:

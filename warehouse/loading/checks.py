@@ -202,8 +202,8 @@ def _complain_of_cells(part: FilePart) -> None:
     called = {f"attribute_{number}": column for number, column in enumerate(staged.attributes)} | dict(staged.columns)
     complaints = [
         (row, complaint(field.kind, called.get(field.name, field.name), cell))
-        for row, *found in staging.database.rows(first_rows)
-        for field, cell, passed in zip(verdicts, found[::2], found[1::2], strict=True)
+        for row, *cells in staging.database.rows(first_rows)
+        for field, cell, passed in zip(verdicts, cells[::2], cells[1::2], strict=True)
         if not passed
     ]
     part.complain(complaints[:MOST_FAULTS], faults)
@@ -276,17 +276,17 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
         return
     attribute = "a.name" if staging.form.attributes else "null"
     cells = ", ".join(f"a.{column}, b.{column}" for column in content)
-    found = staging.database.rows(
+    pairs_found = staging.database.rows(
         f"select a.place, {origin}, {attribute}, {cells} from "
         + differing
         + " order by a.place limit "
         + value(MOST_FAULTS)
     )
-    subjects = _subjects(staging, staged, [row[0] for row in found])
+    subjects = _subjects(staging, staged, [row[0] for row in pairs_found])
     in_file = origin == "b.place"
-    lines = staged.lines({row[1] for row in found}) if staged.lines and in_file else {}
+    lines = staged.lines({row[1] for row in pairs_found}) if staged.lines and in_file else {}
     complaints = []
-    for place, earlier, attribute_name, *both in found:
+    for place, earlier, attribute_name, *both in pairs_found:
         names = (shown(attribute_name),) if attribute_name else content
         here, there = _difference(names, both[::2], both[1::2])
         if in_file:
@@ -299,7 +299,7 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
 
 def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tuple[str, str]:
     """What differs, said of one side and of the other."""
-    differing = [each for each in zip(names, here, there, strict=True) if each[1] != each[2]]
+    differing = [contents for contents in zip(names, here, there, strict=True) if contents[1] != contents[2]]
     return (
         ", ".join(f"{called} {_said(now)}" for called, now, _ in differing),
         ", ".join(f"{called} {_said(then)}" for called, _, then in differing),
@@ -309,10 +309,10 @@ def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tu
 def _subjects(staging: Staging, staged: Staged, places: list[int]) -> dict[int, str]:
     """What rows are about: their key, as it stands in the file."""
     keys = join(", ", (name(field.name) for field in given(staging, staged) if field in staging.form.key))
-    found = staging.database.rows(
+    keyed = staging.database.rows(
         "select rowid, " + keys + " from " + name(staging.table) + " where rowid in " + values(places)
     )
-    return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in found}
+    return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}
 
 
 def _said(content: object) -> str:

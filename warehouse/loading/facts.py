@@ -142,7 +142,7 @@ def _place_test_sets(staging: Staging, rows: str, evaluation_given: bool) -> tup
     where it has none.
     """
     database = staging.database
-    found = database.rows(
+    test_sets = database.rows(
         Sql(
             f"select distinct null::integer, null::integer, {_evaluation(evaluation_given)}, test_set from {rows} "
             "union all "
@@ -152,7 +152,7 @@ def _place_test_sets(staging: Staging, rows: str, evaluation_given: bool) -> tup
     evaluations: dict[str, int] = {}
     stored: dict[str, dict[str, int]] = {}
     named: list[tuple[str, str]] = []
-    for number, evaluation_number, evaluation, test_set in found:
+    for number, evaluation_number, evaluation, test_set in test_sets:
         if evaluation_number is None:
             named.append((evaluation, test_set))
             continue

@@ -92,18 +92,18 @@ def load(
     to 20 faults, if a row is wrong or contradicts another or a stored one, and WarehouseError if it cannot be stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
-    tell = progress or (lambda share: None)
+    progress = progress or (lambda share: None)
     staging = _staging(database, source, reader, dict(fields or {}), dict(columns or {}), dict(options or {}))
-    tell(0.0)
+    progress(0.0)
     as_it_was = _stamp(source)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
         parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
-        tell(0.5)
+        progress(0.5)
         if sum(_rows_of(part) for part in parts) > MANY_ROWS:
             database.hold_more()
         notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
-        tell(0.6)
+        progress(0.6)
         import_id = None
         loaded: list[LoadedPart] = []
         with database.transaction(keep=not dry_run):
@@ -124,16 +124,16 @@ def load(
             if _stamp(source) != as_it_was:
                 raise staging.refusal("the file changed while it was read")
             rows_new = sum(part.rows_new for part in loaded)
-            tell(0.9)
+            progress(0.9)
             if rows_new and not dry_run:
                 import_id = int(number)
                 _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
             fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
     finally:
-        with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
+        with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
             for table in ("placed", "fact", *(staging.of(form).table for form in reader.forms)):
                 database.forget(table)
-    tell(1.0)
+    progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)
     return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(loaded))
 
@@ -156,8 +156,8 @@ def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
 def _stamp(source: Path) -> tuple[int, int, int] | None:
     """What changes when a file does: some files are read more than once, and all of it must be the same file."""
     with contextlib.suppress(OSError):
-        found = source.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        stat = source.stat()
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns
     return None
 
 

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from warehouse.faults import WarehouseError
+from warehouse.faults import UnreadableError, WarehouseError
 from warehouse.store.file_header import written_by
 from warehouse.store.library import LIBRARY, duckdb
-from warehouse.tasks.records import UnreadableError
 
 _RESTORE = "restore it from a backup"
 

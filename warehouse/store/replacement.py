@@ -173,7 +173,7 @@ def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
         "from import i full join (select import_id as id, count(*) as rows from fact group by import_id) f using (id) "
         "where coalesce(i.rows, 0) <> coalesce(f.rows, 0) order by 1"
     )
-    return tuple((int(found[0]), int(found[1]), int(found[2])) for found in database.rows(differing))
+    return tuple((int(number), int(brought), int(present)) for number, brought, present in database.rows(differing))
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database
     """Opens a copy afresh and counts what is in it against its ledger."""
     with open_database(copy) as database:
         proof(database)
-        for number, rows, found in unbalanced_imports(database):
-            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {found} are there")
+        for number, rows, present in unbalanced_imports(database):
+            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {present} are there")
 
 
 def _remove_copy(copy: Path) -> None:

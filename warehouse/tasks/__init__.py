@@ -1,1 +1,1 @@
-"""What is stored and asked about: the kinds of rows."""
+"""What is stored and asked about: the forms of facts."""

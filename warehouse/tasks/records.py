@@ -133,7 +133,3 @@ FORMS = (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS)
 FACT_TABLES = tuple(form.table for form in FORMS)
 POINTERS = {"test_set": ("evaluation",), "document": ("test_set",), **{form.table: form.dimensions for form in FORMS}}
 """By table, the tables of names that its rows point to; every fact points to its import besides."""
-
-
-class UnreadableError(Exception):
-    """An input file that DuckDB could not read; the text is DuckDB's own, for a reader to turn into faults."""

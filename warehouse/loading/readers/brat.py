@@ -58,13 +58,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         there_are = f"there are {', '.join(map(shown, folders))}" if folders else "there are none"
         raise staging.refusal(f"folders of .ann files are wanted, {shown(gold)} and one a system; {there_are}")
     key = folders.pop(gold)
-    kinds = sorted({one.kind for found in (key, *folders.values()) for listed in found.values() for one in listed})
-    unknown = sum(name not in key for found in folders.values() for name in found)
+    files = [annotations for folder in (key, *folders.values()) for annotations in folder.values()]
+    kinds = sorted({annotation.kind for annotations in files for annotation in annotations})
+    unknown = sum(name not in key for folder in folders.values() for name in folder)
     with Sheets(staging, SCORES) as sheets:
         scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
-        for system, found in sorted(folders.items()):
+        for system, folder in sorted(folders.items()):
             for name, wanted in sorted(key.items()):
-                counted = tallies(wanted, found.get(name, []), overlap=overlap)
+                counted = tallies(wanted, folder.get(name, []), overlap=overlap)
                 for kind in kinds:
                     scores.add(
                         None, system, name, kind, *counted.get(kind, Tally()).cells, member=f"{system}/{name}.ann"
@@ -73,7 +74,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _annotations(document: Document) -> list[Annotation]:
-    found = []
+    annotations = []
     for number, line in document.lines():
         if not line.startswith("T"):
             if line.strip() and line[0] not in _OTHERS:
@@ -88,34 +89,34 @@ def _annotations(document: Document) -> list[Annotation]:
         place = tuple((int(start), int(end)) for start, end in fragments)
         if any(start > end for start, end in place):
             raise document.refusal(f"{shown(read[2])} ends before it begins", number)
-        found.append(Annotation(place, read[1]))
-    return found
+        annotations.append(Annotation(place, read[1]))
+    return annotations
 
 
-def tallies(key: list[Annotation], found: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
+def tallies(key: list[Annotation], predicted: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
     """The counts of each type in one document; each annotation is matched once, from left to right."""
-    possible = Counter(one.kind for one in key)
+    possible = Counter(annotation.kind for annotation in key)
     actual, correct, incorrect, partial = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    same = Counter(key) & Counter(found)
-    for one, count in same.items():
-        correct[one.kind] += count
-        actual[one.kind] += count
+    same = Counter(key) & Counter(predicted)
+    for annotation, count in same.items():
+        correct[annotation.kind] += count
+        actual[annotation.kind] += count
     left = sorted((Counter(key) - same).elements())
     others: list[Annotation] = []
-    for one in sorted((Counter(found) - same).elements()):
-        match = next((other for other in left if other.place == one.place), None)
+    for annotation in sorted((Counter(predicted) - same).elements()):
+        match = next((other for other in left if other.place == annotation.place), None)
         if match is None:
-            others.append(one)
+            others.append(annotation)
             continue
         left.remove(match)
         incorrect[match.kind] += 1
         actual[match.kind] += 1
-    for one in others:
-        actual[one.kind] += 1
-        match = next((other for other in left if overlap and _overlapping(one, other)), None)
+    for annotation in others:
+        actual[annotation.kind] += 1
+        match = next((other for other in left if overlap and _overlapping(annotation, other)), None)
         if match is not None:
             left.remove(match)
-            partial[one.kind] += 1
+            partial[annotation.kind] += 1
     return {
         kind: Tally(possible[kind], actual[kind], correct[kind], partial[kind], incorrect[kind])
         for kind in {*possible, *actual}

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from warehouse.loading.readers.kinds import shown
 from warehouse.loading.readers.lines import documents
+from warehouse.loading.readers.mentions import COLUMNS
 from warehouse.loading.readers.reader import Evidence, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
 from warehouse.loading.readers.staging import Staged, Staging
@@ -29,13 +30,13 @@ Row = tuple[int, dict[str, str]]
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages labels and decisions, or score tuples by class. Raises DataError where a column or a cell is lacking."""
-    found: set[str] = set()
+    names: set[str] = set()
     row: dict[str, str] = {}
     for _, row in _rows(staging):
-        found |= {row["y_true"], row["y_pred"]}
-    if not found:
+        names |= {row["y_true"], row["y_pred"]}
+    if not names:
         raise staging.refusal("there is a header and no rows")
-    classes = sorted(found)
+    classes = sorted(names)
     binary = all(name.casefold() in YES | NO for name in classes)
     read = {*NAMED, *staging.columns.values(), *(("score",) if binary else ())}
     left_out = ", ".join(column for column in row if column not in read)
@@ -49,18 +50,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 decision = "yes" if row["y_pred"].casefold() in YES else "no"
                 decisions.add(line, row["id"], decision, row.get("score"))
         else:
-            scores = sheets.open(
-                SCORES,
-                "document",
-                "unit",
-                "possible",
-                "actual",
-                "correct",
-                "partial",
-                "incorrect",
-                "spurious",
-                "missing",
-            )
+            scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
             for line, row in _rows(staging):
                 for name in classes:
                     wanted, given = int(row["y_true"] == name), int(row["y_pred"] == name)

@@ -45,10 +45,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         kinds = _kinds(staging)
         sentence, nothing = 0, Tally().cells
         for document in documents(staging):
-            for line, text, (gold, found) in _sentences(document):
+            for line, text, (gold, predicted) in _sentences(document):
                 sentence += 1
                 wanted = entities(gold, scheme)
-                given = wanted if found == gold else entities(found, scheme)
+                given = wanted if predicted == gold else entities(predicted, scheme)
                 counted = tallies(wanted, given, overlap=overlap)
                 for kind in kinds:
                     cells = counted[kind].cells if kind in counted else nothing
@@ -73,7 +73,7 @@ def _kinds(staging: Staging) -> list[str]:
 def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
     """The line on which each sentence begins, the number of its text (0 where texts are not marked), and its tags."""
     gold: list[str] = []
-    found: list[str] = []
+    predicted: list[str] = []
     begins = text = 0
     known = set(OUTSIDE)
     for number, line in document.lines():
@@ -82,8 +82,8 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
         if not cells or marks:
             text += marks
             if gold:
-                yield begins, text - marks, (gold, found)
-                gold, found = [], []
+                yield begins, text - marks, (gold, predicted)
+                gold, predicted = [], []
             continue
         if len(cells) < 3:
             counted = "1 column" if len(cells) == 1 else "2 columns"
@@ -100,9 +100,9 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
         if not gold:
             begins = number
         gold.append(wanted)
-        found.append(given)
+        predicted.append(given)
     if gold:
-        yield begins, text, (gold, found)
+        yield begins, text, (gold, predicted)
 
 
 def _recognizes(start: Start) -> str | None:

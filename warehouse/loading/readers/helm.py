@@ -39,7 +39,7 @@ _RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the values of the instances. Raises DataError where the file is no list of them."""
     test_set, system = _named(staging)
-    found: dict[tuple[str, str], list[float]] = {}
+    trials_of: dict[tuple[str, str], list[float]] = {}
     empty = 0
     for document in documents(staging):
         try:
@@ -54,7 +54,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             try:
                 for name, measure, value in _values(instance):
                     if math.isfinite(value):
-                        found.setdefault((name, measure), []).append(value)
+                        trials_of.setdefault((name, measure), []).append(value)
                     else:
                         empty += 1
             except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
@@ -63,9 +63,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 ) from None
     with Sheets(staging, VALUES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
-        for (name, measure), listed in found.items():
+        for (name, measure), listed in trials_of.items():
             values.add(None, test_set, system, name, measure, math.fsum(listed) / len(listed))
-        trials = max(map(len, found.values()), default=0)
+        trials = max(map(len, trials_of.values()), default=0)
         notes = [f"instances were tried up to {trials} times; values are means over the trials"] if trials > 1 else []
         if empty:
             notes.append(f"left out, being of no instance or no finite number: {empty} statistics")

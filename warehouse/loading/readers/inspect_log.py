@@ -64,10 +64,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         name = str(sample["id"])
         members.setdefault(name, member)
         epochs[name] += 1
-        found = list(_scores(sample))
-        if not found:
+        scored = list(_scores(sample))
+        if not scored:
             unscored.append(name)
-        for scorer, value in found:
+        for scorer, value in scored:
             if isinstance(value, str) and value in LETTERS:
                 counts = letters.setdefault((name, scorer), [0] * len(COLUMNS))
                 letters[name, scorer] = [a + b for a, b in zip(counts, LETTERS[value], strict=True)]
@@ -118,10 +118,10 @@ def _scores(sample: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _named(staging: Staging, header: dict[str, Any], field: str, key: str) -> str:
     said = header.get("eval")
-    found = staging.fields.get(field) or (said.get(key) if isinstance(said, dict) else None)
-    if not found:
+    name = staging.fields.get(field) or (said.get(key) if isinstance(said, dict) else None)
+    if not name:
         raise staging.refusal(f"the log does not say the {key}; --set {field}=NAME does")
-    return str(found)
+    return str(name)
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:

@@ -19,7 +19,7 @@ LARGEST_COUNT = 999_999_999
 LARGEST_VALUE = "1e15"
 """Sums of values are exact, in units of 2^-50; a hundred million of the largest fit into 128 bits."""
 
-TASKS = ("extraction", "filtering", "values")
+_PUBLISHED_TASKS = ("extraction", "filtering", "values")
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _DECIMAL = r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})"
@@ -86,7 +86,7 @@ KINDS: dict[FieldKind, Check] = {
         wanted="a decimal number above 0, such as 0.01",
     ),
     "task": Check(
-        good="lower(CELL) in (" + ", ".join(f"'{task}'" for task in TASKS) + ")",
+        good="lower(CELL) in (" + ", ".join(f"'{task}'" for task in _PUBLISHED_TASKS) + ")",
         typed="lower(CELL)",
         wanted="extraction, filtering or values",
     ),

@@ -124,9 +124,9 @@ def _about(staging: Staging) -> _Log:
         _read_results(log, staging, folder / f"results_{named[2]}.json")
     if log.system is None and "__" in folder.name:
         log.system = folder.name.replace("__", "/")
-    asked = staging.options.get("spans")
-    if asked is not None:
-        log.spans.add(asked)
+    metric = staging.options.get("spans")
+    if metric is not None:
+        log.spans.add(metric)
     return log
 
 
@@ -160,9 +160,9 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
 def _count_spans(document: Document, number: int, spans: _SpanCounts, called: str, name: str, item: Any) -> None:
     if not isinstance(item, list) or len(item) != 2:
         raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
-    gold, found = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
+    gold, predicted = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
     counts: dict[str, tuple[int, int, int]] = {}
-    for counted, weights in ((gold, (1, 0, 0)), (found, (0, 1, 0)), (gold & found, (0, 0, 1))):
+    for counted, weights in ((gold, (1, 0, 0)), (predicted, (0, 1, 0)), (gold & predicted, (0, 0, 1))):
         for (label, _), count in counted.items():
             possible, actual, correct = counts.get(label, (0, 0, 0))
             counts[label] = (

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
-from warehouse.faults import DataError, Fault
+from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.readers import READERS, plugins
 from warehouse.loading.readers.lines import COMPRESSIONS, compression_of, damages, is_archive, open_bytes
 from warehouse.loading.readers.reader import Start
 from warehouse.loading.readers.staging import Store
 from warehouse.loading.readers.tabular import parquet_columns
-from warehouse.tasks.records import UnreadableError
 
 START = 65_536
 """How many bytes of a file are looked at, unpacked."""
@@ -41,7 +40,8 @@ def named_files(named: Sequence[str]) -> list[Path]:
         if path.is_dir():
             files += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
         elif not path.exists() and any(letter in name for letter in "*?["):
-            files += [Path(found) for found in sorted(glob(name, recursive=True)) if Path(found).is_file()] or [path]
+            fitting = map(Path, sorted(glob(name, recursive=True)))
+            files += [file for file in fitting if file.is_file()] or [path]
         else:
             files.append(path)
     return files or [Path(name) for name in named]

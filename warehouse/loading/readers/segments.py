@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from warehouse.loading.readers.kinds import is_number, shown
 from warehouse.loading.readers.lines import Document, documents
+from warehouse.loading.readers.mentions import COLUMNS
 from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
 from warehouse.loading.readers.sheets import Sheets
 from warehouse.loading.readers.staging import Staged, Staging
@@ -25,8 +26,6 @@ NAMES = ("segment", "segment_id", "seg_id", "id", "document", "doc")
 
 CHARACTER_ORDERS = 6
 """The orders of character n-grams in chrF; those above are of words (chrF++)."""
-
-_COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing")
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -94,7 +93,7 @@ def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[li
 
 def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
     with Sheets(staging, SCORES) as sheets:
-        scores = sheets.open(SCORES, "document", "unit", *_COLUMNS)
+        scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
         orders: int | None = None
         for document in documents(staging):
             for segment, (number, cells) in enumerate(_cells(document), start=1):

@@ -12,14 +12,14 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.faults import DataError
+from warehouse.faults import DataError, UnreadableError
 from warehouse.loading.readers.kinds import KINDS, is_number, shown
 from warehouse.loading.readers.lines import brief, compression_of, documents, start_of
 from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
 from warehouse.loading.readers.sheets import Places, refuse_settings
 from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.store.sql import Sql, join, name, value
-from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm, UnreadableError
+from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm
 
 FORMS = (LABELS, DOCUMENTS, DECISIONS, SCORES, VALUES)
 QRELS = ("topic", "iteration", "document", "grade")
@@ -108,16 +108,16 @@ def _refuse(staging: Staging, wrong: str, cell: str, sentence: Any) -> None:
     [(total,)] = staging.database.rows(Sql(f"select count_if({wrong}) from trec_cells"))
     if not total:
         return
-    found = staging.database.rows(
+    cells = staging.database.rows(
         Sql(f"select line, {cell} from trec_cells where {wrong} order by line limit ?", (MOST_FAULTS,))
     )
-    raise DataError(tuple(staging.fault(sentence(cell), line) for line, cell in found), total)
+    raise DataError(tuple(staging.fault(sentence(cell), line) for line, cell in cells), total)
 
 
 def _refuse_repeated(staging: Staging, *key: str) -> None:
     """Raises DataError where two lines are about the same document of the same topic."""
     listed = ", ".join(key)
-    found = staging.database.rows(
+    repeated = staging.database.rows(
         Sql(
             f"select line, first, topic, document from (select *, min(line) over (partition by {listed}) as first "
             "from trec_cells) where line <> first order by line"
@@ -125,10 +125,10 @@ def _refuse_repeated(staging: Staging, *key: str) -> None:
     )
     faults = [
         staging.fault(f"{shown(document)} of topic {shown(topic)} stands on line {first} already", line)
-        for line, first, topic, document in found[:MOST_FAULTS]
+        for line, first, topic, document in repeated[:MOST_FAULTS]
     ]
     if faults:
-        raise DataError(tuple(faults), len(found))
+        raise DataError(tuple(faults), len(repeated))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import seqeval.scheme
 
 from tests.store.texts import Complaints, Load
 from warehouse.loading.readers.conll import EXAMPLE
-from warehouse.loading.readers.mentions import Mention, entities
+from warehouse.loading.staging.mentions import Mention, entities
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 

@@ -14,11 +14,11 @@ from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import forget, load
 from warehouse.loading.readers import PLUGINS, READERS, Evidence, Reader, Start, plugins
-from warehouse.loading.readers import lines as opening
-from warehouse.loading.readers.lines import documents
 from warehouse.loading.readers.recognition import Recognized, recognize
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging import lines as opening
+from warehouse.loading.staging.lines import documents
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store.database import Database
 from warehouse.store.replacement import create
 from warehouse.store.soundness import check
@@ -35,6 +35,8 @@ SETTINGS = {
     "sacrebleu": {"test_set": "T"},
 }
 OPTIONS = {"sacrebleu": {"measure": "BLEU"}}
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "readers.md"
 
 each_reader = pytest.mark.parametrize("reader", OTHERS, ids=lambda reader: reader.name)
 
@@ -65,6 +67,13 @@ def test_its_example_stores_facts_of_its_forms_only(load_text: Load, reader: Rea
     for part in parts:
         assert {field.name for field in part.form.fields if field.required} <= set(part.columns)
         assert all(len(row) == len(part.columns) for row in part.first)
+
+
+def test_the_page_says_what_a_document_is_to_each_reader() -> None:
+    sections = PAGE.read_text(encoding="utf-8").split("\n## ")
+    for reader in OTHERS:
+        [section] = [section for section in sections if section.startswith(f"{reader.name}\n")]
+        assert reader.noun in section, reader.name
 
 
 @each_reader

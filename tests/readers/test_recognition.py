@@ -19,7 +19,7 @@ from warehouse.faults import DataError
 from warehouse.loading.readers import READERS
 from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
-from warehouse.loading.readers.zstandard import zstd
+from warehouse.loading.staging.zstandard import zstd
 from warehouse.store.database import Database
 from warehouse.store.replacement import create
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.facts import attribute_columns, given
-from warehouse.loading.readers.kinds import KINDS, WHOLE, complaint, shown
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging
+from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, shown
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.records import UNIT, Field, Limit
 

@@ -6,8 +6,8 @@ not be stored beside what is the business of `judging`.
 
 from __future__ import annotations
 
-from warehouse.loading.readers.kinds import KINDS, WHOLE
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import KINDS, WHOLE
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field
 

@@ -27,8 +27,8 @@ from warehouse.loading.checks import (
 )
 from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.loading.readers import READERS, Reader, plugins
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, values

@@ -21,7 +21,7 @@ from warehouse.loading.readers import (
     trec,
     trec_eval,
 )
-from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 
 __all__ = ["PLUGINS", "READERS", "Evidence", "Option", "Reader", "Start", "plugins"]
 

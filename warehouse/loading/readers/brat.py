@@ -12,12 +12,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.mentions import COLUMNS, Tally
-from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS, Tally
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import SCORES
 
 EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Arg1:T1 Arg2:T2\n"

@@ -10,12 +10,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import documents
-from warehouse.loading.readers.mentions import COLUMNS
-from warehouse.loading.readers.reader import Evidence, Reader, Start
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import documents
+from warehouse.loading.staging.mentions import COLUMNS
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import DECISIONS, LABELS, SCORES
 
 EXAMPLE = "id,y_true,y_pred,score\nD1,1,1,0.93\nD2,0,1,0.58\nD3,0,0,0.11\n"

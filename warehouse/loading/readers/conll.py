@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.mentions import COLUMNS, OUTSIDE, SCHEMES, Tally, entities, tallies
-from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS, OUTSIDE, SCHEMES, Tally, entities, tallies
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import DOCUMENTS, SCORES
 
 EXAMPLE = """\

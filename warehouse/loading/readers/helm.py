@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.loading.readers.lines import documents
-from warehouse.loading.readers.reader import Evidence, Reader, Start
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.lines import documents
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import VALUES
 
 EXAMPLE = """\

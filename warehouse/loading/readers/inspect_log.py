@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from warehouse.faults import DataError, Fault
-from warehouse.loading.readers.kinds import finite, shown
-from warehouse.loading.readers.lines import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
-from warehouse.loading.readers.reader import Evidence, Reader, Start
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import finite, shown
+from warehouse.loading.staging.lines import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import SCORES, VALUES
 
 if TYPE_CHECKING:
-    from warehouse.loading.readers.zstandard import zipfile
+    from warehouse.loading.staging.zstandard import zipfile
 
 EXAMPLE = """\
 {"version": 2, "eval": {"task": "popularity", "model": "openai/gpt-4o-mini"},
@@ -159,7 +159,7 @@ def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
 
 def _opened(staging: Staging) -> zipfile.ZipFile:
     # Newer logs are packed with Zstandard.
-    from warehouse.loading.readers.zstandard import zipfile
+    from warehouse.loading.staging.zstandard import zipfile
 
     try:
         return zipfile.ZipFile(staging.source)
@@ -168,7 +168,7 @@ def _opened(staging: Staging) -> zipfile.ZipFile:
 
 
 def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> bytes:
-    from warehouse.loading.readers.zstandard import zipfile
+    from warehouse.loading.staging.zstandard import zipfile
 
     broken: tuple[type[Exception], ...] = (*damages(), zipfile.BadZipFile, OSError, RuntimeError, ValueError)
     try:

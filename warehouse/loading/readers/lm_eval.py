@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from warehouse.loading.readers.kinds import finite, shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.mentions import COLUMNS, Tally
-from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import finite, shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS, Tally
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
 
 EXAMPLE = """\

@@ -15,11 +15,11 @@ from itertools import pairwise
 from operator import add
 
 from warehouse.faults import DataError, Fault
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.reader import Evidence, Reader, Start
-from warehouse.loading.readers.sheets import Sheet, Sheets
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheet, Sheets
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.tasks.records import DECISIONS, SCORES
 
 EXAMPLE = """\

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warehouse.loading.readers import tabular
-from warehouse.loading.readers.reader import Evidence, Reader, Start
+from warehouse.loading.staging import tabular
+from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.tasks import records
 from warehouse.tasks.records import FactForm
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.readers import READERS, plugins
-from warehouse.loading.readers.lines import COMPRESSIONS, compression_of, damages, is_archive, open_bytes
-from warehouse.loading.readers.reader import Start
-from warehouse.loading.readers.staging import Store
-from warehouse.loading.readers.tabular import parquet_columns
+from warehouse.loading.staging.lines import COMPRESSIONS, compression_of, damages, is_archive, open_bytes
+from warehouse.loading.staging.reader import Start
+from warehouse.loading.staging.staged import Store
+from warehouse.loading.staging.tabular import parquet_columns
 
 START = 65_536
 """How many bytes of a file are looked at, unpacked."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.readers.kinds import is_number, shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.mentions import COLUMNS
-from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import is_number, shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import SCORES, VALUES
 
 EXAMPLE = "segment\tbase\ttuned\n1\t31.4\t33.0\n2\t12.9\t18.5\n"

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from warehouse.faults import DataError, UnreadableError
-from warehouse.loading.readers.kinds import KINDS, is_number, shown
-from warehouse.loading.readers.lines import brief, compression_of, documents, start_of
-from warehouse.loading.readers.reader import Evidence, Option, Reader, Start
-from warehouse.loading.readers.sheets import Places, refuse_settings
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, pattern_of
+from warehouse.loading.staging.cells import KINDS, is_number, shown
+from warehouse.loading.staging.lines import brief, compression_of, documents, start_of
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Places, refuse_settings
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.store.sql import Sql, join, name, value
 from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm
 

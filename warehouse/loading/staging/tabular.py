@@ -16,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 
 from warehouse.faults import DataError, Fault, UnreadableError
-from warehouse.loading.readers.lines import Compression, brief, compression_of, damages, open_bytes, start_of
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
+from warehouse.loading.staging.lines import Compression, brief, compression_of, damages, open_bytes, start_of
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
 from warehouse.store.sql import Sql, name, value
 
 LONGEST_CELL = 1_000_000

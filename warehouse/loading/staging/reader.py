@@ -1,7 +1,7 @@
 """What is known of one format: how its files are recognized, how they are read, and what they hold.
 
-A file of this folder describes its reader with these classes, and the table in `__init__` lists it. Nothing here knows
-which readers there are, and nothing here opens a file.
+Each file of `warehouse.loading.readers` describes its reader with these classes, and the table there lists it. Nothing
+here knows which readers there are, and nothing here opens a file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import FactForm, Field
 
 

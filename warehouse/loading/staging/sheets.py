@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any
 
 from warehouse.faults import DataError, UnreadableError
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.staging import Matching, Staged, Staging, staged_columns
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.staged import Matching, Staged, Staging, staged_columns
 from warehouse.store.sql import Sql, name, values
 from warehouse.tasks.records import FactForm
 

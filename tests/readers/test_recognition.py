@@ -59,7 +59,15 @@ def test_a_damaged_file_is_said_to_be_one(database: Database, tmp_path: Path, en
 
 @pytest.mark.parametrize(
     ("text", "reader"),
-    [(EXAMPLE_RUN, "trec"), ("0.5\n-1\n", "sacrebleu"), ("base\ttuned\n1\t2\n", "sacrebleu"), ("a O O\n", "conll")],
+    [
+        (EXAMPLE_RUN, "trec"),
+        ("0.5\n-1\n", "sacrebleu"),
+        ("base\ttuned\n1\t2\n", "sacrebleu"),
+        ("a O O\n", "conll"),
+        ("\nT1\tPerson 0 12\tAda Lovelace\n", "brat"),
+        ('{"doc_id": 0, "doc": {"instance_id": "django-1", "stats": {}}}\n', "lm-eval"),
+        ('{"version": 2, "eval": {"task": "swe", "instance_id": "django-1"}, "stats": {}}\n', "inspect"),
+    ],
 )
 def test_other_shapes_are_recognized(database: Database, tmp_path: Path, text: str, reader: str) -> None:
     (tmp_path / "file").write_text(text)

@@ -129,7 +129,7 @@ def _overlapping(one: Annotation, other: Annotation) -> bool:
 
 
 def _recognizes(start: Start) -> str | None:
-    return "its annotations T1, T2, …" if re.match(r"T\d+\t\S+ \d+ \d+", start.text) else None
+    return "its annotations T1, T2, …" if re.match(r"T\d+\t\S+ \d+ \d+", start.first) else None
 
 
 READER = Reader(

@@ -106,7 +106,8 @@ def _named(staging: Staging) -> tuple[str, str]:
 
 
 def _recognizes(start: Start) -> str | None:
-    return "its instance_id and stats" if '"instance_id"' in start.text and '"stats"' in start.text else None
+    listed = start.text.lstrip().startswith("[") and '"instance_id"' in start.text and '"stats"' in start.text
+    return "its instance_id and stats" if listed else None
 
 
 READER = Reader(
@@ -117,5 +118,5 @@ READER = Reader(
     stage,
     noun="sample",
     recognizes=_recognizes,
-    evidence=Evidence.NAMES,
+    evidence=Evidence.MARK,
 )

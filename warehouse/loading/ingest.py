@@ -237,7 +237,7 @@ def _prune(database: Database) -> None:
 
 
 def _record_import(staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool) -> None:
-    """Writes the row of provenance. Facts of every kind that a file brings belong to one import."""
+    """Writes the row of provenance. Facts of every form that a file brings belong to one import."""
     options: dict[str, Mapping[str, str | None]] = {"columns": staging.columns, "fields": staging.fields}
     if staging.options:
         options["options"] = staging.options

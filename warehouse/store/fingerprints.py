@@ -70,9 +70,8 @@ def keep(database: Database, imports: tuple[int, ...] = (), documents_from: int 
         + Sql(" or part >= ? and table_name = 'document' or table_name in ", (first,))
         + values(_SMALL)
     )
-    fingerprints = _fingerprints(database, changed)
-    rows = join(", ", (values((*key, now.rows, now.digest)) for key, now in fingerprints.items()))
-    database.run("insert into fingerprint values " + rows)
+    rows = (values((*key, stored.rows, stored.digest)) for key, stored in _fingerprints(database, changed).items())
+    database.run("insert into fingerprint values " + join(", ", rows))
 
 
 def wrong(database: Database) -> tuple[str, ...]:

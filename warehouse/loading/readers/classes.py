@@ -8,10 +8,10 @@ which a document has one possible item if that is its class, and one actual item
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.lines import documents
+from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.mentions import COLUMNS
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
@@ -62,39 +62,36 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 def _rows(staging: Staging) -> Iterator[Row]:
     wanted = {field: staging.columns.get(field, field) for field in NAMED}
     for document in documents(staging):
-        line = 0
-
-        def texts(lines: Iterator[tuple[int, str]]) -> Iterator[str]:
-            nonlocal line
-            for line, text in lines:  # noqa: B007
-                yield text + "\n"
-
-        reader = csv.reader(texts(document.lines()), strict=True)
-        header: list[str] | None = None
+        reader = csv.reader((text + "\n" for _, text in document.lines()), strict=True)
         try:
-            for cells in reader:
-                if header is None:
-                    header = [cell.strip() for cell in cells]
-                    absent = [column for column in wanted.values() if column not in header]
-                    twice = [column for column in wanted.values() if header.count(column) > 1]
-                    if twice:
-                        raise document.refusal(f"the column {shown(twice[0])} stands more than once in the header", 1)
-                    if absent:
-                        listed = f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}"
-                        raise document.refusal(listed, 1)
-                    continue
-                if not cells:
-                    continue
-                if len(cells) != len(header):
-                    raise document.refusal(f"{len(cells)} cells in this row, and {len(header)} in the header", line)
-                row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
-                row |= {field: row[column] for field, column in wanted.items()}
-                for field, column in wanted.items():
-                    if not row[field]:
-                        raise document.refusal(f"{shown(column)[1:-1]} is empty", line)
-                yield line, row
+            first = next(reader, None)
+            header = [] if first is None else _header(document, first, wanted.values())
+            for cells in filter(None, reader):
+                yield reader.line_num, _row(document, reader.line_num, header, cells, wanted)
         except csv.Error as error:
-            raise document.refusal(f"this row is no CSV: {error}", line) from None
+            raise document.refusal(f"this row is no CSV: {error}", reader.line_num) from None
+
+
+def _header(document: Document, cells: list[str], wanted: Collection[str]) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    for column in wanted:
+        if header.count(column) > 1:
+            raise document.refusal(f"the column {shown(column)} stands more than once in the header", 1)
+    if absent := [column for column in wanted if column not in header]:
+        raise document.refusal(f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}", 1)
+    return header
+
+
+def _row(
+    document: Document, line: int, header: list[str], cells: list[str], wanted: Mapping[str, str]
+) -> dict[str, str]:
+    if len(cells) != len(header):
+        raise document.refusal(f"{len(cells)} cells in this row, and {len(header)} in the header", line)
+    row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+    for column in wanted.values():
+        if not row[column]:
+            raise document.refusal(f"{shown(column)[1:-1]} is empty", line)
+    return row | {field: row[column] for field, column in wanted.items()}
 
 
 def _recognizes(start: Start) -> str | None:

@@ -27,6 +27,10 @@ class DataError(Exception):
         self.total = len(faults) if total is None else total
 
 
+class UnreadableError(Exception):
+    """An input file that DuckDB could not read; the text is DuckDB's own, for a reader to turn into faults."""
+
+
 class WarehouseError(Exception):
     """A warehouse that cannot be opened or written: what is so, and what would help."""
 

@@ -11,7 +11,7 @@ import seqeval.scheme
 
 from tests.store.texts import Complaints, Load
 from warehouse.loading.readers.conll import EXAMPLE
-from warehouse.loading.readers.spans import Span, entities
+from warehouse.loading.staging.mentions import Mention, entities
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
@@ -83,14 +83,14 @@ def test_overlap_is_partial_where_it_is_asked_for(database: Database, load_text:
 @pytest.mark.parametrize(
     ("tags", "found"),
     [
-        ("I-A I-A O I-B", [Span("A", 0, 2), Span("B", 3, 4)]),
-        ("I-A B-A I-A", [Span("A", 0, 1), Span("A", 1, 3)]),
-        ("S-A B-A E-A", [Span("A", 0, 1), Span("A", 1, 3)]),
-        ("B-A I-B", [Span("A", 0, 1), Span("B", 1, 2)]),
+        ("I-A I-A O I-B", [Mention("A", 0, 2), Mention("B", 3, 4)]),
+        ("I-A B-A I-A", [Mention("A", 0, 1), Mention("A", 1, 3)]),
+        ("S-A B-A E-A", [Mention("A", 0, 1), Mention("A", 1, 3)]),
+        ("B-A I-B", [Mention("A", 0, 1), Mention("B", 1, 2)]),
         (". O .", []),
     ],
 )
-def test_entities_of_any_scheme(tags: str, found: list[Span]) -> None:
+def test_entities_of_any_scheme(tags: str, found: list[Mention]) -> None:
     assert entities(tags.split()) == found
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import warehouse
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import forget, load
-from warehouse.loading.readers import PLUGINS, READERS, Reader, plugins
-from warehouse.loading.readers import lines as opening
-from warehouse.loading.readers.lines import documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.readers import PLUGINS, READERS, Evidence, Reader, Start, plugins
+from warehouse.loading.readers.recognition import Recognized, recognize
+from warehouse.loading.staging import lines as opening
+from warehouse.loading.staging.lines import documents
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store.database import Database
+from warehouse.store.replacement import create
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.tasks.records import FACT_TABLES, VALUES
@@ -31,6 +36,8 @@ SETTINGS = {
 }
 OPTIONS = {"sacrebleu": {"measure": "BLEU"}}
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "readers.md"
+
 each_reader = pytest.mark.parametrize("reader", OTHERS, ids=lambda reader: reader.name)
 
 
@@ -44,7 +51,7 @@ def words(reader: Reader) -> dict[str, object]:
 def test_its_example_loads_once_and_can_be_undone(database: Database, load_text: Load, reader: Reader) -> None:
     loaded = load_text(reader.example, reader.name, "example", **words(reader))
     assert loaded.import_id == 1
-    assert loaded.rows_new == loaded.rows_read == sum(kind.rows_new for kind in loaded.kinds) > 0
+    assert loaded.rows_new == loaded.rows_read == sum(part.rows_new for part in loaded.parts) > 0
     assert check(database) == ()
     assert load_text(reader.example, reader.name, "example", **words(reader)).rows_new == 0
     assert forget(database, 1) == loaded.rows_new
@@ -55,11 +62,18 @@ def test_its_example_loads_once_and_can_be_undone(database: Database, load_text:
 
 @each_reader
 def test_its_example_stores_facts_of_its_forms_only(load_text: Load, reader: Reader) -> None:
-    kinds = load_text(reader.example, reader.name, "example", dry_run=True, **words(reader)).kinds
-    assert {kind.form for kind in kinds} <= set(reader.forms)
-    for kind in kinds:
-        assert {field.name for field in kind.form.fields if field.required} <= set(kind.columns)
-        assert all(len(row) == len(kind.columns) for row in kind.first)
+    parts = load_text(reader.example, reader.name, "example", dry_run=True, **words(reader)).parts
+    assert {part.form for part in parts} <= set(reader.forms)
+    for part in parts:
+        assert {field.name for field in part.form.fields if field.required} <= set(part.columns)
+        assert all(len(row) == len(part.columns) for row in part.first)
+
+
+def test_the_page_says_what_a_document_is_to_each_reader() -> None:
+    sections = PAGE.read_text(encoding="utf-8").split("\n## ")
+    for reader in OTHERS:
+        [section] = [section for section in sections if section.startswith(f"{reader.name}\n")]
+        assert reader.noun in section, reader.name
 
 
 @each_reader
@@ -91,16 +105,20 @@ def test_a_name_that_is_set_is_judged_like_any_other(complaints: Complaints, rea
     assert fault == "in: the value set for evaluation is 'a\\x07b', which has a control character in it"
 
 
-def lines(staging: Staging) -> tuple[Staged, ...]:
+def lines(staging: Staging, columns: tuple[str, ...] = ("document", "measure", "value")) -> tuple[Staged, ...]:
     with Sheets(staging, VALUES) as sheets:
-        values = sheets.open(VALUES, "document", "measure", "value")
+        values = sheets.open(VALUES, *columns)
         for document in documents(staging):
             for number, line in document.lines():
                 values.add(number, *line.split("|"), member=document.member)
         return sheets.staged()
 
 
-BARS = Reader("bars", "document|measure|value, one a line", (VALUES,), "D1|BLEU|31.4\n", lines)
+def bars(start: Start) -> str | None:
+    return "its bars" if "|BLEU|" in start.text else None
+
+
+BARS = Reader("bars", "document|measure|value, one a line", (VALUES,), "D1|BLEU|31.4\n", lines, recognizes=bars)
 ON = {"test_set": "T", "system": "S"}
 
 
@@ -125,16 +143,64 @@ def test_quotes_separators_and_line_ends_in_cells_stay(database: Database, tmp_p
     assert notes == ("blanks around names were left out in 1 row",)
 
 
-def test_packages_offer_readers_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Reader]]:
+    """The readers that another package offers, and one that takes the name of a reader of this one."""
     from importlib import metadata
 
-    def offered(*, group: str) -> list[metadata.EntryPoint]:
-        here = [metadata.EntryPoint(name, f"{__name__}:BARS", group) for name in ("bars", "scores")]
-        return here if group == PLUGINS else []
+    def entry_points(*, group: str) -> list[metadata.EntryPoint]:
+        names = (*(reader.name for reader in readers), "scores")
+        return [metadata.EntryPoint(name, name, group) for name in names] if group == PLUGINS else []
 
-    monkeypatch.setattr(metadata, "entry_points", offered)
-    monkeypatch.setattr(metadata.EntryPoint, "load", lambda entry: BARS)
+    readers = [BARS]
+    monkeypatch.setattr(metadata, "entry_points", entry_points)
+    load_entry = lambda entry: next(reader for reader in readers if reader.name == entry.name)  # noqa: E731
+    monkeypatch.setattr(metadata.EntryPoint, "load", load_entry)
+    plugins.cache_clear()
+    yield readers
+    plugins.cache_clear()
+
+
+def test_packages_offer_readers_by_entry_points(offered: list[Reader]) -> None:
     assert plugins() == {"bars": BARS}
+
+
+def test_a_reader_of_another_package_is_found_by_what_is_in_a_file(
+    offered: list[Reader], database: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.txt"
+    file.write_text(BARS.example)
+    assert recognize(file, database) == Recognized("bars", "its bars")
+    # What goes by the same as a reader of this package is asked after it, what goes by more before it.
+    file.write_text(READERS["trec"].example + BARS.example)
+    assert recognize(file, database).reader == "trec"
+    offered[0] = replace(BARS, evidence=Evidence.MARK)
+    plugins.cache_clear()
+    assert recognize(file, database).reader == "bars"
+
+
+def test_a_statement_loads_with_the_reader_of_another_package(offered: list[Reader], tmp_path: Path) -> None:
+    full = "document|measure|value|test_set|system, one a line"
+    columns = ("document", "measure", "value", "test_set", "system")
+    offered[0] = replace(BARS, reads=full, stage=partial(lines, columns=columns))
+    (tmp_path / "in.txt").write_text("D1|BLEU|31.4|T|S\n")
+    create(tmp_path / "w.duckdb").close()
+    with warehouse.open(tmp_path / "w.duckdb") as session:
+        assert session.run(f'load "{tmp_path}/in.txt" as auto').rows[0]["reader"] == "bars"
+        assert session.run("score BLEU for S on T").rows[0]["BLEU"] == 31.4
+
+
+def test_a_reader_that_fails_to_recognize_is_a_sentence_about_the_file(
+    offered: list[Reader], database: Database, tmp_path: Path
+) -> None:
+    def failing(start: Start) -> str | None:
+        raise KeyError("bars")
+
+    offered[0] = replace(BARS, recognizes=failing)
+    (tmp_path / "in").write_text("nothing of the kind\n")
+    with pytest.raises(DataError) as caught:
+        recognize(tmp_path / "in", database)
+    assert str(caught.value.faults[0]) == f"{tmp_path}/in: the reader bars failed: KeyError: 'bars'"
 
 
 def test_a_reader_that_fails_is_a_sentence_about_the_file(database: Database, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import classes, helm, inspect_log, segments
-from warehouse.loading.readers.zstandard import zipfile
+from warehouse.loading.staging.zstandard import zipfile
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 

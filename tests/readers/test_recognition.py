@@ -17,9 +17,9 @@ import warehouse
 from grammar.errors import QueryError
 from warehouse.faults import DataError
 from warehouse.loading.readers import READERS
-from warehouse.loading.readers.recognition import QUESTIONS, recognize
+from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
-from warehouse.loading.readers.zstandard import zstd
+from warehouse.loading.staging.zstandard import zstd
 from warehouse.store.database import Database
 from warehouse.store.replacement import create
 
@@ -31,7 +31,7 @@ def evalhouse(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
 
 
-@pytest.mark.parametrize("reader", QUESTIONS)
+@pytest.mark.parametrize("reader", READERS)
 def test_the_example_of_a_reader_is_recognized(database: Database, tmp_path: Path, reader: str) -> None:
     file = tmp_path / "file"
     file.write_text(READERS[reader].example)
@@ -59,7 +59,15 @@ def test_a_damaged_file_is_said_to_be_one(database: Database, tmp_path: Path, en
 
 @pytest.mark.parametrize(
     ("text", "reader"),
-    [(EXAMPLE_RUN, "trec"), ("0.5\n-1\n", "sacrebleu"), ("base\ttuned\n1\t2\n", "sacrebleu"), ("a O O\n", "conll")],
+    [
+        (EXAMPLE_RUN, "trec"),
+        ("0.5\n-1\n", "sacrebleu"),
+        ("base\ttuned\n1\t2\n", "sacrebleu"),
+        ("a O O\n", "conll"),
+        ("\nT1\tPerson 0 12\tAda Lovelace\n", "brat"),
+        ('{"doc_id": 0, "doc": {"instance_id": "django-1", "stats": {}}}\n', "lm-eval"),
+        ('{"version": 2, "eval": {"task": "swe", "instance_id": "django-1"}, "stats": {}}\n', "inspect"),
+    ],
 )
 def test_other_shapes_are_recognized(database: Database, tmp_path: Path, text: str, reader: str) -> None:
     (tmp_path / "file").write_text(text)

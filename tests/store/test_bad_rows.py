@@ -11,7 +11,7 @@ from tests.store.texts import SCORES, THREE, Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
-from warehouse.loading.readers.zstandard import zstd
+from warehouse.loading.staging.zstandard import zstd
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 

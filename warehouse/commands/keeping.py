@@ -31,7 +31,8 @@ def init(args: argparse.Namespace) -> int:
 
 def info(args: argparse.Namespace) -> int:
     """Prints what a warehouse holds; and says by which version of what, and what a query may use."""
-    from warehouse.store.database import LIBRARY, SCHEMA_VERSION
+    from warehouse.store.database import SCHEMA_VERSION
+    from warehouse.store.library import LIBRARY
 
     with open_session(args) as opened:
         status = answer(args, opened, "show test sets; show imports")

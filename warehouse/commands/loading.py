@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,9 @@ from warehouse.commands.talk import note, progress
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.loading.ingest import Loaded, LoadedKind
+    from warehouse.loading.ingest import Loaded, LoadedPart
     from warehouse.results import Result
-
-
-class _DryRunOverError(Exception):
-    """Leaves the copy of a warehouse that a dry run loaded into, so that it does not take the warehouse's place."""
+    from warehouse.store.database import Database
 
 
 def load_files(args: argparse.Namespace) -> int:
@@ -29,8 +26,6 @@ def load_files(args: argparse.Namespace) -> int:
     from warehouse.interrupting import interruptibly
     from warehouse.loading.ingest import load
     from warehouse.loading.readers.recognition import named_files
-    from warehouse.store.database import in_memory
-    from warehouse.store.replacement import in_place, replacing
 
     path = path_of(args) or DEFAULT_FILE
     chosen = {key.removeprefix("reader_"): text for key, text in vars(args).items() if key.startswith("reader_")}
@@ -43,25 +38,32 @@ def load_files(args: argparse.Namespace) -> int:
     files = named_files(args.files)
     readers = _recognized(args, files) if args.reader == "auto" else [args.reader] * len(files)
     done: list[Loaded] = []
-    changed = in_place if args.in_place else replacing
     with (
-        suppress(_DryRunOverError),
-        progress(args, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as told,
-        changed(path) if path.exists() or not args.dry_run else in_memory() as database,
+        progress(args, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as advance,
+        _opened(path, args) as database,
     ):
         for place, (file, reader) in enumerate(zip(files, readers, strict=True)):
-            overall = told and partial(_overall, told, place, len(files))
+            overall = advance and partial(_overall, advance, place, len(files))
             loading = partial(load, database, file, reader, progress=overall, **options)
             done.append(interruptibly(loading, database.interrupt))
             if args.in_place:
                 # Stored already, whatever becomes of the files behind it.
                 report(args, done.pop())
-        if args.dry_run:
-            # Files may build on each other, as runs do on qrels, so they are loaded in earnest, into a copy.
-            raise _DryRunOverError
     for loaded in done:
         report(args, loaded, dry_run=args.dry_run)
     return DONE
+
+
+def _opened(path: Path, args: argparse.Namespace) -> AbstractContextManager[Database]:
+    """What the files are loaded into. A dry run loads them in earnest, for files may build on each other, as runs do on
+    qrels, but into a copy that is then removed.
+    """
+    from warehouse.store.database import in_memory
+    from warehouse.store.replacement import in_place, replacing
+
+    if args.dry_run and not path.exists():
+        return in_memory()
+    return in_place(path) if args.in_place else replacing(path, keep=not args.dry_run)
 
 
 def _overall(progress: Callable[[float], None], place: int, files: int, share: float) -> None:
@@ -77,9 +79,9 @@ def _recognized(args: argparse.Namespace, files: list[Path]) -> list[str]:
     readers = []
     with in_memory() as scratch:
         for file in files:
-            found = recognize(file, scratch)
-            note(args, f"{file}: read as {found.reader}, for {found.why}")
-            readers.append(found.reader)
+            recognized = recognize(file, scratch)
+            note(args, f"{file}: read as {recognized.reader}, for {recognized.why}")
+            readers.append(recognized.reader)
     return readers
 
 
@@ -93,20 +95,19 @@ def report(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -
     else:
         kept = f" ({known:,} were there already)" if known else ""
         note(args, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
-    if len(loaded.kinds) > 1:
-        note(args, "; ".join(f"{kind.form.name}: {kind.rows_new:,} of {kind.rows_read:,}" for kind in loaded.kinds))
-    for each in loaded.notes:
-        note(args, each)
+    if len(loaded.parts) > 1:
+        note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
+    for text in loaded.notes:
+        note(args, text)
     if dry_run:
-        for kind in loaded.kinds:
-            show(args, _first_rows(loaded, kind))
+        for part in loaded.parts:
+            show(args, _first_rows(loaded, part))
 
 
-def _first_rows(loaded: Loaded, kind: LoadedKind) -> Result:
-    """The first rows of a kind, as a result to print."""
+def _first_rows(loaded: Loaded, part: LoadedPart) -> Result:
+    """The first rows of a form, as a result to print."""
     from warehouse.results import Column, Result, Table
 
-    columns = tuple(Column(name, "name") for name in kind.columns)
-    return Result(
-        f"load {kind.form.name}", f"first {kind.form.name} of {loaded.source}", "", Table(columns, kind.first)
-    )
+    columns = tuple(Column(name, "name") for name in part.columns)
+    form = part.form.name
+    return Result(f"load {form}", f"first {form} of {loaded.source}", "", Table(columns, part.first))

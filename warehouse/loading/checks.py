@@ -13,41 +13,15 @@ from decimal import Decimal
 from typing import Any
 
 from warehouse.faults import DataError, Fault
-from warehouse.loading.facts import attribute_columns, content_columns, given, key_columns
-from warehouse.loading.readers.kinds import KINDS, WHOLE, complaint, shown
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging
+from warehouse.loading.facts import attribute_columns, given
+from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, shown
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What must hold between the counts of one row: the sum of `parts`, where known, does not exceed `whole`."""
-
-    parts: tuple[str, ...]
-    whole: str
-
-    def broken(self) -> Sql:
-        """A condition on `fact` that holds where the rule is broken."""
-        parts = [f"coalesce({part}, 0)::bigint" for part in self.parts]
-        return Sql(f"{' + '.join(parts)} > {self.whole}")
-
-    def complaint(self, counts: Mapping[str, int | None]) -> str:
-        """What is wrong with counts that break the rule."""
-        known = {part: count for part in self.parts if (count := counts[part]) is not None}
-        return f"{' + '.join(known)} is {sum(known.values())}, more than {self.whole}, which is {counts[self.whole]}"
-
-
-_NAMED = (EVALUATION, TEST_SET, SYSTEM, DOCUMENT, UNIT, ANNOTATOR)
-"""The fields of which a file has many rows for each name."""
-
-_MATCHED = ("correct", "partial", "incorrect")
-RULES: dict[str, tuple[_Rule, ...]] = {"score": (_Rule(_MATCHED, "possible"), _Rule(_MATCHED, "actual"))}
-"""By table, what must hold between the counts of a fact."""
+from warehouse.tasks.records import UNIT, Field, Limit
 
 
 @dataclass(slots=True)
-class Judged:
+class FilePart:
     """The staged rows of one form; of each kind of thing that is wrong with them the first, by row, and how many there
     are in all.
     """
@@ -69,7 +43,7 @@ class Judged:
         return [fault for _, fault in sorted(self.wrong, key=lambda pair: pair[0])]
 
 
-def refusal(parts: Sequence[Judged], more: DataError | None = None) -> DataError | None:
+def refusal(parts: Sequence[FilePart], more: DataError | None = None) -> DataError | None:
     """The error for what is wrong with the parts of a file, in the order of its lines, after `more`; None where
     nothing is.
     """
@@ -82,11 +56,11 @@ def refusal(parts: Sequence[Judged], more: DataError | None = None) -> DataError
     return DataError(tuple(faults[:MOST_FAULTS]), total) if faults else None
 
 
-def check_cells(judged: Judged) -> tuple[str, ...]:
+def check_cells(part: FilePart) -> tuple[str, ...]:
     """Judges every staged cell, but for names that get a number, and returns notes. Raises DataError if a setting is
     wrong, or there are no rows.
     """
-    staging, staged = judged.staging, judged.staged
+    staging, staged = part.staging, part.staged
     verdicts = _verdicts(staging, staged)
     for field in verdicts.keys() & _numbered(staging).keys():
         verdicts[field] = name(field.name) + (" is not null" if field.required else " is null or true")
@@ -97,18 +71,18 @@ def check_cells(judged: Judged) -> tuple[str, ...]:
     if not rows:
         raise staging.refusal("there is a header and no rows")
     if wrong:
-        _complain_of_cells(judged)
+        _complain_of_cells(part)
     elif attributes == 0:
         raise staging.refusal("no row gives an attribute a value")
     return (f"blanks around names were left out in {_rows(blanks)}",) if blanks else ()
 
 
-def leave_only_good(judged: Judged) -> bool:
+def leave_only_good(part: FilePart) -> bool:
     """Drops the rows with a cell that is not good, so that the others can be judged before the load is refused.
 
     Returns whether that leaves a fact. To be called in a transaction, in which the rows keep their places.
     """
-    staging, staged = judged.staging, judged.staged
+    staging, staged = part.staging, part.staged
     good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
     staging.database.narrow(staging.table, good)
     filled = f" where coalesce({', '.join(attribute_columns(staged))}) is not null" if staged.attributes else ""
@@ -125,15 +99,15 @@ def last_numbers(staging: Staging) -> dict[str, int]:
     return dict(zip(tables, last, strict=True))
 
 
-def check_new_names(judged: Judged, known: Mapping[str, int]) -> None:
+def check_new_names(part: FilePart, known: Mapping[str, int]) -> None:
     """Judges the names that have got a number since, each once however often it stands in the file. Where one is not
     good, complains of all cells that are not, and drops their rows as `leave_only_good` does.
     """
     good = KINDS["name"].passed_by(Sql("name"))
     for table, last in known.items():
-        if judged.staging.database.rows(f"select 1 from {table} where id > {last} and not (" + good + ") limit 1"):
-            _complain_of_cells(judged)
-            leave_only_good(judged)
+        if part.staging.database.rows(f"select 1 from {table} where id > {last} and not (" + good + ") limit 1"):
+            _complain_of_cells(part)
+            leave_only_good(part)
             return
 
 
@@ -141,43 +115,43 @@ def _numbered(staging: Staging) -> dict[Field, str]:
     """The fields of a form whose names all get a number, and the tables of these. Where columns are attributes, a row
     without any is no fact, and its names get none.
     """
-    return {} if staging.form.attributes else {field: field.name for field in staging.form.key if field in _NAMED}
+    return {} if staging.form.attributes else {field: field.name for field in staging.form.key if field.numbered}
 
 
-def leave_only_new(judged: Judged) -> tuple[int, int, tuple[str, ...]]:
+def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
     """Drops the facts that stand twice in the file or are stored already. Returns (facts read, facts left, notes).
 
     Complains where the counts of a fact do not agree, and where two facts of one key differ.
     """
-    database, form = judged.staging.database, judged.staging.form
-    key = join(", ", map(name, key_columns(form)))
+    database, form = part.staging.database, part.staging.form
+    key = join(", ", map(name, form.key_columns))
     firsts = "(select " + key + ", min(place) as place from fact group by all having count(*) > 1)"
     stored = name(form.table)
-    broken = join(" or ", [*(rule.broken() for rule in RULES.get(form.table, ())), Sql("false")])
+    broken = join(" or ", [*map(_exceeded, form.limits), Sql("false")])
     # One after the other: in one query they would share the memory that there is while a file is loaded.
     [(read, breaking)] = database.rows("select count(*), count_if(" + broken + ") from fact")
     # Facts are sorted by their key, so equal ones are neighbours; to group them would take memory for every key.
-    alike = join(" and ", (name(column) + " = lag(" + name(column) + ") over ()" for column in key_columns(form)))
+    alike = join(" and ", (name(column) + " = lag(" + name(column) + ") over ()" for column in form.key_columns))
     [(repeated,)] = database.rows("select count_if(alike) from (select " + alike + " as alike from fact)")
     [(known,)] = database.rows("select count(*) from fact semi join " + stored + " using (" + key + ")")
     if breaking:
-        _complain_of_counts(judged)
+        _complain_of_counts(part)
     if UNIT in form.key:
-        _complain_of_mixed_units(judged)
-    same = " and ".join(f"a.{column} = b.{column}" for column in key_columns(form))
+        _complain_of_mixed_units(part)
+    same = " and ".join(f"a.{column} = b.{column}" for column in form.key_columns)
     notes = []
     dropped = 0
     if repeated:
         pairs = (
             "fact as a join " + firsts + " as first using (" + key + ") join fact as b on b.place = first.place and "
         )
-        _complain_of_contradictions(judged, pairs + same + " where a.place <> b.place", "b.place")
+        _complain_of_contradictions(part, pairs + same + " where a.place <> b.place", "b.place")
         doubles = "delete from fact as a using " + firsts + " as b where a.place > b.place and " + same
         [(dropped,)] = database.rows(doubles)
         notes.append("1 row repeats an earlier one" if dropped == 1 else f"{dropped} rows repeat earlier ones")
     if known:
         pairs = "fact as a join " + stored + " as b on " + same + " where true"
-        _complain_of_contradictions(judged, pairs, "b.import_id")
+        _complain_of_contradictions(part, pairs, "b.import_id")
         [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
         dropped += again
         all_of_them = dropped == read
@@ -203,9 +177,9 @@ def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
     return verdicts
 
 
-def _complain_of_cells(judged: Judged) -> None:
+def _complain_of_cells(part: FilePart) -> None:
     """Complains of the first 20 cells that are not good. Raises DataError where settings are not."""
-    staging, staged = judged.staging, judged.staged
+    staging, staged = part.staging, part.staged
     verdicts = _verdicts(staging, staged)
     settings = {field: verdict for field, verdict in verdicts.items() if field.name in staging.fields}
     if settings:
@@ -228,18 +202,30 @@ def _complain_of_cells(judged: Judged) -> None:
     called = {f"attribute_{number}": column for number, column in enumerate(staged.attributes)} | dict(staged.columns)
     complaints = [
         (row, complaint(field.kind, called.get(field.name, field.name), cell))
-        for row, *found in staging.database.rows(first_rows)
-        for field, cell, passed in zip(verdicts, found[::2], found[1::2], strict=True)
+        for row, *cells in staging.database.rows(first_rows)
+        for field, cell, passed in zip(verdicts, cells[::2], cells[1::2], strict=True)
         if not passed
     ]
-    judged.complain(complaints[:MOST_FAULTS], faults)
+    part.complain(complaints[:MOST_FAULTS], faults)
 
 
-def _complain_of_counts(judged: Judged) -> None:
-    """Complains of the first 20 breaches of rules between counts."""
-    staging = judged.staging
-    rules, content = RULES[staging.form.table], content_columns(staging.form)
-    broken = [rule.broken() for rule in rules]
+def _exceeded(limit: Limit) -> Sql:
+    """A condition on `fact` that holds where the counts exceed a limit."""
+    parts = [f"coalesce({part}, 0)::bigint" for part in limit.parts]
+    return Sql(f"{' + '.join(parts)} > {limit.whole}")
+
+
+def _excess(limit: Limit, counts: Mapping[str, int | None]) -> str:
+    """What is wrong with counts that exceed a limit."""
+    known = {part: count for part in limit.parts if (count := counts[part]) is not None}
+    return f"{' + '.join(known)} is {sum(known.values())}, more than {limit.whole}, which is {counts[limit.whole]}"
+
+
+def _complain_of_counts(part: FilePart) -> None:
+    """Complains of the first 20 counts that exceed a limit."""
+    staging = part.staging
+    limits, content = staging.form.limits, staging.form.content_columns
+    broken = [_exceeded(limit) for limit in limits]
     total = join(" + ", ("count_if(" + condition + ")" for condition in broken))
     [(breaches,)] = staging.database.rows("select " + total + " from fact")
     columns = join(", ", [*broken, *map(name, content)])
@@ -248,17 +234,17 @@ def _complain_of_counts(judged: Judged) -> None:
         "select place, " + columns + " from fact where " + wrong + " order by place limit " + value(MOST_FAULTS)
     )
     complaints = [
-        (place, rule.complaint(dict(zip(content, found[len(rules) :], strict=True))))
-        for place, *found in staging.database.rows(first_rows)
-        for rule, is_broken in zip(rules, found, strict=False)
+        (place, _excess(limit, dict(zip(content, cells[len(limits) :], strict=True))))
+        for place, *cells in staging.database.rows(first_rows)
+        for limit, is_broken in zip(limits, cells, strict=False)
         if is_broken
     ]
-    judged.complain(complaints[:MOST_FAULTS], breaches)
+    part.complain(complaints[:MOST_FAULTS], breaches)
 
 
-def _complain_of_mixed_units(judged: Judged) -> None:
+def _complain_of_mixed_units(part: FilePart) -> None:
     """Complains where a system would have scores both for a whole document and for units of it."""
-    database = judged.staging.database
+    database = part.staging.database
     if not database.rows(Sql("select 1 from unit where id <> 0 limit 1")):
         return
     mixed = Sql(
@@ -272,35 +258,35 @@ def _complain_of_mixed_units(judged: Judged) -> None:
         places = [
             place for (place,) in database.rows("select place" + mixed + " order by place limit " + value(MOST_FAULTS))
         ]
-        subjects = _subjects(judged.staging, judged.staged, places)
+        subjects = _subjects(part.staging, part.staged, places)
         sentence = "the document is scored both as a whole and by unit, which would count it twice"
-        judged.complain([(place, f"{subjects[place]}: {sentence}") for place in places], total)
+        part.complain([(place, f"{subjects[place]}: {sentence}") for place in places], total)
 
 
-def _complain_of_contradictions(judged: Judged, pairs: Sql, origin: str) -> None:
+def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None:
     """Complains if in some pairs of facts of one key the later, `a`, differs in content from the earlier, `b`.
 
     `origin` is the column that says where b stands: b.place in the file, or b.import_id in the warehouse.
     """
-    staging, staged = judged.staging, judged.staged
-    content = content_columns(staging.form)
+    staging, staged = part.staging, part.staged
+    content = staging.form.content_columns
     differing = pairs + " and (" + " or ".join(f"a.{column} is distinct from b.{column}" for column in content) + ")"
     [(total,)] = staging.database.rows("select count(*) from " + differing)
     if not total:
         return
     attribute = "a.name" if staging.form.attributes else "null"
     cells = ", ".join(f"a.{column}, b.{column}" for column in content)
-    found = staging.database.rows(
+    pairs_found = staging.database.rows(
         f"select a.place, {origin}, {attribute}, {cells} from "
         + differing
         + " order by a.place limit "
         + value(MOST_FAULTS)
     )
-    subjects = _subjects(staging, staged, [row[0] for row in found])
+    subjects = _subjects(staging, staged, [row[0] for row in pairs_found])
     in_file = origin == "b.place"
-    lines = staged.lines({row[1] for row in found}) if staged.lines and in_file else {}
+    lines = staged.lines({row[1] for row in pairs_found}) if staged.lines and in_file else {}
     complaints = []
-    for place, earlier, attribute_name, *both in found:
+    for place, earlier, attribute_name, *both in pairs_found:
         names = (shown(attribute_name),) if attribute_name else content
         here, there = _difference(names, both[::2], both[1::2])
         if in_file:
@@ -308,12 +294,12 @@ def _complain_of_contradictions(judged: Judged, pairs: Sql, origin: str) -> None
             complaints.append((place, f"{subjects[place]} has {here}, but on {spot} it has {there}"))
         else:
             complaints.append((place, f"{subjects[place]} has {here}, but is stored with {there} (import {earlier})"))
-    judged.complain(complaints, total)
+    part.complain(complaints, total)
 
 
 def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tuple[str, str]:
     """What differs, said of one side and of the other."""
-    differing = [each for each in zip(names, here, there, strict=True) if each[1] != each[2]]
+    differing = [contents for contents in zip(names, here, there, strict=True) if contents[1] != contents[2]]
     return (
         ", ".join(f"{called} {_said(now)}" for called, now, _ in differing),
         ", ".join(f"{called} {_said(then)}" for called, _, then in differing),
@@ -323,10 +309,10 @@ def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tu
 def _subjects(staging: Staging, staged: Staged, places: list[int]) -> dict[int, str]:
     """What rows are about: their key, as it stands in the file."""
     keys = join(", ", (name(field.name) for field in given(staging, staged) if field in staging.form.key))
-    found = staging.database.rows(
+    keyed = staging.database.rows(
         "select rowid, " + keys + " from " + name(staging.table) + " where rowid in " + values(places)
     )
-    return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in found}
+    return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}
 
 
 def _said(content: object) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from warehouse.faults import DataError, Fault
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, value
-from warehouse.tasks.records import DOCUMENTS, EVALUATION, FORMS, PUBLISHED, SYSTEMS, TEST_SET, FactForm
+from warehouse.tasks.records import EVALUATION, FORMS, TEST_SET, FactForm, FieldKind
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
 """Of the files that can be written; they decide the format."""
@@ -36,12 +36,14 @@ _TABLES = {
     "unit": "join unit u on u.id = f.unit_id",
     "annotator": "join annotator n on n.id = f.annotator_id",
 }
-_CONTENT = {
-    "decision": "case when f.decision then 'yes' else 'no' end",
-    "label": "f.label::varchar",
+_WRITTEN: dict[FieldKind, str] = {
+    "decision": "case when CELL then 'yes' else 'no' end",
+    "label": "CELL::varchar",
+    # Without the zeros that a stored decimal ends in.
+    "decimal": "CELL::double",
+    "size": "CELL::double",
 }
-_PRINTED = {"value": "f.value::double", "resolution": "f.resolution::double"}
-"""Without the zeros that a stored decimal ends in."""
+"""By kind of field, how a stored CELL is written where it is not written as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
     _write(database, [(_rows(database, form, None), file)])
-    found = (Exported(file, form, rows, simulated) for simulated, rows in counts.items() if rows)
-    return tuple(found) or (Exported(file, form, 0, False),)
+    exported = (Exported(file, form, rows, simulated) for simulated, rows in counts.items() if rows)
+    return tuple(exported) or (Exported(file, form, 0, False),)
 
 
 def export_all(database: Database, folder: Path, *, force: bool = False) -> tuple[Exported, ...]:
@@ -80,7 +82,7 @@ def export_all(database: Database, folder: Path, *, force: bool = False) -> tupl
                 file = folder / f"{form.name}{'.simulated' if simulated else ''}.csv"
                 _check(file, force)
                 planned.append(Exported(file, form, rows, simulated))
-    _write(database, [(_rows(database, each.form, each.simulated), each.file) for each in planned])
+    _write(database, [(_rows(database, export.form, export.simulated), export.file) for export in planned])
     return tuple(planned)
 
 
@@ -111,14 +113,15 @@ def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:
 
 
 def _count(database: Database, form: FactForm, simulated: bool) -> int:
-    row = {SYSTEMS: "distinct f.system_id", DOCUMENTS: "distinct f.document_id"}.get(form, "*")
+    row = f"distinct f.{form.key_columns[0]}" if form.attributes else "*"
     of_form = f"from {form.table} f join import i on i.id = f.import_id where i.simulated = "
     return int(database.rows(f"select count({row}) {of_form}" + value(simulated))[0][0])
 
 
 def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:
     """The rows of a form as its reader wants them; of one kind only where `simulated` is not None."""
-    keys = [field.name for field in form.key if not (field is EVALUATION and form is SYSTEMS)]
+    # What is said of a system is said in every evaluation.
+    keys = [field.name for field in form.key if field is not EVALUATION or TEST_SET in form.key]
     document_tables = form.attributes and TEST_SET in form.key
     tables = f" from {form.table} f join import i on i.id = f.import_id"
     # The attributes of documents find their test set by the document.
@@ -130,9 +133,9 @@ def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:
     columns = [Sql(f"{_DIMENSIONS.get(key, 'f.' + key)} as {key}") for key in keys]
     sorting = Sql(" order by ") + join(", ", [Sql(key) for key in keys])
     if not form.attributes:
-        content = [field.name for field in form.content]
-        written = _CONTENT | (_PRINTED if form is PUBLISHED else {})
-        columns += [Sql(f"{written.get(each, 'f.' + each)} as {each}") for each in content]
+        for field in form.content:
+            written = _WRITTEN.get(field.kind, "CELL").replace("CELL", f"f.{field.column}")
+            columns.append(Sql(f"{written} as {field.name}"))
         return "select " + join(", ", columns) + tables + where + sorting
     attributes = [str(row[0]) for row in database.rows(Sql(f"select distinct name from {form.table} order by name"))]
     columns += [

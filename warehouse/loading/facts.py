@@ -6,13 +6,10 @@ not be stored beside what is the business of `judging`.
 
 from __future__ import annotations
 
-from warehouse.loading.readers.kinds import KINDS, WHOLE
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import KINDS, WHOLE
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, FactForm, Field
-
-DIMENSIONS = {field.name: f"{field.name}_id" for field in (TEST_SET, SYSTEM, DOCUMENT, UNIT, ANNOTATOR)}
-"""The fields whose names have a table of their own, and the columns that point to it."""
+from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field
 
 
 def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:
@@ -23,18 +20,6 @@ def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:
 def attribute_columns(staged: Staged) -> tuple[str, ...]:
     """The columns that attributes are staged in."""
     return tuple(f"attribute_{number}" for number in range(len(staged.attributes)))
-
-
-def key_columns(form: FactForm) -> tuple[str, ...]:
-    """The columns of the table of a form that tell one fact from another."""
-    if form.attributes:
-        return (DIMENSIONS[form.key[-1].name], "name")
-    return tuple(DIMENSIONS.get(field.name, field.name) for field in form.key if field is not EVALUATION)
-
-
-def content_columns(form: FactForm) -> tuple[str, ...]:
-    """The columns of the table of a form that say what is stored under a key."""
-    return ("value",) if form.attributes else tuple(field.name for field in form.content)
 
 
 def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
@@ -73,7 +58,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     """
     form, fields = staging.form, given(staging, staged)
     columns = [Sql("staged.rowid as place")]
-    same: list[Sql] = []
+    same: dict[str, Sql] = {}
     tables = " from " + name(staging.table) + " as staged"
     if TEST_SET in fields:
         tables += _joined_test_set(EVALUATION in fields)
@@ -90,23 +75,24 @@ def make_facts(staging: Staging, staged: Staged) -> None:
             tables += f" left join {field.name} on {field.name}.name = staged.{field.name}"
             columns.append(Sql(f"coalesce({field.name}.id, 0) as {field.name}_id"))
         elif field in form.key:
-            same.append(Sql(f"0 as {field.name}_id"))
+            same[field.column] = Sql("0")
     for field in form.fields:
-        if field.name in DIMENSIONS or field is EVALUATION:
+        if field.numbered:
             continue
         kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
         if field in fields:
             columns.append(kind.of("staged." + name(field.name)) + " as " + name(field.name))
         else:
-            same.append(kind.of(Sql("null::varchar")) + " as " + name(field.name))
+            same[field.column] = kind.of(Sql("null::varchar"))
     rows = "select " + join(", ", columns) + tables
     if form.attributes:
         rows = _one_row_an_attribute(staged, columns, tables)
     # What is the same in every row is added behind the sorting, which carries all that it is given.
-    known = [name(column) for column in key_columns(form) if not any(each.text == f"0 as {column}" for each in same)]
+    known = [name(column) for column in form.key_columns if column not in same]
+    constants = (text + " as " + name(column) for column, text in same.items())
     ordered = "select * from (" + rows + ") order by " + join(", ", [*known, "place"])
     staging.database.run(
-        "create or replace temp table fact as select " + join(", ", ["*", *same]) + " from (" + ordered + ")"
+        "create or replace temp table fact as select " + join(", ", ["*", *constants]) + " from (" + ordered + ")"
     )
 
 
@@ -114,8 +100,7 @@ def store_facts(staging: Staging, import_id: int) -> None:
     """Appends the facts, which are sorted by test set, system and document, so that asking for one of these reads
     little.
     """
-    key, content = key_columns(staging.form), content_columns(staging.form)
-    columns = join(", ", map(name, (*key, *content)))
+    columns = join(", ", map(name, (*staging.form.key_columns, *staging.form.content_columns)))
     into = "insert into " + name(staging.form.table) + " (" + columns + ", import_id) "
     staging.database.run(into + "select " + columns + ", " + value(import_id) + "::integer from fact")
 
@@ -136,7 +121,7 @@ def _rows_with_facts(staging: Staging, staged: Staged) -> str:
     """The staged rows, without those that give no attribute a value where columns are attributes."""
     if not staged.attributes:
         return f"{staging.table} as staged"
-    attributes = ", ".join(f"attribute_{number}" for number in range(len(staged.attributes)))
+    attributes = ", ".join(attribute_columns(staged))
     return f"(select * from {staging.table} where coalesce({attributes}) is not null) as staged"
 
 
@@ -157,7 +142,7 @@ def _place_test_sets(staging: Staging, rows: str, evaluation_given: bool) -> tup
     where it has none.
     """
     database = staging.database
-    found = database.rows(
+    test_sets = database.rows(
         Sql(
             f"select distinct null::integer, null::integer, {_evaluation(evaluation_given)}, test_set from {rows} "
             "union all "
@@ -167,7 +152,7 @@ def _place_test_sets(staging: Staging, rows: str, evaluation_given: bool) -> tup
     evaluations: dict[str, int] = {}
     stored: dict[str, dict[str, int]] = {}
     named: list[tuple[str, str]] = []
-    for number, evaluation_number, evaluation, test_set in found:
+    for number, evaluation_number, evaluation, test_set in test_sets:
         if evaluation_number is None:
             named.append((evaluation, test_set))
             continue

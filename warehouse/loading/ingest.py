@@ -1,8 +1,8 @@
 """Loading: from a file through a reader into the warehouse, all or nothing, with one row of provenance; and its
 undoing.
 
-What a file looks like is the business of the readers, what may be stored that of `judging`, and how a warehouse is kept
-safe on disk that of `database`.
+What a file looks like is the business of the readers, what may be stored that of `checks`, and how a warehouse is kept
+safe on disk that of the store.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from warehouse.faults import DataError, Fault, WarehouseError
 from warehouse.loading.checks import (
-    Judged,
+    FilePart,
     check_cells,
     check_new_names,
     last_numbers,
@@ -27,23 +27,16 @@ from warehouse.loading.checks import (
 )
 from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.loading.readers import READERS, Reader, plugins
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, values
-from warehouse.tasks.records import FACT_TABLES, FactForm
+from warehouse.tasks.records import FACT_TABLES, POINTERS, FactForm
 from warehouse.version import __version__
 
-_POINTERS = {
-    "document": ("score", "decision", "key_label", "value", "document_attribute"),
-    "system": ("score", "decision", "value", "published", "system_attribute"),
-    "unit": ("score",),
-    "annotator": ("key_label",),
-    "test_set": ("score", "decision", "key_label", "value", "published", "document"),
-    "evaluation": ("test_set",),
-}
-"""By table of names, the tables that point to it; documents come before the test sets that they point to."""
+_NAMES = ("document", "system", "unit", "annotator", "test_set", "evaluation")
+"""The tables of names; documents come before the test sets that they point to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +53,12 @@ class Loaded:
     rows_read: int
     rows_new: int
     notes: tuple[str, ...]
-    kinds: tuple[LoadedKind, ...] = ()
+    parts: tuple[LoadedPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedKind:
-    """What a load did with facts of one kind: how many it read, how many were new, and the first rows as texts."""
+class LoadedPart:
+    """What a load did with facts of one form: how many it read, how many were new, and the first rows as texts."""
 
     form: FactForm
     rows_read: int
@@ -76,10 +69,6 @@ class LoadedKind:
 
 MANY_ROWS = 40_000_000
 """More rows than this are sorted with more memory."""
-
-
-class _DryRunOverError(Exception):
-    """Ends the transaction of a dry run, so that nothing is stored."""
 
 
 def load(
@@ -103,21 +92,21 @@ def load(
     to 20 faults, if a row is wrong or contradicts another or a stored one, and WarehouseError if it cannot be stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
-    tell = progress or (lambda share: None)
+    progress = progress or (lambda share: None)
     staging = _staging(database, source, reader, dict(fields or {}), dict(columns or {}), dict(options or {}))
-    tell(0.0)
+    progress(0.0)
     as_it_was = _stamp(source)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
-        parts = [Judged(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
-        tell(0.5)
+        parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
+        progress(0.5)
         if sum(_rows_of(part) for part in parts) > MANY_ROWS:
             database.hold_more()
         notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
-        tell(0.6)
+        progress(0.6)
         import_id = None
-        kinds: list[LoadedKind] = []
-        with contextlib.suppress(_DryRunOverError), database.transaction():
+        loaded: list[LoadedPart] = []
+        with database.transaction(keep=not dry_run):
             [(number, document)] = database.rows(
                 Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
             )
@@ -125,33 +114,31 @@ def load(
                 if part.total and not leave_only_good(part):
                     continue
                 try:
-                    kind, more_notes = _store(part, int(number))
+                    stored, more_notes = _store(part, int(number))
                 except DataError as error:
                     raise refusal(parts, error) or error from None
-                kinds.append(kind)
-                notes += more_notes if len(parts) == 1 else (f"{kind.form.name}: {note}" for note in more_notes)
+                loaded.append(stored)
+                notes += more_notes if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in more_notes)
             if wrong := refusal(parts):
                 raise wrong
             if _stamp(source) != as_it_was:
                 raise staging.refusal("the file changed while it was read")
-            rows_new = sum(kind.rows_new for kind in kinds)
-            tell(0.9)
-            if dry_run:
-                raise _DryRunOverError
-            if rows_new:
+            rows_new = sum(part.rows_new for part in loaded)
+            progress(0.9)
+            if rows_new and not dry_run:
                 import_id = int(number)
                 _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
             fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
     finally:
-        with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be told
+        with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
             for table in ("placed", "fact", *(staging.of(form).table for form in reader.forms)):
                 database.forget(table)
-    tell(1.0)
-    rows_read = sum(kind.rows_read for kind in kinds)
-    return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(kinds))
+    progress(1.0)
+    rows_read = sum(part.rows_read for part in loaded)
+    return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(loaded))
 
 
-def _rows_of(part: Judged) -> int:
+def _rows_of(part: FilePart) -> int:
     return int(part.staging.database.rows("select count(*) from " + name(part.staging.table))[0][0])
 
 
@@ -169,8 +156,8 @@ def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
 def _stamp(source: Path) -> tuple[int, int, int] | None:
     """What changes when a file does: some files are read more than once, and all of it must be the same file."""
     with contextlib.suppress(OSError):
-        found = source.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        stat = source.stat()
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns
     return None
 
 
@@ -203,7 +190,7 @@ def _staging(
     return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
 
 
-def _store(part: Judged, import_id: int) -> tuple[LoadedKind, tuple[str, ...]]:
+def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]:
     """Stores the new facts of one form, unless something is wrong with them; returns what there was to do, and
     notes.
     """
@@ -219,7 +206,7 @@ def _store(part: Judged, import_id: int) -> tuple[LoadedKind, tuple[str, ...]]:
     first = staging.database.rows("select " + join(", ", map(name, shown_columns)) + first_rows)
     if not part.total:
         store_facts(staging, import_id)
-    return LoadedKind(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
+    return LoadedPart(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
 
 
 def forget(database: Database, import_id: int) -> int:
@@ -243,13 +230,14 @@ def forget(database: Database, import_id: int) -> int:
 
 def _prune(database: Database) -> None:
     """Removes the names that nothing points to. Row 0 of a table is the name that is not given, and stays."""
-    for table, pointing in _POINTERS.items():
-        used = join(" union all ", (f"select {table}_id from " + name(each) for each in pointing))
+    for table in _NAMES:
+        pointing = [other for other, targets in POINTERS.items() if table in targets]
+        used = join(" union all ", (f"select {table}_id from " + name(other) for other in pointing))
         database.run("delete from " + name(table) + " where id <> 0 and id not in (" + used + ")")
 
 
 def _record_import(staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool) -> None:
-    """Writes the row of provenance. Facts of every kind that a file brings belong to one import."""
+    """Writes the row of provenance. Facts of every form that a file brings belong to one import."""
     options: dict[str, Mapping[str, str | None]] = {"columns": staging.columns, "fields": staging.fields}
     if staging.options:
         options["options"] = staging.options

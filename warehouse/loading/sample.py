@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.faults import WarehouseError
-from warehouse.store.database import LIBRARY, Database, in_memory, open_database
+from warehouse.store.database import Database, in_memory, open_database
+from warehouse.store.library import LIBRARY
 from warehouse.store.replacement import create
 from warehouse.version import __version__
 

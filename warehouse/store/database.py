@@ -1,4 +1,4 @@
-"""The warehouse file: opening it, and running SQL on it. The only module that imports duckdb.
+"""The warehouse file: opening it, and running SQL on it.
 
 A warehouse that is asked is opened read-only and never changed; `warehouse.store.replacement` makes and changes them.
 This module knows the schema as a text to run and no more: what the tables mean is the business of loading and of the
@@ -21,24 +21,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from warehouse.faults import DataError, Fault, WarehouseError
-from warehouse.store.file_header import check_file, check_free, written_by
+from warehouse.store.duckdb_errors import (
+    as_warehouse_error,
+    first_sentence,
+    sentences,
+    while_reading,
+    while_writing,
+    why_not_opened,
+)
+from warehouse.store.file_header import check_file, check_free
+from warehouse.store.library import duckdb
 from warehouse.store.sql import Sql, join, name
-from warehouse.tasks.records import UnreadableError
 from warehouse.threads import allowed
 
 if TYPE_CHECKING:
-    import duckdb
     import numpy
-else:
-    try:
-        # The compiled part of the same package. What is around it (relations, expressions, query graphs) is not used
-        # here, and importing it takes longer than most questions.
-        import _duckdb as duckdb
-    except ImportError:  # releases that keep it elsewhere
-        import duckdb
-
-LIBRARY = duckdb.__version__
-"""The version of DuckDB that reads and writes here."""
 
 SCHEMA_VERSION = 2
 PATIENCE = 0.5
@@ -67,8 +64,6 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "50%",
 }
 
-_RESTORE = "restore it from a backup"
-
 MOST_ROWS = 1_000_000
 """How many rows a query that someone typed may yield."""
 
@@ -93,17 +88,17 @@ class Database:
 
     def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query as Python values. Raises WarehouseError."""
-        with _sentences(self.path):
+        with sentences(self.path):
             return self._connection.execute(sql.text, sql.params).fetchall()
 
     def columns(self, sql: Sql) -> dict[str, numpy.ndarray]:
         """The columns of a query as arrays, masked where the query yields nulls. Raises WarehouseError."""
-        with _sentences(self.path):
+        with sentences(self.path):
             return self._connection.execute(sql.text, sql.params).fetchnumpy()
 
     def run(self, sql: Sql) -> None:
         """Runs a statement that yields nothing. Raises WarehouseError."""
-        with _sentences(self.path):
+        with sentences(self.path):
             self._connection.execute(sql.text, sql.params)
 
     def hold_more(self) -> None:
@@ -117,16 +112,12 @@ class Database:
         Raises UnreadableError if the file is not what the query takes it for.
         """
         create = Sql("create or replace temp table ") + name(table) + " as "
-        try:
+        with while_reading(self.path):
             if self._locked:
                 self._read_from_outside(create, select)
             else:
                 statement = create + select
                 self._connection.execute(statement.text, statement.params)
-        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
-            raise _as_warehouse_error(error, self.path) from None
-        except duckdb.Error as error:
-            raise UnreadableError(str(error)) from None
 
     def look(self, table: str, select: Sql) -> bool:
         """Makes the temporary view `table` of a query that reads a file, and reads all of it once; see `forget`.
@@ -138,18 +129,14 @@ class Database:
         # A view takes no parameters, so its values stand in variables.
         numbers = count()
         view = _PLACEHOLDER.sub(
-            lambda found: found[0] if found[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
+            lambda match: match[0] if match[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
         )
-        try:
-            for number, each in enumerate(select.params):
-                self._connection.execute(f"set variable {table}_{number} = ?", [each])
+        with while_reading(self.path):
+            for number, param in enumerate(select.params):
+                self._connection.execute(f"set variable {table}_{number} = ?", [param])
             self._connection.execute(f"create or replace temp view {table} as {view}")
             self._views[table] = view
             self._connection.execute(f"select max(hash(*columns(*))) from temp.{table}")
-        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
-            raise _as_warehouse_error(error, self.path) from None
-        except duckdb.Error as error:
-            raise UnreadableError(str(error)) from None
         return True
 
     def narrow(self, table: str, condition: Sql) -> None:
@@ -189,11 +176,8 @@ class Database:
         if named.endswith(".gz"):
             options += ", compression gzip"
         try:
-            self._connection.execute(f"copy temp.written to {_quoted(to)} ({options})")
-        except duckdb.IOException as error:
-            raise OSError(_first_sentence(str(error))[1]) from None
-        except duckdb.Error as error:
-            raise _as_warehouse_error(error, self.path) from None
+            with while_writing(self.path):
+                self._connection.execute(f"copy temp.written to {_quoted(to)} ({options})")
         finally:
             self.run(Sql("drop table temp.written"))
 
@@ -203,20 +187,18 @@ class Database:
         Raises OSError and WarehouseError as `write` does.
         """
         options = f"format parquet, compression zstd, overwrite_or_ignore, partition_by ({name(by).text})"
-        try:
+        with while_writing(self.path):
             self._connection.execute(f"copy ({select.text}) to {_quoted(to)} ({options})", select.params)
-        except duckdb.IOException as error:
-            raise OSError(_first_sentence(str(error))[1]) from None
-        except duckdb.Error as error:
-            raise _as_warehouse_error(error, self.path) from None
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All that is run within becomes part of the warehouse together, or nothing does if an exception leaves it."""
+    def transaction(self, *, keep: bool = True) -> Iterator[None]:
+        """All that is run within becomes part of the warehouse together, or nothing does: if an exception leaves it, or
+        if it is only tried and not to `keep`.
+        """
         self.run(Sql("begin transaction"))
         try:
             yield
-            self.run(Sql("commit"))
+            self.run(Sql("commit" if keep else "rollback"))
         except BaseException:
             with contextlib.suppress(duckdb.Error):
                 self._connection.execute("rollback")
@@ -239,9 +221,9 @@ class Database:
             finally:
                 self._connection.execute("rollback")
         except _OF_THE_QUERY as error:
-            raise DataError((Fault("sql", *_first_sentence(str(error))),)) from None
+            raise DataError((Fault("sql", *first_sentence(str(error))),)) from None
         except duckdb.Error as error:
-            raise _as_warehouse_error(error, self.path) from None
+            raise as_warehouse_error(error, self.path) from None
         if len(rows) > MOST_ROWS:
             raise DataError((Fault("sql", None, f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer"),))
         return columns, rows
@@ -268,7 +250,7 @@ class Database:
     def bounds(self) -> dict[str, str | int]:
         """What a query may use, by what it is called: memory, threads, and a folder for what memory does not hold."""
         names = ("memory_limit", "threads", "temp_directory")
-        settings = join(", ", (f"current_setting('{each}')" for each in names))
+        settings = join(", ", (f"current_setting('{setting}')" for setting in names))
         [(memory, threads, folder)] = self.rows("select " + settings)
         return {"memory": str(memory), "threads": int(threads), "spill folder": str(folder)}
 
@@ -331,7 +313,7 @@ def _connect(path: Path | None, memory: str | None = None) -> Database:
     except BaseException as error:
         shutil.rmtree(spill, ignore_errors=True)
         if isinstance(error, duckdb.Error):
-            raise _as_warehouse_error(error, path) from None
+            raise as_warehouse_error(error, path) from None
         raise
 
 
@@ -347,7 +329,7 @@ def attached(path: Path, *, writable: bool) -> Database:
                 return database
             except duckdb.Error as error:
                 if "lock" not in str(error).lower() or time.monotonic() > until:
-                    raise _why_not_opened(error, path, writable) from None
+                    raise why_not_opened(error, path, writable) from None
                 time.sleep(0.02)
     except BaseException:
         database.close()
@@ -373,7 +355,7 @@ def schema_version(database: Database, path: Path) -> str:
     except (duckdb.CatalogException, duckdb.BinderException):
         raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse") from None
     except duckdb.Error as error:
-        raise _as_warehouse_error(error, path) from None
+        raise as_warehouse_error(error, path) from None
     return str(stored[0][0]) if stored else "unknown"
 
 
@@ -387,74 +369,3 @@ def check_schema(database: Database, path: Path) -> None:
         f"{path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}",
         (what,) if version.isdigit() else (),
     )
-
-
-def _why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> WarehouseError:
-    text = str(error)
-    if "Could not set lock" in text or "onflicting lock" in text:
-        holder = re.search(r"PID (\d+)", text)
-        who = f"process {holder[1]}" if holder else "another program"
-        does = "open in" if writable else "being written by"
-        return WarehouseError(f"{path} is {does} {who}", ("wait until it is done, or end it",))
-    writer = written_by(path)
-    if _release(writer) > _release(LIBRARY):
-        return WarehouseError(
-            f"{path} was written by DuckDB {writer}, and this is DuckDB {LIBRARY}",
-            ("install that version of duckdb, or a newer one",),
-        )
-    if "version number" in text:
-        return WarehouseError(
-            f"{path} was written by DuckDB {writer or 'of an unknown version'}, which DuckDB {LIBRARY} cannot read",
-            ("a version between the two reads it, and writes what this one reads",),
-        )
-    return _as_warehouse_error(error, path)
-
-
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-
-
-@contextlib.contextmanager
-def _sentences(path: Path | None) -> Iterator[None]:
-    try:
-        yield
-    except duckdb.Error as error:
-        raise _as_warehouse_error(error, path) from None
-
-
-def disk_full(path: Path | None) -> WarehouseError:
-    return WarehouseError(f"the disk is full; {path or 'the warehouse'} is as it was before")
-
-
-def _as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError:
-    text = str(error)
-    if isinstance(error, duckdb.InterruptException):
-        return WarehouseError("interrupted")
-    if "No space left" in text or "Disk quota" in text:
-        return disk_full(path)
-    if re.search("checksum|orrupt", text):
-        place = re.search(r"location (\d+)", text)
-        where = f" in the block at byte {int(place[1]):,}" if place else ""
-        return _damaged(path, f"a checksum is wrong{where}")
-    if "enough bytes" in text:
-        return WarehouseError(f"{path} is cut off", (_RESTORE,))
-    if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
-        return _damaged(path, _first_sentence(text)[1])
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return WarehouseError("the query needs more memory or temporary disk space than there is")
-    return WarehouseError(f"{path or 'the warehouse'}: {_first_sentence(text)[1]}")
-
-
-def _damaged(path: Path | None, how: str) -> WarehouseError:
-    hints = (_RESTORE, f"evalhouse check --db {path} says whether it is the file") if path else ()
-    return WarehouseError(f"{path or 'the warehouse'} is damaged: {how}", hints)
-
-
-def _first_sentence(text: str) -> tuple[int | None, str]:
-    """DuckDB's message as (line in the statement, one sentence): without its kind, the quoted SQL and the caret."""
-    line = re.search(r"^LINE (\d+):", text, flags=re.MULTILINE)
-    first, *more = text.strip().split("\n")
-    sentence = re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" .!")
-    if more and re.match("Did you mean|Candidate bindings", more[0].strip()):
-        sentence += "; " + more[0].strip()[0].lower() + more[0].strip()[1:]
-    return (int(line[1]) if line else None), sentence

@@ -70,9 +70,8 @@ def keep(database: Database, imports: tuple[int, ...] = (), documents_from: int 
         + Sql(" or part >= ? and table_name = 'document' or table_name in ", (first,))
         + values(_SMALL)
     )
-    found = _fingerprints(database, changed)
-    rows = join(", ", (values((*key, each.rows, each.digest)) for key, each in found.items()))
-    database.run("insert into fingerprint values " + rows)
+    rows = (values((*key, stored.rows, stored.digest)) for key, stored in _fingerprints(database, changed).items())
+    database.run("insert into fingerprint values " + join(", ", rows))
 
 
 def wrong(database: Database) -> tuple[str, ...]:
@@ -86,7 +85,7 @@ def wrong(database: Database) -> tuple[str, ...]:
     differing = sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
     sentences = []
     for table in dict.fromkeys(table for table, _ in differing):
-        parts = ", ".join(str(part) for each, part in differing if each == table)
+        parts = ", ".join(str(part) for other, part in differing if other == table)
         imports = f" of import {parts}" if table in FACT_TABLES else ""
         sentences.append(f"{table}: the rows{imports} are not those that were stored")
     return tuple(sentences)
@@ -103,18 +102,18 @@ def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprint
     queries = (
         _by_text(
             table,
-            _fingerprint(table, [(str(column), str(kind)) for each, column, kind in described if each == table])
+            _fingerprint(table, [(str(column), str(kind)) for other, column, kind in described if other == table])
             + where
             + " group by all",
         )
         for table, where in tables.items()
     )
     added_up = database.rows(join(" union all ", queries))
-    found = [(str(table), int(part), int(rows), int(digest)) for table, part, rows, digest in added_up]
+    sums = [(str(table), int(part), int(rows), int(digest)) for table, part, rows, digest in added_up]
     for table in _SMALL:
         rows = database.rows("from " + name(table))
-        found.append((table, 0, len(rows), sum(map(_hash, rows))))
-    return {(table, part): _Fingerprint(rows, f"{digest % 2**64:016x}") for table, part, rows, digest in found if rows}
+        sums.append((table, 0, len(rows), sum(map(_hash, rows))))
+    return {(table, part): _Fingerprint(rows, f"{digest % 2**64:016x}") for table, part, rows, digest in sums if rows}
 
 
 def _hash(row: tuple[object, ...]) -> int:

@@ -18,11 +18,11 @@ from warehouse.store.database import (
     Database,
     attached,
     check_schema,
-    disk_full,
     make_schema,
     open_database,
     schema_version,
 )
+from warehouse.store.duckdb_errors import disk_full
 from warehouse.store.file_header import check_file
 from warehouse.store.lock import loading_lock
 from warehouse.store.sql import Sql, join, name
@@ -69,19 +69,20 @@ def _check_name_is_free(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Database]:
+def replacing(path: Path, *, keep: bool = True) -> Iterator[Database]:
     """A copy of the warehouse at `path` to load into; it takes the place of the warehouse if all goes well.
 
-    On any exception the copy is removed and the warehouse stays as it was. Raises WarehouseError if the warehouse
+    On any exception, or where the load is only tried and not to `keep`, the copy is removed and the warehouse stays as
+    it was. Raises WarehouseError if the warehouse
     cannot be opened, if someone else is loading into it, if the copy turns out unsound, or if the disk is full.
     """
-    with replacing_any(path) as database:
+    with replacing_any(path, keep=keep) as database:
         check_schema(database, path)
         yield database
 
 
 @contextlib.contextmanager
-def replacing_any(path: Path) -> Iterator[Database]:
+def replacing_any(path: Path, *, keep: bool = True) -> Iterator[Database]:
     """What `replacing` does, of a warehouse of any schema, which has to be of the present one in the end."""
     if path.is_symlink():
         path = Path(os.path.realpath(path))
@@ -97,6 +98,8 @@ def replacing_any(path: Path) -> Iterator[Database]:
                 shutil.copymode(path, copy)
             with attached(copy, writable=True) as database:
                 yield database
+                if not keep:
+                    return
                 database.run(Sql("checkpoint"))
             _count_again(copy)
             _look_into(path)
@@ -170,7 +173,7 @@ def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
         "from import i full join (select import_id as id, count(*) as rows from fact group by import_id) f using (id) "
         "where coalesce(i.rows, 0) <> coalesce(f.rows, 0) order by 1"
     )
-    return tuple((int(found[0]), int(found[1]), int(found[2])) for found in database.rows(differing))
+    return tuple((int(number), int(brought), int(present)) for number, brought, present in database.rows(differing))
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -180,8 +183,8 @@ def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database
     """Opens a copy afresh and counts what is in it against its ledger."""
     with open_database(copy) as database:
         proof(database)
-        for number, rows, found in unbalanced_imports(database):
-            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {found} are there")
+        for number, rows, present in unbalanced_imports(database):
+            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {present} are there")
 
 
 def _remove_copy(copy: Path) -> None:

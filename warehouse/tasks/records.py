@@ -15,11 +15,28 @@ FieldKind = Literal["name", "count", "decision", "label", "number", "value", "de
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a record. A field that is not required may be left out; its column may hold empty cells."""
+    """One field of a record. A field that is not required may be left out; its column may hold empty cells.
+
+    The names in a `numbered` field have a table of their own, called like the field, and facts point to it.
+    """
 
     name: str
     kind: FieldKind
     required: bool = True
+    numbered: bool = False
+
+    @property
+    def column(self) -> str:
+        """The column of a fact that the field is stored in."""
+        return f"{self.name}_id" if self.numbered else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What must hold between the counts of one fact: the sum of `parts`, where known, does not exceed `whole`."""
+
+    parts: tuple[str, ...]
+    whole: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +46,7 @@ class FactForm:
     `table` keeps the facts; the fields in `key` tell one fact from another (two facts of one key contradict each other
     unless they are the same) and those in `content` are what is stored under it. `attributes` marks the forms in which
     every column that is no field is an attribute: there a record is one row of the file and a fact is one attribute of
-    it.
+    it, and points to the last field of the key alone. `limits` are what must hold between the counts of a fact.
     """
 
     name: str
@@ -37,20 +54,43 @@ class FactForm:
     key: tuple[Field, ...]
     content: tuple[Field, ...] = ()
     attributes: bool = False
+    limits: tuple[Limit, ...] = ()
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """Every field of a record, in the order in which help lists them."""
         return (*self.key, *self.content)
 
+    @property
+    def stored_key(self) -> tuple[Field, ...]:
+        """The fields of the key that a fact itself has: its evaluation is that of its test set."""
+        return self.key[-1:] if self.attributes else tuple(field for field in self.key if field is not EVALUATION)
 
-EVALUATION = Field("evaluation", "name", required=False)
-TEST_SET = Field("test_set", "name")
-SYSTEM = Field("system", "name")
-DOCUMENT = Field("document", "name")
-UNIT = Field("unit", "name", required=False)
-ANNOTATOR = Field("annotator", "name", required=False)
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The tables of names that a fact points to."""
+        return tuple(field.name for field in self.stored_key if field.numbered)
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of the table that tell one fact from another."""
+        return (*(field.column for field in self.stored_key), *(("name",) if self.attributes else ()))
+
+    @property
+    def content_columns(self) -> tuple[str, ...]:
+        """The columns of the table that say what is stored under a key."""
+        return ("value",) if self.attributes else tuple(field.name for field in self.content)
+
+
+EVALUATION = Field("evaluation", "name", required=False, numbered=True)
+TEST_SET = Field("test_set", "name", numbered=True)
+SYSTEM = Field("system", "name", numbered=True)
+DOCUMENT = Field("document", "name", numbered=True)
+UNIT = Field("unit", "name", required=False, numbered=True)
+ANNOTATOR = Field("annotator", "name", required=False, numbered=True)
 MEASURE = Field("measure", "name")
+
+_MATCHED = ("correct", "partial", "incorrect")
 
 SCORES = FactForm(
     "scores",
@@ -66,6 +106,7 @@ SCORES = FactForm(
         Field("missing", "count", required=False),
         Field("noncommittal", "count", required=False),
     ),
+    limits=(Limit(_MATCHED, "possible"), Limit(_MATCHED, "actual")),
 )
 DECISIONS = FactForm(
     "decisions",
@@ -90,7 +131,5 @@ DOCUMENTS = FactForm("documents", "document_attribute", key=(EVALUATION, TEST_SE
 
 FORMS = (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS)
 FACT_TABLES = tuple(form.table for form in FORMS)
-
-
-class UnreadableError(Exception):
-    """An input file that DuckDB could not read; the text is DuckDB's own, for a reader to turn into faults."""
+POINTERS = {"test_set": ("evaluation",), "document": ("test_set",), **{form.table: form.dimensions for form in FORMS}}
+"""By table, the tables of names that its rows point to; every fact points to its import besides."""

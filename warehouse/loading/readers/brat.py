@@ -12,11 +12,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.spans import COLUMNS, Tally
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS, Tally
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import SCORES
 
 EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Arg1:T1 Arg2:T2\n"
@@ -57,13 +58,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         there_are = f"there are {', '.join(map(shown, folders))}" if folders else "there are none"
         raise staging.refusal(f"folders of .ann files are wanted, {shown(gold)} and one a system; {there_are}")
     key = folders.pop(gold)
-    kinds = sorted({one.kind for found in (key, *folders.values()) for listed in found.values() for one in listed})
-    unknown = sum(name not in key for found in folders.values() for name in found)
+    files = [annotations for folder in (key, *folders.values()) for annotations in folder.values()]
+    kinds = sorted({annotation.kind for annotations in files for annotation in annotations})
+    unknown = sum(name not in key for folder in folders.values() for name in folder)
     with Sheets(staging, SCORES) as sheets:
         scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
-        for system, found in sorted(folders.items()):
+        for system, folder in sorted(folders.items()):
             for name, wanted in sorted(key.items()):
-                counted = tallies(wanted, found.get(name, []), overlap=overlap)
+                counted = tallies(wanted, folder.get(name, []), overlap=overlap)
                 for kind in kinds:
                     scores.add(
                         None, system, name, kind, *counted.get(kind, Tally()).cells, member=f"{system}/{name}.ann"
@@ -72,7 +74,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _annotations(document: Document) -> list[Annotation]:
-    found = []
+    annotations = []
     for number, line in document.lines():
         if not line.startswith("T"):
             if line.strip() and line[0] not in _OTHERS:
@@ -87,34 +89,34 @@ def _annotations(document: Document) -> list[Annotation]:
         place = tuple((int(start), int(end)) for start, end in fragments)
         if any(start > end for start, end in place):
             raise document.refusal(f"{shown(read[2])} ends before it begins", number)
-        found.append(Annotation(place, read[1]))
-    return found
+        annotations.append(Annotation(place, read[1]))
+    return annotations
 
 
-def tallies(key: list[Annotation], found: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
+def tallies(key: list[Annotation], predicted: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
     """The counts of each type in one document; each annotation is matched once, from left to right."""
-    possible = Counter(one.kind for one in key)
+    possible = Counter(annotation.kind for annotation in key)
     actual, correct, incorrect, partial = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    same = Counter(key) & Counter(found)
-    for one, count in same.items():
-        correct[one.kind] += count
-        actual[one.kind] += count
+    same = Counter(key) & Counter(predicted)
+    for annotation, count in same.items():
+        correct[annotation.kind] += count
+        actual[annotation.kind] += count
     left = sorted((Counter(key) - same).elements())
     others: list[Annotation] = []
-    for one in sorted((Counter(found) - same).elements()):
-        match = next((other for other in left if other.place == one.place), None)
+    for annotation in sorted((Counter(predicted) - same).elements()):
+        match = next((other for other in left if other.place == annotation.place), None)
         if match is None:
-            others.append(one)
+            others.append(annotation)
             continue
         left.remove(match)
         incorrect[match.kind] += 1
         actual[match.kind] += 1
-    for one in others:
-        actual[one.kind] += 1
-        match = next((other for other in left if overlap and _overlapping(one, other)), None)
+    for annotation in others:
+        actual[annotation.kind] += 1
+        match = next((other for other in left if overlap and _overlapping(annotation, other)), None)
         if match is not None:
             left.remove(match)
-            partial[one.kind] += 1
+            partial[annotation.kind] += 1
     return {
         kind: Tally(possible[kind], actual[kind], correct[kind], partial[kind], incorrect[kind])
         for kind in {*possible, *actual}
@@ -124,3 +126,22 @@ def tallies(key: list[Annotation], found: list[Annotation], *, overlap: bool) ->
 def _overlapping(one: Annotation, other: Annotation) -> bool:
     pairs = ((here, there) for here in one.place for there in other.place)
     return one.kind == other.kind and any(here[0] < there[1] and there[0] < here[1] for here, there in pairs)
+
+
+def _recognizes(start: Start) -> str | None:
+    return "its annotations T1, T2, …" if re.match(r"T\d+\t\S+ \d+ \d+", start.first) else None
+
+
+READER = Reader(
+    "brat",
+    "an archive of folders of .ann files of BRAT, gold and one a system",
+    (SCORES,),
+    EXAMPLE,
+    stage,
+    options=(
+        Option("gold", "the folder that is the key", "gold"),
+        Option("overlap", "what an overlapping annotation of the same type is", "wrong", ("wrong", "partial")),
+    ),
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+)

@@ -8,12 +8,14 @@ which a document has one possible item if that is its class, and one actual item
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import DECISIONS, LABELS, SCORES
 
 EXAMPLE = "id,y_true,y_pred,score\nD1,1,1,0.93\nD2,0,1,0.58\nD3,0,0,0.11\n"
@@ -28,13 +30,13 @@ Row = tuple[int, dict[str, str]]
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages labels and decisions, or score tuples by class. Raises DataError where a column or a cell is lacking."""
-    found: set[str] = set()
+    names: set[str] = set()
     row: dict[str, str] = {}
     for _, row in _rows(staging):
-        found |= {row["y_true"], row["y_pred"]}
-    if not found:
+        names |= {row["y_true"], row["y_pred"]}
+    if not names:
         raise staging.refusal("there is a header and no rows")
-    classes = sorted(found)
+    classes = sorted(names)
     binary = all(name.casefold() in YES | NO for name in classes)
     read = {*NAMED, *staging.columns.values(), *(("score",) if binary else ())}
     left_out = ", ".join(column for column in row if column not in read)
@@ -48,18 +50,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 decision = "yes" if row["y_pred"].casefold() in YES else "no"
                 decisions.add(line, row["id"], decision, row.get("score"))
         else:
-            scores = sheets.open(
-                SCORES,
-                "document",
-                "unit",
-                "possible",
-                "actual",
-                "correct",
-                "partial",
-                "incorrect",
-                "spurious",
-                "missing",
-            )
+            scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
             for line, row in _rows(staging):
                 for name in classes:
                     wanted, given = int(row["y_true"] == name), int(row["y_pred"] == name)
@@ -71,36 +62,48 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 def _rows(staging: Staging) -> Iterator[Row]:
     wanted = {field: staging.columns.get(field, field) for field in NAMED}
     for document in documents(staging):
-        line = 0
-
-        def texts(lines: Iterator[tuple[int, str]]) -> Iterator[str]:
-            nonlocal line
-            for line, text in lines:  # noqa: B007
-                yield text + "\n"
-
-        reader = csv.reader(texts(document.lines()), strict=True)
-        header: list[str] | None = None
+        reader = csv.reader((text + "\n" for _, text in document.lines()), strict=True)
         try:
-            for cells in reader:
-                if header is None:
-                    header = [cell.strip() for cell in cells]
-                    absent = [column for column in wanted.values() if column not in header]
-                    twice = [column for column in wanted.values() if header.count(column) > 1]
-                    if twice:
-                        raise document.refusal(f"the column {shown(twice[0])} stands more than once in the header", 1)
-                    if absent:
-                        listed = f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}"
-                        raise document.refusal(listed, 1)
-                    continue
-                if not cells:
-                    continue
-                if len(cells) != len(header):
-                    raise document.refusal(f"{len(cells)} cells in this row, and {len(header)} in the header", line)
-                row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
-                row |= {field: row[column] for field, column in wanted.items()}
-                for field, column in wanted.items():
-                    if not row[field]:
-                        raise document.refusal(f"{shown(column)[1:-1]} is empty", line)
-                yield line, row
+            first = next(reader, None)
+            header = [] if first is None else _header(document, first, wanted.values())
+            for cells in filter(None, reader):
+                yield reader.line_num, _row(document, reader.line_num, header, cells, wanted)
         except csv.Error as error:
-            raise document.refusal(f"this row is no CSV: {error}", line) from None
+            raise document.refusal(f"this row is no CSV: {error}", reader.line_num) from None
+
+
+def _header(document: Document, cells: list[str], wanted: Collection[str]) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    for column in wanted:
+        if header.count(column) > 1:
+            raise document.refusal(f"the column {shown(column)} stands more than once in the header", 1)
+    if absent := [column for column in wanted if column not in header]:
+        raise document.refusal(f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}", 1)
+    return header
+
+
+def _row(
+    document: Document, line: int, header: list[str], cells: list[str], wanted: Mapping[str, str]
+) -> dict[str, str]:
+    if len(cells) != len(header):
+        raise document.refusal(f"{len(cells)} cells in this row, and {len(header)} in the header", line)
+    row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+    for column in wanted.values():
+        if not row[column]:
+            raise document.refusal(f"{shown(column)[1:-1]} is empty", line)
+    return row | {field: row[column] for field, column in wanted.items()}
+
+
+def _recognizes(start: Start) -> str | None:
+    return "its columns y_true and y_pred" if start.columns >= {"y_true", "y_pred"} else None
+
+
+READER = Reader(
+    "sklearn",
+    "classes as for scikit-learn: a CSV table of id, y_true and y_pred [, score]",
+    (LABELS, DECISIONS, SCORES),
+    EXAMPLE,
+    stage,
+    recognizes=_recognizes,
+    evidence=Evidence.NAMES,
+)

@@ -7,13 +7,15 @@ exchanged as a whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.spans import COLUMNS, OUTSIDE, Tally, entities, tallies
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS, OUTSIDE, SCHEMES, Tally, entities, tallies
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import DOCUMENTS, SCORES
 
 EXAMPLE = """\
@@ -43,10 +45,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         kinds = _kinds(staging)
         sentence, nothing = 0, Tally().cells
         for document in documents(staging):
-            for line, text, (gold, found) in _sentences(document):
+            for line, text, (gold, predicted) in _sentences(document):
                 sentence += 1
                 wanted = entities(gold, scheme)
-                given = wanted if found == gold else entities(found, scheme)
+                given = wanted if predicted == gold else entities(predicted, scheme)
                 counted = tallies(wanted, given, overlap=overlap)
                 for kind in kinds:
                     cells = counted[kind].cells if kind in counted else nothing
@@ -71,7 +73,7 @@ def _kinds(staging: Staging) -> list[str]:
 def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
     """The line on which each sentence begins, the number of its text (0 where texts are not marked), and its tags."""
     gold: list[str] = []
-    found: list[str] = []
+    predicted: list[str] = []
     begins = text = 0
     known = set(OUTSIDE)
     for number, line in document.lines():
@@ -80,8 +82,8 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
         if not cells or marks:
             text += marks
             if gold:
-                yield begins, text - marks, (gold, found)
-                gold, found = [], []
+                yield begins, text - marks, (gold, predicted)
+                gold, predicted = [], []
             continue
         if len(cells) < 3:
             counted = "1 column" if len(cells) == 1 else "2 columns"
@@ -98,6 +100,30 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
         if not gold:
             begins = number
         gold.append(wanted)
-        found.append(given)
+        predicted.append(given)
     if gold:
-        yield begins, text, (gold, found)
+        yield begins, text, (gold, predicted)
+
+
+def _recognizes(start: Start) -> str | None:
+    if start.first.startswith(TEXT_BEGINS):
+        return f"its {TEXT_BEGINS}"
+    cells = start.first.split()
+    tagged = len(cells) >= 3 and all(re.fullmatch(r"O|[BIES](-\S+)?", cell) for cell in cells[-2:])
+    return "the tags in its last two columns" if tagged else None
+
+
+READER = Reader(
+    "conll",
+    "tokens with gold and predicted tags in the last two columns (IOB1, IOB2, IOBES)",
+    (SCORES, DOCUMENTS),
+    EXAMPLE,
+    stage,
+    options=(
+        Option("scheme", "how tags are read: by the rules of conlleval, or strictly", SCHEMES[0], SCHEMES),
+        Option("overlap", "what an overlapping entity of the same type is", "wrong", ("wrong", "partial")),
+    ),
+    noun="sentence",
+    recognizes=_recognizes,
+    evidence=Evidence.SHAPE,
+)

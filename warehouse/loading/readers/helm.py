@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.loading.readers.lines import documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.lines import documents
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import VALUES
 
 EXAMPLE = """\
@@ -38,7 +39,7 @@ _RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the values of the instances. Raises DataError where the file is no list of them."""
     test_set, system = _named(staging)
-    found: dict[tuple[str, str], list[float]] = {}
+    trials_of: dict[tuple[str, str], list[float]] = {}
     empty = 0
     for document in documents(staging):
         try:
@@ -53,7 +54,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             try:
                 for name, measure, value in _values(instance):
                     if math.isfinite(value):
-                        found.setdefault((name, measure), []).append(value)
+                        trials_of.setdefault((name, measure), []).append(value)
                     else:
                         empty += 1
             except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
@@ -62,9 +63,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 ) from None
     with Sheets(staging, VALUES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
-        for (name, measure), listed in found.items():
+        for (name, measure), listed in trials_of.items():
             values.add(None, test_set, system, name, measure, math.fsum(listed) / len(listed))
-        trials = max(map(len, found.values()), default=0)
+        trials = max(map(len, trials_of.values()), default=0)
         notes = [f"instances were tried up to {trials} times; values are means over the trials"] if trials > 1 else []
         if empty:
             notes.append(f"left out, being of no instance or no finite number: {empty} statistics")
@@ -102,3 +103,20 @@ def _named(staging: Staging) -> tuple[str, str]:
     if not system:
         raise staging.refusal("the folder does not say the model; --set system=NAME does")
     return test_set, system
+
+
+def _recognizes(start: Start) -> str | None:
+    listed = start.text.lstrip().startswith("[") and '"instance_id"' in start.text and '"stats"' in start.text
+    return "its instance_id and stats" if listed else None
+
+
+READER = Reader(
+    "helm",
+    "per_instance_stats.json of HELM: values by instance and perturbation",
+    (VALUES,),
+    EXAMPLE,
+    stage,
+    noun="sample",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+)

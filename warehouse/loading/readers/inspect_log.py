@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from warehouse.faults import DataError, Fault
-from warehouse.loading.readers.kinds import finite, shown
-from warehouse.loading.readers.lines import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import finite, shown
+from warehouse.loading.staging.lines import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import SCORES, VALUES
 
 if TYPE_CHECKING:
-    from warehouse.loading.readers.zstandard import zipfile
+    from warehouse.loading.staging.zstandard import zipfile
 
 EXAMPLE = """\
 {"version": 2, "eval": {"task": "popularity", "model": "openai/gpt-4o-mini"},
@@ -62,10 +64,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         name = str(sample["id"])
         members.setdefault(name, member)
         epochs[name] += 1
-        found = list(_scores(sample))
-        if not found:
+        scored = list(_scores(sample))
+        if not scored:
             unscored.append(name)
-        for scorer, value in found:
+        for scorer, value in scored:
             if isinstance(value, str) and value in LETTERS:
                 counts = letters.setdefault((name, scorer), [0] * len(COLUMNS))
                 letters[name, scorer] = [a + b for a, b in zip(counts, LETTERS[value], strict=True)]
@@ -116,10 +118,10 @@ def _scores(sample: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _named(staging: Staging, header: dict[str, Any], field: str, key: str) -> str:
     said = header.get("eval")
-    found = staging.fields.get(field) or (said.get(key) if isinstance(said, dict) else None)
-    if not found:
+    name = staging.fields.get(field) or (said.get(key) if isinstance(said, dict) else None)
+    if not name:
         raise staging.refusal(f"the log does not say the {key}; --set {field}=NAME does")
-    return str(found)
+    return str(name)
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
@@ -157,7 +159,7 @@ def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
 
 def _opened(staging: Staging) -> zipfile.ZipFile:
     # Newer logs are packed with Zstandard.
-    from warehouse.loading.readers.zstandard import zipfile
+    from warehouse.loading.staging.zstandard import zipfile
 
     try:
         return zipfile.ZipFile(staging.source)
@@ -166,7 +168,7 @@ def _opened(staging: Staging) -> zipfile.ZipFile:
 
 
 def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> bytes:
-    from warehouse.loading.readers.zstandard import zipfile
+    from warehouse.loading.staging.zstandard import zipfile
 
     broken: tuple[type[Exception], ...] = (*damages(), zipfile.BadZipFile, OSError, RuntimeError, ValueError)
     try:
@@ -195,3 +197,21 @@ def _json(staging: Staging, raw: bytes, member: str | None) -> dict[str, Any]:
 
 def _fault(staging: Staging, member: str | None, message: str, line: int | None = None) -> Fault:
     return Fault(f"{staging.source}/{member}" if member else str(staging.source), line, message)
+
+
+def _recognizes(start: Start) -> str | None:
+    if start.text.startswith("PK\x03\x04") and start.name.endswith(".eval"):
+        return "being an archive named .eval"
+    return "its eval and task" if re.search(r'^\s*\{[^[]{0,200}"eval"\s*:\s*\{', start.text) else None
+
+
+READER = Reader(
+    "inspect",
+    "logs of Inspect, .eval or .json",
+    (VALUES, SCORES),
+    EXAMPLE,
+    stage,
+    noun="sample",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+)

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from warehouse.loading.readers.kinds import finite, shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.spans import COLUMNS, Tally
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import finite, shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS, Tally
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
 
 EXAMPLE = """\
@@ -123,9 +124,9 @@ def _about(staging: Staging) -> _Log:
         _read_results(log, staging, folder / f"results_{named[2]}.json")
     if log.system is None and "__" in folder.name:
         log.system = folder.name.replace("__", "/")
-    asked = staging.options.get("spans")
-    if asked is not None:
-        log.spans.add(asked)
+    metric = staging.options.get("spans")
+    if metric is not None:
+        log.spans.add(metric)
     return log
 
 
@@ -159,9 +160,9 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
 def _count_spans(document: Document, number: int, spans: _SpanCounts, called: str, name: str, item: Any) -> None:
     if not isinstance(item, list) or len(item) != 2:
         raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
-    gold, found = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
+    gold, predicted = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
     counts: dict[str, tuple[int, int, int]] = {}
-    for counted, weights in ((gold, (1, 0, 0)), (found, (0, 1, 0)), (gold & found, (0, 0, 1))):
+    for counted, weights in ((gold, (1, 0, 0)), (predicted, (0, 1, 0)), (gold & predicted, (0, 0, 1))):
         for (label, _), count in counted.items():
             possible, actual, correct = counts.get(label, (0, 0, 0))
             counts[label] = (
@@ -213,3 +214,21 @@ def _differences(log: _Log, sums: dict[str, list[float]]) -> list[str]:
         if isinstance(printed, float) and abs(printed - mean) > 1e-9:
             notes.append(f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}")
     return notes
+
+
+def _recognizes(start: Start) -> str | None:
+    named = start.first.startswith('{"doc_id"') or start.name.startswith("samples_")
+    return "its doc_id and metrics" if named else None
+
+
+READER = Reader(
+    "lm-eval",
+    "sample logs of lm-evaluation-harness, with the results file beside them",
+    (VALUES, SCORES, DOCUMENTS),
+    EXAMPLE,
+    stage,
+    options=(Option("spans", "a metric that compares labelled spans, if no results file says so"),),
+    noun="sample",
+    recognizes=_recognizes,
+    evidence=Evidence.NAMES,
+)

@@ -15,10 +15,11 @@ from itertools import pairwise
 from operator import add
 
 from warehouse.faults import DataError, Fault
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.sheets import Sheet, Sheets
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheet, Sheets
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.tasks.records import DECISIONS, SCORES
 
 EXAMPLE = """\
@@ -141,11 +142,11 @@ def _read(document: Document) -> _Report:
     alone: tuple[int, str] | None = None
     for number, text in _visible(document):
         if "|" not in text:
-            found = _TEMPLATE.fullmatch(text)
-            if found:
-                message = report.messages.setdefault(found[1], _Message(number))
-                scored = found[4] != "optional"
-                message.answered |= found[3].isdigit()
+            template = _TEMPLATE.fullmatch(text)
+            if template:
+                message = report.messages.setdefault(template[1], _Message(number))
+                scored = template[4] != "optional"
+                message.answered |= template[3].isdigit()
             elif text.startswith("---"):
                 section += 1
             elif "TOTAL SLOT SCORES" in text:
@@ -207,14 +208,14 @@ def _counts(document: Document, number: int, text: str, header: str) -> Row:
     groups, names = text[begins:].split("|"), header[begins:].split("|")
     counts: list[int] = []
     for (wanted, called), cells, columns in zip(_GROUPS, groups, names, strict=False):
-        found = cells.split()
-        if len(found) != wanted:
+        numbers = cells.split()
+        if len(numbers) != wanted:
             # Numbers that fill their columns have no blank between them.
             ends = [0, *(end.end() for end in re.finditer(r"\S+", columns))]
-            found = [cells[start:end].strip() for start, end in pairwise(ends)] if len(cells) == len(columns) else []
-        if len(found) != wanted or not all(cell.isascii() and cell.isdigit() for cell in found):
+            numbers = [cells[start:end].strip() for start, end in pairwise(ends)] if len(cells) == len(columns) else []
+        if len(numbers) != wanted or not all(cell.isascii() and cell.isdigit() for cell in numbers):
             raise document.refusal(f"{shown(cells.strip())} should be {wanted} counts: {called}", number)
-        counts += map(int, found)
+        counts += map(int, numbers)
     if len(counts) != len(COUNTS):
         raise document.refusal("this row of scores is cut off", number)
     return tuple(counts)
@@ -266,3 +267,19 @@ def _system(report: _Report) -> str:
     if not named:
         raise report.document.refusal("the report does not say the system; --set system=NAME does")
     return named[-1]
+
+
+def _recognizes(start: Start) -> str | None:
+    return "its columns POS ACT|COR PAR INC" if "POS ACT|COR PAR INC" in start.text else None
+
+
+READER = Reader(
+    "muc-report",
+    "score reports of the MUC-4 scorer, plain or many in a tar archive",
+    (SCORES, DECISIONS),
+    EXAMPLE,
+    stage,
+    noun="message",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import is_number, shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.mentions import COLUMNS
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import SCORES, VALUES
 
 EXAMPLE = "segment\tbase\ttuned\n1\t31.4\t33.0\n2\t12.9\t18.5\n"
@@ -24,9 +26,6 @@ NAMES = ("segment", "segment_id", "seg_id", "id", "document", "doc")
 
 CHARACTER_ORDERS = 6
 """The orders of character n-grams in chrF; those above are of words (chrF++)."""
-
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing")
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -44,7 +43,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             if first is None:
                 continue
             systems, named = _heading(staging, document, first[1])
-            if not (len(first[1]) == 1 and _NUMBER.fullmatch(first[1][0])):
+            if not (len(first[1]) == 1 and is_number(first[1][0])):
                 first = next(lines, None)
                 if first is None:
                     raise document.refusal("the first line names systems, and no line of numbers follows", 1)
@@ -58,7 +57,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     )
                 name = cells[0] if named else segment
                 for system, cell in zip(systems, cells[named:], strict=True):
-                    if not _NUMBER.fullmatch(cell):
+                    if not is_number(cell):
                         raise document.refusal(f"{shown(cell)} is not a finite number", number)
                     values.add(number, system, name, measure, cell, member=document.member)
                 first = next(lines, None)
@@ -79,11 +78,11 @@ def _cells(document: Document) -> Iterator[tuple[int, list[str]]]:
 
 def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[list[str], bool]:
     """The systems that the columns are of, and whether a column of names stands before them."""
-    if len(cells) == 1 and _NUMBER.fullmatch(cells[0]):
+    if len(cells) == 1 and is_number(cells[0]):
         if "system" not in staging.fields:
             raise staging.refusal("the file does not say the system; --set system=NAME does")
         return [staging.fields["system"]], False
-    if any(_NUMBER.fullmatch(cell) for cell in cells):
+    if any(is_number(cell) for cell in cells):
         raise document.refusal("the first line of a table names the systems, and there is a number in it", 1)
     named = cells[0].casefold() in NAMES
     systems = cells[named:]
@@ -94,7 +93,7 @@ def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[li
 
 def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
     with Sheets(staging, SCORES) as sheets:
-        scores = sheets.open(SCORES, "document", "unit", *_COLUMNS)
+        scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
         orders: int | None = None
         for document in documents(staging):
             for segment, (number, cells) in enumerate(_cells(document), start=1):
@@ -114,3 +113,26 @@ def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
                     cells_of = (wanted, given, match, 0, 0, given - match, wanted - match)
                     scores.add(number, segment, of, *cells_of, member=document.member)
         return sheets.staged()
+
+
+def _recognizes(start: Start) -> str | None:
+    lines = [line.split("\t") for line in start.text.splitlines()[:20] if line.strip()]
+    if lines and all(len(line) == 1 and is_number(line[0]) for line in lines):
+        return "having a number a line"
+    return "being a table of numbers" if len(lines) > 1 and all(map(is_number, lines[1][1:] or [""])) else None
+
+
+READER = Reader(
+    "sacrebleu",
+    "scores of segments, a number a line or a table of systems, and the statistics of chrF",
+    (VALUES, SCORES),
+    EXAMPLE,
+    stage,
+    options=(
+        Option("measure", "what the numbers are: BLEU, COMET"),
+        Option("statistics", "the lines are sufficient statistics and become score tuples", None, ("chrf",)),
+    ),
+    noun="segment",
+    recognizes=_recognizes,
+    evidence=Evidence.SHAPE,
+)

@@ -8,16 +8,18 @@ gives them; a document that was not judged is not relevant. Only topics without 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.faults import DataError
-from warehouse.loading.readers.kinds import KINDS, shown
-from warehouse.loading.readers.lines import brief, compression_of, documents, start_of
-from warehouse.loading.readers.sheets import Places, refuse_settings
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, pattern_of
+from warehouse.faults import DataError, UnreadableError
+from warehouse.loading.staging.cells import KINDS, is_number, shown
+from warehouse.loading.staging.lines import brief, compression_of, documents, start_of
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.sheets import Places, refuse_settings
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.store.sql import Sql, join, name, value
-from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm, UnreadableError
+from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm
 
 FORMS = (LABELS, DOCUMENTS, DECISIONS, SCORES, VALUES)
 QRELS = ("topic", "iteration", "document", "grade")
@@ -106,16 +108,16 @@ def _refuse(staging: Staging, wrong: str, cell: str, sentence: Any) -> None:
     [(total,)] = staging.database.rows(Sql(f"select count_if({wrong}) from trec_cells"))
     if not total:
         return
-    found = staging.database.rows(
+    cells = staging.database.rows(
         Sql(f"select line, {cell} from trec_cells where {wrong} order by line limit ?", (MOST_FAULTS,))
     )
-    raise DataError(tuple(staging.fault(sentence(cell), line) for line, cell in found), total)
+    raise DataError(tuple(staging.fault(sentence(cell), line) for line, cell in cells), total)
 
 
 def _refuse_repeated(staging: Staging, *key: str) -> None:
     """Raises DataError where two lines are about the same document of the same topic."""
     listed = ", ".join(key)
-    found = staging.database.rows(
+    repeated = staging.database.rows(
         Sql(
             f"select line, first, topic, document from (select *, min(line) over (partition by {listed}) as first "
             "from trec_cells) where line <> first order by line"
@@ -123,10 +125,10 @@ def _refuse_repeated(staging: Staging, *key: str) -> None:
     )
     faults = [
         staging.fault(f"{shown(document)} of topic {shown(topic)} stands on line {first} already", line)
-        for line, first, topic, document in found[:MOST_FAULTS]
+        for line, first, topic, document in repeated[:MOST_FAULTS]
     ]
     if faults:
-        raise DataError(tuple(faults), len(found))
+        raise DataError(tuple(faults), len(repeated))
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,3 +347,27 @@ def _measures() -> dict[str, str]:
         measures[f"P@{cutoff}"] = f"found_{cutoff} / {cutoff}"
         measures[f"ndcg@{cutoff}"] = f"coalesce(dcg_{cutoff} / nullif(ideal_{cutoff}, 0), 0)"
     return measures
+
+
+def _recognizes(start: Start) -> str | None:
+    cells = start.first.split()
+    if len(cells) == len(RUN) and cells[1].upper() == "Q0" and is_number(cells[4]):
+        return "being a run, with Q0 in its second column"
+    return "its 4 columns, being qrels" if len(cells) == 4 and re.fullmatch("[+-]?[0-9]+", cells[3]) else None
+
+
+READER = Reader(
+    "trec",
+    "qrels, and then runs that are judged by them",
+    FORMS,
+    EXAMPLE,
+    stage,
+    options=(
+        Option("depth", "of a run: only so many documents a topic count as retrieved"),
+        Option("threshold", "of a run: only documents with at least this score count as retrieved"),
+        Option("relevance", "of qrels: the lowest grade that is relevant", "1"),
+    ),
+    noun="topic",
+    recognizes=_recognizes,
+    evidence=Evidence.SHAPE,
+)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.lines import Document, documents
-from warehouse.loading.readers.sheets import Sheets
-from warehouse.loading.readers.staging import Staged, Staging
+from warehouse.loading.staging.cells import is_number, shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.tasks.records import VALUES
 
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"
@@ -71,3 +72,21 @@ def measure_name(printed: str) -> str:
     if cut is None:
         return _RENAMED.get(printed, printed)
     return f"{_RENAMED.get(cut[1], cut[1])}@{cut[2]}"
+
+
+def _recognizes(start: Start) -> str | None:
+    cells = start.first.split()
+    printed = len(cells) == 3 and "\t" in start.first and (is_number(cells[2]) or cells[0] == "runid")
+    return "its measure, topic and value" if printed and not is_number(cells[0]) else None
+
+
+READER = Reader(
+    "trec-eval",
+    "what trec_eval -q prints: values a topic",
+    (VALUES,),
+    EXAMPLE,
+    stage,
+    noun="topic",
+    recognizes=_recognizes,
+    evidence=Evidence.SHAPE,
+)

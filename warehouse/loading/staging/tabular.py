@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from warehouse.faults import DataError, Fault
-from warehouse.loading.readers.lines import Compression, brief, compression_of, damages, open_bytes, start_of
-from warehouse.loading.readers.staging import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
+from warehouse.faults import DataError, Fault, UnreadableError
+from warehouse.loading.staging.lines import Compression, brief, compression_of, damages, open_bytes, start_of
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
 from warehouse.store.sql import Sql, name, value
-from warehouse.tasks.records import UnreadableError
 
 LONGEST_CELL = 1_000_000
 
@@ -134,9 +133,9 @@ def _parquet(source: Path, numbered: bool = False) -> Sql:
 def parquet_columns(source: Path, database: Store) -> dict[str, str]:
     """The types of the columns of a Parquet file by their names. Raises UnreadableError where it is none."""
     database.read("staged_header", "select *" + _parquet(source) + " limit 0")
-    found = database.rows(Sql("select column_name, column_type from (describe staged_header)"))
+    described = database.rows(Sql("select column_name, column_type from (describe staged_header)"))
     database.run(Sql("drop table temp.staged_header"))
-    return dict(found)
+    return dict(described)
 
 
 def _stage_parquet(staging: Staging) -> Staged:
@@ -215,8 +214,8 @@ class _Text:
         """The lines on which records begin; records count from 0 after the header."""
         wanted = set(rows)
         last = max(wanted, default=-1)
-        found = islice(self._records(separator), 1, last + 2)
-        return {row: line for row, (line, _) in enumerate(found) if row in wanted}
+        records = islice(self._records(separator), 1, last + 2)
+        return {row: line for row, (line, _) in enumerate(records) if row in wanted}
 
     def _records(self, separator: str) -> Iterator[tuple[int, list[str]]]:
         """Each record that is no blank line, the header first, and the line on which it begins."""
@@ -233,7 +232,7 @@ class _Text:
                 raise self.staging.refusal(_csv_sentence(error), begins) from None
 
     def diagnosis(self, separator: str, width: int, said: str) -> DataError:
-        """Why DuckDB could not read the table, found by reading it again; else what DuckDB said."""
+        """Why DuckDB could not read the table, which is read again to find out; else what DuckDB said."""
         faults: list[Fault] = []
         try:
             for line, record in self._records(separator):
@@ -265,7 +264,7 @@ class _Text:
         return {row: line for row, line in enumerate(filled) if row in wanted}
 
     def json_diagnosis(self, by_line: bool, said: str) -> DataError:
-        """Which lines are no JSON; what DuckDB said where nothing is found."""
+        """Which lines are not JSON; what DuckDB said where all are."""
         faults = []
         try:
             for number, line in enumerate(self.lines() if by_line else (), start=1):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from warehouse.faults import DataError, Fault
-from warehouse.loading.readers.kinds import shown
+from warehouse.loading.staging.cells import shown
 from warehouse.store.sql import Sql, join, name, value
 from warehouse.tasks.records import FactForm, Field
 

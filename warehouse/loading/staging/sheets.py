@@ -14,11 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from warehouse.faults import DataError
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.staging import Matching, Staged, Staging, staged_columns
+from warehouse.faults import DataError, UnreadableError
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.staged import Matching, Staged, Staging, staged_columns
 from warehouse.store.sql import Sql, name, values
-from warehouse.tasks.records import FactForm, UnreadableError
+from warehouse.tasks.records import FactForm
 
 
 class Sheet:
@@ -131,10 +131,10 @@ class Places:
         return self._column("member", rows)
 
     def _column(self, column: str, rows: Iterable[int]) -> dict[int, Any]:
-        asked = (
+        query = (
             f"select rowid, {column} from " + name(self._staging.table) + f" where {column} is not null and rowid in "
         )
-        return dict(self._staging.database.rows(asked + values(rows)))
+        return dict(self._staging.database.rows(query + values(rows)))
 
 
 def refuse_settings(staging: Staging, *forms: FactForm, named: tuple[str, ...] = ()) -> None:

@@ -1,4 +1,4 @@
-"""What is extracted from a text, as spans with a type, and how two sets of them are matched. Reads no files."""
+"""What is extracted from a text: mentions, each with a type, and how two sets of them are matched. Reads no files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 SCHEMES = ("conlleval", "iob2", "iobes")
 
 
-class Span(NamedTuple):
+class Mention(NamedTuple):
     """Something extracted: its type and the places from `start` to before `end`."""
 
     kind: str
@@ -52,7 +52,7 @@ OUTSIDE = frozenset({"O", "."})
 """The tags of tokens that are in no entity."""
 
 
-def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
+def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Mention]:
     """The entities that the tags of a sentence mark.
 
     `conlleval` reads IOB1, IOB2 and IOBES alike, and begins an entity wherever one could begin, as the scorer of CoNLL
@@ -65,7 +65,7 @@ def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
         return _iob2(tags)
     if scheme == "iobes":
         return _iobes(tags)
-    found: list[Span] = []
+    mentions: list[Mention] = []
     begun: int | None = None
     last, last_kind = "O", ""
     for place, tag in enumerate((*tags, "O")):
@@ -74,12 +74,12 @@ def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Span]:
         prefix, kind = _parts(tag)
         changed = kind != last_kind
         if begun is not None and (last in "ES" or prefix in "BSO" or changed):
-            found.append(Span(last_kind, begun, place))
+            mentions.append(Mention(last_kind, begun, place))
             begun = None
         if prefix != "O" and (prefix in "BS" or last in "ESO" or changed):
             begun = place
         last, last_kind = prefix, kind
-    return found
+    return mentions
 
 
 @lru_cache
@@ -91,64 +91,64 @@ def _parts(tag: str) -> tuple[str, str]:
     return prefix, kind or "_"
 
 
-def _iob2(tags: Sequence[str]) -> list[Span]:
-    found: list[Span] = []
+def _iob2(tags: Sequence[str]) -> list[Mention]:
+    mentions: list[Mention] = []
     begun: int | None = None
     begun_kind = ""
     for place, tag in enumerate((*tags, "O")):
         prefix, kind = _parts(tag)
         if begun is not None and (prefix != "I" or kind != begun_kind):
-            found.append(Span(begun_kind, begun, place))
+            mentions.append(Mention(begun_kind, begun, place))
             begun = None
         if prefix == "B":
             begun, begun_kind = place, kind
-    return found
+    return mentions
 
 
-def _iobes(tags: Sequence[str]) -> list[Span]:
-    found: list[Span] = []
+def _iobes(tags: Sequence[str]) -> list[Mention]:
+    mentions: list[Mention] = []
     begun: int | None = None
     begun_kind = ""
     for place, tag in enumerate(tags):
         prefix, kind = _parts(tag)
         if prefix == "S":
-            found.append(Span(kind, place, place + 1))
+            mentions.append(Mention(kind, place, place + 1))
         elif prefix == "E" and begun is not None and kind == begun_kind:
-            found.append(Span(kind, begun, place + 1))
+            mentions.append(Mention(kind, begun, place + 1))
         if prefix == "B":
             begun, begun_kind = place, kind
         elif prefix != "I" or kind != begun_kind:
             begun = None
-    return found
+    return mentions
 
 
-def tallies(gold: Iterable[Span], found: Iterable[Span], *, overlap: bool) -> dict[str, Tally]:
-    """The counts of each type: correct is the same span and type; with `overlap`, partial is an overlapping span of the
-    same type, each span matched once, from left to right.
+def tallies(gold: Iterable[Mention], predicted: Iterable[Mention], *, overlap: bool) -> dict[str, Tally]:
+    """The counts of each type: correct is the same place and type; with `overlap`, partial is an overlapping mention of
+    the same type, each mention matched once, from left to right.
     """
     counts: dict[str, list[int]] = {}
-    unmatched: dict[Span, int] = {}
-    for span in gold:
-        counts.setdefault(span.kind, [0, 0, 0, 0])[0] += 1
-        unmatched[span] = unmatched.get(span, 0) + 1
-    others: list[Span] = []
-    for span in found:
-        of_kind = counts.setdefault(span.kind, [0, 0, 0, 0])
+    unmatched: dict[Mention, int] = {}
+    for mention in gold:
+        counts.setdefault(mention.kind, [0, 0, 0, 0])[0] += 1
+        unmatched[mention] = unmatched.get(mention, 0) + 1
+    others: list[Mention] = []
+    for mention in predicted:
+        of_kind = counts.setdefault(mention.kind, [0, 0, 0, 0])
         of_kind[1] += 1
-        if unmatched.get(span):
-            unmatched[span] -= 1
+        if unmatched.get(mention):
+            unmatched[mention] -= 1
             of_kind[2] += 1
         else:
-            others.append(span)
+            others.append(mention)
     if overlap:
         left = sorted(Counter(unmatched).elements())
-        for span in sorted(others):
-            match = next((other for other in left if _overlapping(span, other)), None)
+        for mention in sorted(others):
+            match = next((other for other in left if _overlapping(mention, other)), None)
             if match is not None:
                 left.remove(match)
-                counts[span.kind][3] += 1
+                counts[mention.kind][3] += 1
     return {kind: Tally(*counted) for kind, counted in sorted(counts.items())}
 
 
-def _overlapping(one: Span, other: Span) -> bool:
+def _overlapping(one: Mention, other: Mention) -> bool:
     return one.kind == other.kind and one.start < other.end and other.start < one.end

@@ -8,6 +8,7 @@ not fail. This module builds SQL from quoted names and its own constants only, a
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from warehouse.store.sql import Sql
@@ -18,7 +19,7 @@ LARGEST_COUNT = 999_999_999
 LARGEST_VALUE = "1e15"
 """Sums of values are exact, in units of 2^-50; a hundred million of the largest fit into 128 bits."""
 
-TASKS = ("extraction", "filtering", "values")
+_PUBLISHED_TASKS = ("extraction", "filtering", "values")
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _DECIMAL = r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})"
@@ -85,7 +86,7 @@ KINDS: dict[FieldKind, Check] = {
         wanted="a decimal number above 0, such as 0.01",
     ),
     "task": Check(
-        good="lower(CELL) in (" + ", ".join(f"'{task}'" for task in TASKS) + ")",
+        good="lower(CELL) in (" + ", ".join(f"'{task}'" for task in _PUBLISHED_TASKS) + ")",
         typed="lower(CELL)",
         wanted="extraction, filtering or values",
     ),
@@ -104,6 +105,11 @@ def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
             return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {shown(cell)}"
         return f"{column} is {shown(cell)}, which has a control character in it"
     return f"{column} is {shown(cell)}, not {KINDS[kind].wanted}"
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as they are written in tables, blanks around it aside."""
+    return re.fullmatch(rf"\s*{_NUMBER}\s*", text) is not None
 
 
 def finite(item: object) -> float | None:

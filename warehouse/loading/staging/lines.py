@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Literal
 
 from warehouse.faults import DataError, Fault
-from warehouse.loading.readers.kinds import shown
-from warehouse.loading.readers.staging import Staging
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.staged import Staging
 
 LONGEST_LINE = 64 * 1024 * 1024
 """The longest line that is read, in bytes."""
@@ -70,7 +70,7 @@ def open_bytes(source: Path, compression: Compression) -> IO[bytes]:
     if compression == "gzip":
         return io.BufferedReader(gzip.open(source, "rb"))
     if compression == "zstd":
-        from warehouse.loading.readers.zstandard import zstd
+        from warehouse.loading.staging.zstandard import zstd
 
         return io.BufferedReader(zstd.ZstdFile(source))
     return source.open("rb")
@@ -78,7 +78,7 @@ def open_bytes(source: Path, compression: Compression) -> IO[bytes]:
 
 def damages() -> tuple[type[Exception], ...]:
     """What reading raises where compressed data is cut off or damaged."""
-    from warehouse.loading.readers.zstandard import zstd
+    from warehouse.loading.staging.zstandard import zstd
 
     return (EOFError, gzip.BadGzipFile, zlib.error, zstd.ZstdError)
 

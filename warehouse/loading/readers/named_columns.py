@@ -1,0 +1,93 @@
+"""The tables whose columns are named like the fields of facts, in the formats that `tabular` reads: a reader a form.
+
+Tables of attributes, in which any other column may stand, are recognized by what they lack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from warehouse.loading.staging import tabular
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.tasks import records
+from warehouse.tasks.records import FactForm
+
+
+def _content(form: FactForm) -> frozenset[str]:
+    return frozenset(field.name for field in form.content if field.required)
+
+
+def _by_content(form: FactForm) -> Callable[[Start], str | None]:
+    """Goes by the columns for what is stored under a key, unless there are those of a form that stores more."""
+    content = _content(form)
+    more = [_content(other) for other in records.FORMS if _content(other) > content]
+
+    def recognizes(start: Start) -> str | None:
+        fits = start.columns >= content and not any(start.columns >= larger for larger in more)
+        return f"its columns {', '.join(sorted(content))}" if fits else None
+
+    return recognizes
+
+
+def _systems(start: Start) -> str | None:
+    attributes = "system" in start.columns and not start.columns & {"document", "measure"}
+    return "its column system, and no document" if attributes else None
+
+
+def _documents(start: Start) -> str | None:
+    attributes = "document" in start.columns and "system" not in start.columns
+    return "its column document, and no system" if attributes else None
+
+
+def _table(form: FactForm, reads: str, example: str, recognizes: Callable[[Start], str | None] | None = None) -> Reader:
+    return Reader(
+        form.name,
+        reads,
+        (form,),
+        example,
+        tabular.stage,
+        columns=True,
+        recognizes=recognizes or _by_content(form),
+        evidence=Evidence.COLUMNS,
+    )
+
+
+TABLES = (
+    _table(
+        records.SCORES,
+        "score tuples of extraction, one row a system, document and unit",
+        "test_set,system,document,possible,actual,correct,partial\nTST3,GE,D1,10,9,7,1\n",
+    ),
+    _table(
+        records.DECISIONS,
+        "relevance decisions, one row a system and document",
+        "test_set,system,document,decision\nTST3,GE,D1,yes\n",
+    ),
+    _table(
+        records.LABELS,
+        "key labels (relevant, optional, nonrelevant), one row a document and annotator",
+        "test_set,document,label\nTST3,D1,relevant\n",
+    ),
+    _table(
+        records.VALUES,
+        "values of any measure, one row a system, document and measure",
+        "test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n",
+    ),
+    _table(
+        records.PUBLISHED,
+        "figures as printed in a paper, one row a system, task and measure; 0.79 printed to 0.01",
+        "test_set,system,task,measure,value,resolution\nTST3,GE,filtering,recall,0.91,0.01\n",
+    ),
+    _table(
+        records.SYSTEMS,
+        "attributes of systems, one row a system and one column an attribute",
+        "system,pre_parse\nGE,yes\n",
+        _systems,
+    ),
+    _table(
+        records.DOCUMENTS,
+        "attributes of documents, one row a document and one column an attribute",
+        "test_set,document,source\nTST3,D1,radio\n",
+        _documents,
+    ),
+)

@@ -1,0 +1,111 @@
+"""What DuckDB says when something fails, as an error that names the file and says what helps. Runs no SQL."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from warehouse.faults import UnreadableError, WarehouseError
+from warehouse.store.file_header import written_by
+from warehouse.store.library import LIBRARY, duckdb
+
+_RESTORE = "restore it from a backup"
+
+
+def why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> WarehouseError:
+    """Why a file could not be attached."""
+    text = str(error)
+    if "Could not set lock" in text or "onflicting lock" in text:
+        holder = re.search(r"PID (\d+)", text)
+        who = f"process {holder[1]}" if holder else "another program"
+        does = "open in" if writable else "being written by"
+        return WarehouseError(f"{path} is {does} {who}", ("wait until it is done, or end it",))
+    writer = written_by(path)
+    if _release(writer) > _release(LIBRARY):
+        return WarehouseError(
+            f"{path} was written by DuckDB {writer}, and this is DuckDB {LIBRARY}",
+            ("install that version of duckdb, or a newer one",),
+        )
+    if "version number" in text:
+        return WarehouseError(
+            f"{path} was written by DuckDB {writer or 'of an unknown version'}, which DuckDB {LIBRARY} cannot read",
+            ("a version between the two reads it, and writes what this one reads",),
+        )
+    return as_warehouse_error(error, path)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+@contextlib.contextmanager
+def sentences(path: Path | None) -> Iterator[None]:
+    """Whatever DuckDB raises within becomes a WarehouseError."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise as_warehouse_error(error, path) from None
+
+
+@contextlib.contextmanager
+def while_reading(path: Path | None) -> Iterator[None]:
+    """What DuckDB raises within is the fault of the file that it reads, unless it ran out of memory or was stopped."""
+    try:
+        yield
+    except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+        raise as_warehouse_error(error, path) from None
+    except duckdb.Error as error:
+        raise UnreadableError(str(error)) from None
+
+
+@contextlib.contextmanager
+def while_writing(path: Path | None) -> Iterator[None]:
+    """What DuckDB raises within is an OSError if the file that it writes is to blame."""
+    try:
+        yield
+    except duckdb.IOException as error:
+        raise OSError(first_sentence(str(error))[1]) from None
+    except duckdb.Error as error:
+        raise as_warehouse_error(error, path) from None
+
+
+def disk_full(path: Path | None) -> WarehouseError:
+    """What is said where there is no room to write."""
+    return WarehouseError(f"the disk is full; {path or 'the warehouse'} is as it was before")
+
+
+def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError:
+    """What DuckDB says of the warehouse at `path`, or in memory."""
+    text = str(error)
+    if isinstance(error, duckdb.InterruptException):
+        return WarehouseError("interrupted")
+    if "No space left" in text or "Disk quota" in text:
+        return disk_full(path)
+    if re.search("checksum|orrupt", text):
+        place = re.search(r"location (\d+)", text)
+        where = f" in the block at byte {int(place[1]):,}" if place else ""
+        return _damaged(path, f"a checksum is wrong{where}")
+    if "enough bytes" in text:
+        return WarehouseError(f"{path} is cut off", (_RESTORE,))
+    if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
+        return _damaged(path, first_sentence(text)[1])
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return WarehouseError("the query needs more memory or temporary disk space than there is")
+    return WarehouseError(f"{path or 'the warehouse'}: {first_sentence(text)[1]}")
+
+
+def _damaged(path: Path | None, how: str) -> WarehouseError:
+    hints = (_RESTORE, f"evalhouse check --db {path} says whether it is the file") if path else ()
+    return WarehouseError(f"{path or 'the warehouse'} is damaged: {how}", hints)
+
+
+def first_sentence(text: str) -> tuple[int | None, str]:
+    """DuckDB's message as (line in the statement, one sentence): without its kind, the quoted SQL and the caret."""
+    line = re.search(r"^LINE (\d+):", text, flags=re.MULTILINE)
+    first, *more = text.strip().split("\n")
+    sentence = re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" .!")
+    if more and re.match("Did you mean|Candidate bindings", more[0].strip()):
+        sentence += "; " + more[0].strip()[0].lower() + more[0].strip()[1:]
+    return (int(line[1]) if line else None), sentence

@@ -1,40 +1,63 @@
-# make demo    the main job on the sample data       make test   all tests
-# make check   lint, types, layers and tests         make bench  the benchmarks
-# make bench-scale   a large evaluation: SYSTEMS=1000 DOCUMENTS=10000 (ten million rows)
-# make soak    what the tests do a few times, many times: kills, torn writes, damage; under 20 minutes
-# make pictures  the pictures of the documentation
-# make fuzz    statements and files with mistakes in them, many thousands; the parser under atheris
-# Each target sets up .venv as far as it needs, once; `make clean` starts over.
+# make demo         the main job on the sample data
+# make test         the fast tests; what one runs before each commit
+# make test-all     all tests: also Spark, the browser, crashes, mistakes, the terminal and the documentation
+# make check        lint, types, layers and all tests; what .ci/run runs
+# make test-oldest  the fast tests on the lowest versions that pyproject.toml allows, with Python 3.11
+# make test-pythons the fast tests on every Python from 3.11 on that is here
+# make bench        the benchmarks
+# make bench-scale  a large evaluation: SYSTEMS=1000 DOCUMENTS=10000 (ten million rows)
+# make soak         what the tests do a few times, many times: kills, torn writes, damage; under 20 minutes
+# make fuzz         statements and files with mistakes in them, many thousands; the parser under atheris
+# make pictures     the pictures of the documentation
+# Each target sets up .venv as far as it needs, once; `make clean` starts over. A few tests: make test TESTS=tests/shell
 
 PYTHON ?= python3
 BIN := .venv/bin
+TESTS ?= tests
+PIP := -m pip install --quiet --disable-pip-version-check
+PARALLEL := -n auto --dist loadgroup
+FAST := not (spark or browser or crash or fuzz or terminal or docs or long or soak)
 
-.PHONY: demo test check bench bench-scale fuzz soak pictures clean
+.PHONY: demo test test-all check test-oldest test-pythons bench bench-scale fuzz soak pictures clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS)
+
+test-all: .venv/installed-test
+	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-all
+
+test-oldest: .venv-oldest/installed
+	.venv-oldest/bin/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS)
+
+test-pythons:
+	@for python in $$(.ci/pythons); do \
+	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') && \
+	  echo "Python $$version" && \
+	  $(MAKE) --no-print-directory .venv-$$version/installed INTERPRETER=$$python && \
+	  .venv-$$version/bin/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS) || exit 1; \
+	done
 
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/significance.py
 
 bench-scale: .venv/installed-test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check polars
+	$(BIN)/python $(PIP) polars
 	$(BIN)/python benchmarks/scale.py --systems $(or $(SYSTEMS),1000) --documents $(or $(DOCUMENTS),10000)
 
 fuzz: .venv/installed-test
-	EVALHOUSE_EXAMPLES=20000 $(BIN)/python -m pytest tests/test_fuzz_queries.py tests/test_fuzz_readers.py
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
+	EVALHOUSE_EXAMPLES=20000 $(BIN)/python -m pytest $(PARALLEL) tests/test_fuzz_queries.py tests/test_fuzz_readers.py
+	$(BIN)/python $(PIP) atheris
 	mkdir -p .venv/fuzz
 	$(BIN)/python tests/fuzz_parser.py .venv/fuzz tests/cases -max_total_time=300 -max_len=400
 
@@ -45,17 +68,30 @@ pictures: .venv/installed-test
 	cd docs/pictures && ../../$(BIN)/evalhouse run pictures.eval --force --quiet > /dev/null
 
 clean:
-	rm -rf .venv
+	rm -rf .venv .venv-*
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python $(PIP) --editable .
 	@touch $@
 
 .venv/installed-test: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/python $(PIP) --editable ".[test]"
 	@touch $@
 
 .venv/installed-dev: .venv/installed-test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python $(PIP) --editable ".[dev]"
+	@touch $@
+
+# pip has no way to ask for the lowest versions; uv has.
+.venv-oldest/installed: pyproject.toml
+	rm -rf .venv-oldest
+	$(or $(shell .ci/pythons 3.11),$(error Python 3.11 is not here)) -m venv .venv-oldest
+	.venv-oldest/bin/python $(PIP) uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable ".[test]"
+	@touch $@
+
+.venv-3.%/installed: pyproject.toml
+	test -x .venv-3.$*/bin/python || $(INTERPRETER) -m venv .venv-3.$*
+	.venv-3.$*/bin/python $(PIP) --editable ".[test]"
 	@touch $@

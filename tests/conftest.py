@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -22,11 +24,37 @@ settings.load_profile("evalhouse")
 # What a script runs in the background ignores Ctrl-C, and so would all that the tests start and stop.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# pytest itself puts the size of its terminal here, which the terminals that tests open would take for theirs.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+
+
+TOGETHER = ("spark", "browser", "crash", "terminal")
+"""Tests with such a mark run in one process one after the other: they share what takes long to start, or wait for
+seconds that others should not use up.
+"""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="rewrite goldens to what is printed now")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Several processes would rewrite one golden at once."""
+    if config.option.accept and getattr(config.option, "numprocesses", None):
+        config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for mark in TOGETHER:
+            if item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.xdist_group(mark))
+                break
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +74,17 @@ def count() -> Callable[[str, int], None]:
         FIGURES[what] += number
 
     return counting
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What was counted in one of several processes is sent to the one that prints."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["figures"] = dict(FIGURES)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    FIGURES.update(getattr(node, "workeroutput", {}).get("figures", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

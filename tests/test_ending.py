@@ -19,6 +19,8 @@ from warehouse.store.database import open_database
 from warehouse.store.replacement import making
 from warehouse.store.soundness import check
 
+pytestmark = pytest.mark.crash
+
 Count = Callable[[str, int], None]
 ROOT = Path(__file__).resolve().parent.parent
 LONG = "select sum(hash(a) % 7) from range(100000000000) t(a)"

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text
 
 from warehouse.faults import DataError
-from warehouse.render import FORMATS, WORKBOOK, Style, files, format_for, render, render_all
+from warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for, render, render_all
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.web import fragment
 from warehouse.results import Column, Result, SideBySide, Table, Triangle
@@ -115,7 +115,7 @@ RESULTS = {"pairs": pairs(), "letters": letters(), "side-by-side": side_by_side(
 
 @pytest.mark.parametrize("name", RESULTS)
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
-def test_a_result_is_drawn_as_in_its_golden(name: str, format, accept: bool) -> None:
+def test_a_result_is_drawn_as_in_its_golden(name: str, format: Format, accept: bool) -> None:
     drawn = render(RESULTS[name], format.name, Style(width=100))
     golden = FOLDER / f"{name}{format.suffix}"
     if accept:
@@ -234,7 +234,7 @@ def test_a_page_loads_nothing_and_a_fragment_runs_nothing() -> None:
 
 def test_rows_for_programs_hold_every_value_in_full() -> None:
     result = pairs()
-    names = [row["system_a"] for row in result.rows]
+    names = [str(row["system_a"]) for row in result.rows]
     assert [json.loads(line) for line in render(result, "ndjson", Style()).splitlines()] == result.rows
     assert json.loads(render(result, "json", Style())) == result.as_dict()
     rows = list(csv.DictReader(io.StringIO(render(result, "csv", Style()))))
@@ -286,7 +286,7 @@ def test_a_workbook_holds_numbers_as_numbers_and_names_as_texts(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
-def test_a_file_is_written_in_the_format_of_its_ending_and_never_over_another(format, tmp_path: Path) -> None:
+def test_a_file_is_written_in_the_format_of_its_ending_and_never_over_another(format: Format, tmp_path: Path) -> None:
     assert format_for(format.suffix.upper()) == format.name
     path = tmp_path / f"results{format.suffix}"
     assert files.check(path, None, force=False) == format.name

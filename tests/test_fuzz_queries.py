@@ -399,6 +399,7 @@ def test_the_queries_that_are_mutated_are_understood(
     assert any(reason in refusal if reason else not refusal for reason in known), refusal
 
 
+@pytest.mark.fuzz
 def test_a_mutated_query_gives_results_or_an_error_with_its_place(
     small: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -413,6 +414,7 @@ def test_a_mutated_query_gives_results_or_an_error_with_its_place(
     assert told == {"results", "error"}
 
 
+@pytest.mark.fuzz
 def test_mutated_queries_leave_a_warehouse_on_disk_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Definitions, loads and removals among them change a copy, which takes the warehouse's place only when whole."""
     monkeypatch.chdir(tmp_path)

@@ -23,7 +23,7 @@ from tests.conftest import write_csv
 from tests.store.texts import SCORES
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
-from warehouse.render import FORMATS, Style, files, render
+from warehouse.render import FORMATS, Format, Style, files, render
 from warehouse.render.style import clean
 from warehouse.session import Session
 from warehouse.store.database import in_memory
@@ -189,7 +189,7 @@ class Tags(HTMLParser):
     [*((format, False) for format in FORMATS), (FORMATS[0], True)],
     ids=lambda it: "coloured" if it is True else "plain" if it is False else it.name,
 )
-def test_in_every_format_names_are_names(hostile: Session, format, colour: bool, count: Count) -> None:
+def test_in_every_format_names_are_names(hostile: Session, format: Format, colour: bool, count: Count) -> None:
     for question in QUESTIONS:
         result = hostile.run(question)
         drawn = render(result, format.name, Style(width=240, colour=colour))

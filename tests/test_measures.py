@@ -120,6 +120,7 @@ def test_the_denominator_is_positive_and_the_coefficients_are_coprime(measure: M
 tuples = st.tuples(*(st.integers(0, 9) for _ in range(6)))
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(rows=st.lists(tuples, min_size=1, max_size=8), beta=st.sampled_from(["0.5", "1", "1.25", "2"]))
 def test_the_sql_reading_equals_the_numpy_reading(
@@ -128,7 +129,7 @@ def test_the_sql_reading_equals_the_numpy_reading(
     """Random tuples, stored and summed in the database, and summed in numpy: numerators and denominators are the
     same.
     """
-    counts = {name: [] for name in COUNTS}
+    counts: dict[str, list[int]] = {name: [] for name in COUNTS}
     for correct, partial, incorrect, spurious, missing, noncommittal in rows:
         matched = correct + partial + incorrect
         row = (matched + missing, matched + spurious, correct, partial, incorrect, spurious, missing, noncommittal)

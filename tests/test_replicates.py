@@ -17,6 +17,7 @@ from tests.conftest import write_csv
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance import replicates as runs
+from warehouse.significance.outcome import Sides
 from warehouse.store.replacement import create
 
 RUNS = {"bert": 3, "gpt": 2, "lone": 1}
@@ -152,12 +153,12 @@ def test_replicates_that_change_sides(session: Session) -> None:
 
 @pytest.mark.parametrize("sides", ["two-sided", "one-sided"])
 @pytest.mark.parametrize("sizes", [(3, 3), (4, 6), (2, 5)])
-def test_divisions_agree_with_scipy(sizes: tuple[int, int], sides: runs.Sides) -> None:
+def test_divisions_agree_with_scipy(sizes: tuple[int, int], sides: Sides) -> None:
     source = np.random.default_rng(sizes)
     a, b = source.normal(0.5, 0.1, sizes[0]), source.normal(0.6, 0.1, sizes[1])
 
     def difference(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
-        found = x.mean(axis=axis) - y.mean(axis=axis)
+        found: np.ndarray = x.mean(axis=axis) - y.mean(axis=axis)
         return np.abs(found) if sides == "two-sided" else found
 
     oracle = stats.permutation_test((a, b), difference, alternative="greater", n_resamples=np.inf, vectorized=True)
@@ -219,14 +220,18 @@ def test_test_sets_of_printed_figures_alone_are_left_out_unless_they_are_named()
 # --- standardized values ----------------------------------------------------------------------------------------------
 
 
+def number(value: object) -> float:
+    assert isinstance(value, float)
+    return value
+
+
 def test_standardized_values_have_the_mean_0_and_the_deviation_1() -> None:
     with Session.open() as sample:
-        plain = {row["system"]: row["recall"] for row in sample.run("score recall for all on TST3").rows}
+        plain = {row["system"]: number(row["recall"]) for row in sample.run("score recall for all on TST3").rows}
         result = sample.run("score recall for all on TST3 standardized")
         found = {row["system"]: row["z(recall)"] for row in result.rows}
         some = sample.run("score recall for GE, UMASS on TST3 standardized").rows
-    values = [float(value) for value in plain.values() if value is not None]
-    mean, deviation = statistics.fmean(values), statistics.stdev(values)
+    mean, deviation = statistics.fmean(plain.values()), statistics.stdev(plain.values())
     assert found == {system: pytest.approx((value - mean) / deviation) for system, value in plain.items()}
     assert {row["system"]: row["z(recall)"] for row in some} == {system: found[system] for system in ("GE", "UMASS")}
 
@@ -235,7 +240,7 @@ def test_the_summary_averages_over_test_sets() -> None:
     with Session.open() as sample:
         result = sample.run("score F for GE, SRI on MUC-*.TST* standardized")
     for row in result.summary:
-        values = [float(each["z(F(beta=1))"]) for each in result.rows if each["system"] == row["system"]]  # type: ignore[arg-type]
+        values = [number(each["z(F(beta=1))"]) for each in result.rows if each["system"] == row["system"]]
         assert (row["test_sets"], row["z(F(beta=1))"]) == (len(values), pytest.approx(statistics.fmean(values)))
     assert len(result.summary) == 2
 
@@ -243,7 +248,9 @@ def test_the_summary_averages_over_test_sets() -> None:
 def test_each_document_is_standardized_by_itself(session: Session) -> None:
     rows = session.run("score recall for all on T by document standardized").rows
     for document in {row["document"] for row in rows}:
-        here = [float(row["z(recall)"]) for row in rows if row["document"] == document and row["z(recall)"] is not None]  # type: ignore[arg-type]
+        here = [
+            number(row["z(recall)"]) for row in rows if row["document"] == document and row["z(recall)"] is not None
+        ]
         assert statistics.fmean(here) == pytest.approx(0.0, abs=1e-12)
         assert statistics.stdev(here) == pytest.approx(1.0)
 

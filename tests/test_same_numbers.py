@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ QUESTIONS = (
 SEED_OF_FIGURES = 11
 
 
-def _rows(documents: int) -> dict[str, tuple[str, list[tuple[object, ...]]]]:
+def _rows(documents: int) -> dict[str, tuple[str, MutableSequence[Any]]]:
     """By reader, a header and rows whose sums in floating point depend on their order."""
     chance = random.Random(SEED_OF_FIGURES)
     names, numbers = [f"S{k}" for k in range(4)], range(documents)
@@ -113,5 +114,5 @@ def test_nor_with_many_rows_and_orders(tmp_path: Path, count: Count) -> None:
 
 def test_the_sums_would_differ_in_floating_point() -> None:
     """So what is tested above could fail."""
-    values = [float(row[4]) for row in _rows(60)["values"][1] if row[1] == "S0"]  # type: ignore[arg-type]
+    values = [float(row[4]) for row in _rows(60)["values"][1] if row[1] == "S0"]
     assert len({sum(random.Random(k).sample(values, len(values))) for k in range(20)}) > 1

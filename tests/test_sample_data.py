@@ -404,7 +404,7 @@ def test_first_group_in_recall_is_one_group() -> None:
 # --- the script ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_simulating_again_gives_the_same_bytes(tmp_path: Path) -> None:
     script = ROOM / "simulated" / "simulate.py"
     done = subprocess.run(

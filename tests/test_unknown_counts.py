@@ -59,5 +59,6 @@ def test_what_does_not_read_it_is_compared(session: Session) -> None:
 @pytest.mark.usefixtures("many")
 def test_where_the_rows_are_left_out_the_rest_is_known(session: Session) -> None:
     [row] = session.run('compare overgeneration for A, D on T where document in ("d0", "d1", "d3")').rows
+    assert isinstance(row["value_a"], float)
     assert row["value_b"] == 2 * row["value_a"] != 0
     assert row["documents"] == 3

@@ -25,7 +25,7 @@ NEEDED = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_wheel_works_on_its_own(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)], check=True)

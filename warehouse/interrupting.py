@@ -12,6 +12,11 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+STARTING = threading.Lock()
+"""Held while work starts a thread and while it is stopped: until a new thread runs, Python takes it for the one that
+started it, so what is to stop the one would end the other, for whose start the one would then wait for ever.
+"""
+
 T = TypeVar("T")
 
 PACE = 0.02
@@ -94,7 +99,7 @@ class _Task(Generic[T]):
     def stop(self) -> None:
         """Raises KeyboardInterrupt in the thread, at the next instruction of Python."""
         self._unwanted = True
-        with self._lock:
+        with STARTING, self._lock:
             if not self._done.is_set() and self._thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt)

@@ -46,7 +46,7 @@ def test_alpha_is_that_of_the_krippendorff_package(labels: NDArray[np.int64], sc
     peer = krippendorff.alpha(
         reliability_data=np.where(labels == MISSING, np.nan, labels),
         value_domain=[0, 1, 2],
-        level_of_measurement=scale,
+        level_of_measurement=scale,  # type: ignore[arg-type]
     )
     assert ours == pytest.approx(peer, abs=1e-12)
 

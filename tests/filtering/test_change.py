@@ -18,6 +18,12 @@ from warehouse.filtering.change import ChangeSummary, change_summary
 SCORES = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), max_size=9)
 
 
+def summary(measure: str, before: str, after: str, trim: int = 0) -> ChangeSummary:
+    """The change of the printed values of a measure from one test set to another."""
+    printed_before, printed_after = values(measure, before, after)
+    return change_summary(printed_before, printed_after, trim)
+
+
 def test_f_on_tst3_is_as_described() -> None:
     (found,) = values("F(beta=1)", "TST3")
     assert (min(found), max(found)) == (46, 92)
@@ -26,7 +32,7 @@ def test_f_on_tst3_is_as_described() -> None:
 
 
 def test_f_from_tst3_to_tst4_is_as_described() -> None:
-    found = change_summary(*values("F(beta=1)", "TST3", "TST4"))
+    found = summary("F(beta=1)", "TST3", "TST4")
     assert (found.systems, found.fell, found.rose, found.unchanged) == (17, 12, 5, 0)
     assert found.mean_fall == pytest.approx(-4.9, abs=0.05)
     assert found.mean == pytest.approx(-1.4, abs=0.05)
@@ -37,14 +43,14 @@ def test_f_from_tst3_to_tst4_is_as_described() -> None:
 
 
 def test_8_of_the_11_systems_of_both_conferences_rose() -> None:
-    found = change_summary(*values("F(beta=1)", "TST2", "TST3"))
+    found = summary("F(beta=1)", "TST2", "TST3")
     assert (found.systems, found.rose) == (11, 8)
 
 
 def test_precision_fell_and_fallout_rose_by_table_2() -> None:
     """The text says 7.9 and 1.9, trimmed 8.0 and 1.0; the table gives 8.1 and 1.65, trimmed 8.3 and 1.3."""
-    precision = change_summary(*values("precision", "TST3", "TST4"), trim=1)
-    fallout = change_summary(*values("fallout", "TST3", "TST4"), trim=1)
+    precision = summary("precision", "TST3", "TST4", trim=1)
+    fallout = summary("fallout", "TST3", "TST4", trim=1)
     assert (precision.mean, precision.trimmed_mean) == (-138 / 17, -124 / 15)
     assert (fallout.mean, fallout.trimmed_mean) == (28 / 17, 20 / 15)
 
@@ -69,8 +75,8 @@ def test_a_summary_by_hand() -> None:
 
 def test_decimals_and_floats_of_the_same_face_are_the_same() -> None:
     before, after = [0.1, 0.7, 0.29], [0.3, 0.1, 0.3]
-    printed = [[Decimal(str(value)) for value in each] for each in (before, after)]
-    assert change_summary(before, after) == change_summary(*printed)
+    printed_before, printed_after = ([Decimal(str(value)) for value in each] for each in (before, after))
+    assert change_summary(before, after) == change_summary(printed_before, printed_after)
 
 
 @given(SCORES, st.integers(0, 5))

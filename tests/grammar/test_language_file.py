@@ -51,7 +51,7 @@ def test_the_reserved_words_are_those_of_the_grammar() -> None:
 
 
 def test_where_a_name_may_stand_every_keyword_that_may_stand_too_is_reserved() -> None:
-    states = lark().parser.parser._parse_table.states  # type: ignore[attr-defined]
+    states = lark().parser.parser._parse_table.states
     for actions in states.values():
         words = {terminal.lower().replace("_", "-") for terminal in actions if terminal.isupper()} & KEYWORDS
         if {"NAME", "WORD", "PATTERN"} & set(actions):

@@ -182,6 +182,7 @@ other_kinds = (
 statements = st.one_of(*question_kinds, *other_kinds)
 
 
+@pytest.mark.fuzz
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.lists(statements, max_size=3).map(tuple))
 def test_printing_and_parsing_gives_the_statements_again(built: tuple[nodes.Statement, ...]) -> None:

@@ -145,8 +145,8 @@ def test_an_interval_of_a_value_is_near_that_of_scipy() -> None:
 
 def test_guessing_meets_allrel_where_everything_is_judged_relevant(session: Session) -> None:
     chart = chart_of(session, "plot score recall, precision of filtering for GE, allrel on TST3")
-    panel = chart.panels[0]
-    (line,) = [mark.points for mark in panel.marks if getattr(mark, "name", "") == "guessing"]
+    marks: list[Any] = list(chart.panels[0].marks)
+    (line,) = [mark.points for mark in marks if getattr(mark, "name", "") == "guessing"]
     (allrel,) = [each for mark in marks_of(chart, Points) for each in mark.points if each.name == "allrel"]
     assert line[-1] == pytest.approx((allrel.x, allrel.y))
     assert {round(y, 12) for _, y in line} == {0.69}  # precision of guessing is generality, whatever the share

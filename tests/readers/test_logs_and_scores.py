@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 
 import pytest
-from sacrebleu.metrics import CHRF
+from sacrebleu.metrics import CHRF  # type: ignore[attr-defined]
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from tests.store.texts import Complaints, Load

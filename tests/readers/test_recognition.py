@@ -95,6 +95,7 @@ def test_what_says_nothing_is_not_guessed(database: Database, tmp_path: Path, te
         recognize(tmp_path / "none", database)
 
 
+@pytest.mark.long
 def test_files_folders_and_patterns_load_together_or_not_at_all(tmp_path: Path) -> None:
     assert evalhouse("init", "w.duckdb", folder=tmp_path).returncode == 0
     (tmp_path / "qrels").write_text(EXAMPLE)

@@ -26,7 +26,7 @@ from warehouse.render.report.description import LONGEST, shortened
 from warehouse.render.report.page import LARGEST
 from warehouse.render.report.prose import MarkdownText
 from warehouse.render.style import clean
-from warehouse.results import Column, Result, Table
+from warehouse.results import Cell, Column, Result, Table
 
 FOLDER = Path(__file__).parent
 
@@ -130,7 +130,9 @@ def test_a_page_can_be_found_through_by_headings_and_tables_by_captions(study: R
 
 def test_a_report_of_much_is_shortened_and_says_so(study: Report) -> None:
     columns = (Column("system", "name"), *(Column(f"m{place}", "proportion") for place in range(12)))
-    rows = tuple((f"system {place}", *([place / 7919] * 12)) for place in range(LONGEST + 500))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"system {place}", *([place / 7919] * 12)) for place in range(LONGEST + 500)
+    )
     results = [ReportedStatement((), place, Result("score", "much", "", Table(columns, rows))) for place in range(1, 8)]
     long = replace(study, sections=tuple(results))
     (first, *_) = shortened(long).statements

@@ -23,6 +23,7 @@ from warehouse.studies import Study, answers, report
 pytest.importorskip("vl_convert", reason="pictures need the extra plot")
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
+    pytest.mark.browser,
     pytest.mark.skipif(not (BROWSER and DRIVER), reason="chromium and chromedriver are not installed"),
     # Selenium leaves sockets to the collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),

@@ -41,7 +41,7 @@ def evalhouse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
         capsys.readouterr()
         status = cli.main(list(map(str, words)))
         printed = capsys.readouterr()
-        return subprocess.CompletedProcess(words, status, printed.out, printed.err)
+        return subprocess.CompletedProcess(list(map(str, words)), status, printed.out, printed.err)
 
     monkeypatch.delenv("EVALHOUSE_DB", raising=False)
     return given
@@ -164,6 +164,7 @@ def test_pictures_are_written_beside_or_nothing_is(evalhouse: Run, tmp_path: Pat
     assert "](new-2.svg)" in (tmp_path / "new.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_report_is_the_same_whenever_it_is_made(brings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the line with the date, which SOURCE_DATE_EPOCH sets. The pictures beside it are the same to the byte."""
     pytest.importorskip("vl_convert", reason="pictures need the extra plot")

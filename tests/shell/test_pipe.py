@@ -38,7 +38,7 @@ def test_lines_become_statements(piped: list[str], texts: list[str]) -> None:
 
 
 def test_typed_lines_become_statements_and_ctrl_c_drops_them(capsys: pytest.CaptureFixture[str]) -> None:
-    script = [
+    script: list[str | KeyboardInterrupt] = [
         "",
         "score F for GE",
         "on T",

@@ -13,6 +13,7 @@ import pytest
 from warehouse.faults import WarehouseError
 from warehouse.interrupting import interruptibly
 from warehouse.session import Session
+from warehouse.significance.parallel import in_order
 from warehouse.store.sql import Sql
 
 ENDLESS = {
@@ -87,6 +88,21 @@ def test_whatever_watching_raises_stops_the_work_first() -> None:
     with pytest.raises(BrokenPipeError):
         interruptibly(partial(_endlessly, ended), lambda: None, waiting)
     assert ended.is_set()
+
+
+def test_work_is_stopped_while_it_starts_threads() -> None:
+    """At any moment of it; a stop that a thread took which was just being started would be waited for without end."""
+
+    def starting() -> None:
+        while True:
+            list(in_order(abs, range(3), threads=2))
+
+    def stopped(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(200):
+        with pytest.raises(KeyboardInterrupt):
+            interruptibly(starting, lambda: None, stopped)
 
 
 def test_work_that_is_stopped_before_it_began_never_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
+pytestmark = pytest.mark.terminal
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])")
-PATIENCE = 20
+PATIENCE = 60
 
 Start = Callable[..., pexpect.spawn]
 
@@ -151,6 +153,7 @@ def test_what_was_edited_waits_for_enter(start: Start, tmp_path: Path) -> None:
     child = start(EDITOR=str(editor), VISUAL="")
     child.send("score F for GE on TST3\r")
     child.expect_exact("56.01")
+    child.expect("evalhouse>")
     child.send(".edit\r")
     child.expect_exact("UMASS")
     child.expect_exact("TST3")
@@ -167,6 +170,8 @@ def test_long_results_go_through_the_pager(start: Start, tmp_path: Path) -> None
     child = start(PAGER=str(pager))
     child.send("show tests\r")
     child.expect_exact("chi-square")
+    assert "PAGED" not in child.before
+    child.expect("evalhouse>")
     assert "PAGED" not in child.before
     child.send("score F for all on TST3 by document\r")
     child.expect_exact("PAGED")

@@ -235,7 +235,7 @@ def test_tick_can_end_the_test() -> None:
             exact.pair(brute.paired(brute.f(brute.muc_counts(source, 2, documents))), tick=stop)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_thousand_documents_within_their_memory() -> None:
     """F of 1,000 documents in 300 MB, within four standard errors of the approximate level."""
     paired = brute.paired(brute.f(brute.muc_counts(np.random.default_rng(12), 2, 1000)))

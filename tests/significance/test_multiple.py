@@ -78,6 +78,7 @@ def test_westfall_young_lies_between_single_and_bonferroni_like_levels() -> None
         assert alone[0] == single[4, 1]
 
 
+@pytest.mark.long
 def test_a_family_keeps_its_error_rate() -> None:
     """Seventeen alike systems on documents of unlike difficulty: some level of the 136 pairs is at most 0.05 in no more
     than a twentieth of 120 families, within three standard errors.

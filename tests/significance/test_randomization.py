@@ -229,7 +229,7 @@ def test_what_cannot_be_shuffled_is_refused() -> None:
     with pytest.raises(ValueError, match="shuffles is 0"):
         randomization.pair(paired, 0)
     with pytest.raises(ValueError, match="sides is 'left'"):
-        randomization.pair(paired, 10, sides="left")  # type: ignore[arg-type]
+        randomization.pair(paired, 10, sides="left")
     with pytest.raises(ValueError, match="no measure"):
         randomization.all_pairs([], 10)
     with pytest.raises(ValueError, match="different systems or units"):

@@ -335,6 +335,7 @@ def test_what_spark_needs_is_said(
         Session.on_lake(str(lakes["worked"]), master)
 
 
+@pytest.mark.spark
 def test_few_of_the_statements_are_errors(warehouses: dict[str, Path], tmp_path: Path) -> None:
     paths = warehouses | {"values": _values(tmp_path)}
     wrong = []

@@ -105,6 +105,7 @@ def crowd(folder: Path, loaders: int, files: int, readers: int, count: Count) ->
     count("answers read meanwhile, none with half of a load", answers)
 
 
+@pytest.mark.crash
 def test_loaders_take_turns_and_readers_go_on(tmp_path: Path, count: Count) -> None:
     crowd(tmp_path, loaders=2, files=4, readers=1, count=count)
 

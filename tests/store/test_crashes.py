@@ -25,6 +25,8 @@ BEFORE = {job: (0, 0) if job == "init" else (3, 0) for job in JOBS}
 AFTER = {"load": (3 + MANY, 0), "load in place": (3 + MANY, 0), "forget": (0, 0), "define": (3, 1), "init": (MANY, 0)}
 """Score rows and definitions in the warehouse, by what is done to it."""
 
+pytestmark = pytest.mark.crash
+
 SAFE = ["load", "forget", "define", "init"]
 Count = Callable[[str, int], None]
 

@@ -48,6 +48,7 @@ def again(folder: Path, path: Path) -> Database:
     return open_database(path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["sample", "worked"])
 def test_all_rows_come_back_as_they_were(name: str, warehouses: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "files"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 
 from warehouse.faults import DataError
 from warehouse.loading import ingest
+from warehouse.loading.checks import check_cells
 from warehouse.loading.ingest import load
 from warehouse.store.database import Database, open_database
 from warehouse.store.replacement import create
@@ -20,6 +22,10 @@ COUNTS = ("possible", "actual", "correct", "partial")
 
 
 def table(rows: int = 6, **columns: object) -> pa.Table:
+    return of_columns(columns, rows)
+
+
+def of_columns(columns: Mapping[str, object], rows: int = 6) -> pa.Table:
     given: dict[str, object] = {
         "test_set": ["T"] * rows,
         "system": ["GE" if row % 2 else "SRI" for row in range(rows)],
@@ -28,7 +34,7 @@ def table(rows: int = 6, **columns: object) -> pa.Table:
         "correct": pa.array([row % 3 for row in range(rows)], type=pa.uint32()),
         "partial": pa.array([0] * rows, type=pa.int64()),
     }
-    return pa.table(given | columns)
+    return pa.table({**given, **columns})
 
 
 def written(folder: Path, made: pa.Table, **options: object) -> Path:
@@ -65,7 +71,7 @@ def test_columns_of_any_type_are_stored_alike(database: Database, tmp_path: Path
 
 @pytest.mark.parametrize("odd", ["rowid", "file_row_number", "who?"])
 def test_columns_that_are_no_fields_may_be_called_anything(database: Database, tmp_path: Path, odd: str) -> None:
-    loaded = load(database, written(tmp_path, table(**{odd: [7] * 6})), "scores")
+    loaded = load(database, written(tmp_path, of_columns({odd: [7] * 6})), "scores")
     assert loaded.rows_new == 6
     assert loaded.notes == (f"left out, being no field: {odd}",)
 
@@ -95,7 +101,7 @@ def test_columns_that_are_no_fields_may_be_called_anything(database: Database, t
 def test_what_is_wrong_is_said_with_its_row(
     database: Database, tmp_path: Path, columns: dict[str, list[object]], said: str
 ) -> None:
-    found = refusals(database, written(tmp_path, table(**columns)))
+    found = refusals(database, written(tmp_path, of_columns(columns)))
     assert found[0].startswith(said), found
     assert database.rows(Sql("select (select count(*) from score) + (select count(*) from system)")) == [(0,)]
 
@@ -113,7 +119,7 @@ def test_a_damaged_page_is_found_before_anything_is_stored(database: Database, t
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(tmp_path, table())
-    judge = ingest.check_cells
+    judge = check_cells
 
     def judged_and_touched(*given: object) -> tuple[str, ...]:
         notes = judge(*given)  # type: ignore[arg-type]

@@ -140,6 +140,7 @@ def test_the_order_of_rows_does_not_count(everything: Database) -> None:
         raise _UndoneError
 
 
+@pytest.mark.long
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
+from warehouse.interrupting import STARTING
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -37,7 +39,8 @@ def in_order(work: Callable[[Task], Done], tasks: Iterable[Task], threads: int) 
         begun: deque[Future[Done]] = deque()
         try:
             for task in chain(first, tasks):
-                begun.append(pool.submit(work, task))
+                with STARTING:
+                    begun.append(pool.submit(work, task))
                 if len(begun) > threads:
                     yield begun.popleft().result()
             while begun:

@@ -106,7 +106,7 @@ def test_an_example_is_answered_or_gives_the_error_that_follows_it(
 
 
 def test_every_statement_has_a_section() -> None:
-    assert tuple(STATEMENT_SECTIONS) == STATEMENTS
+    assert tuple(STATEMENT_SECTIONS) == tuple(STATEMENTS)
 
 
 @pytest.mark.parametrize("word", STATEMENTS)

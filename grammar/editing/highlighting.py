@@ -6,15 +6,20 @@ Never fails: what cannot be read is of kind error.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from grammar.arithmetic import FUNCTIONS
 from grammar.errors import QueryError
-from grammar.lexicon import KEYWORDS, NUMBER
+from grammar.lexicon import KEYWORDS, NUMBER, keyword
 from grammar.limits import check_text
 from grammar.span import Span
 
-Kind = Literal["keyword", "name", "number", "text", "variable", "comment", "operator", "error"]
+if TYPE_CHECKING:
+    import lark
+
+Kind = Literal["keyword", "function", "name", "number", "text", "variable", "comment", "operator", "error"]
 
 _GUESSED = re.compile(
     rf"""\s+
@@ -74,22 +79,29 @@ def _read_statements(text: str, start: int, found: list[Token]) -> int:
 
     reading = read(text[start:])
     at = start
-    for known in reading.tokens:
-        begin, end = start + (known.start_pos or 0), start + (known.end_pos or 0)
+    for place, token in enumerate(reading.tokens):
+        begin, end = start + (token.start_pos or 0), start + (token.end_pos or 0)
         found.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
-        found.append(Token(_kind(known.type), Span(begin, end)))
+        found.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
         at = end
-    for token in _guessed(text, at, len(text)):
-        found.append(token)
-        if text[token.span.start : token.span.end] == ";":
-            return token.span.end
+    for guess in _guessed(text, at, len(text)):
+        found.append(guess)
+        if text[guess.span.start : guess.span.end] == ";":
+            return guess.span.end
     return len(text)
 
 
-def _kind(terminal: str) -> Kind:
-    if terminal.lower().replace("_", "-") in KEYWORDS:
+def _kind(token: lark.Token, following: Sequence[lark.Token]) -> Kind:
+    if keyword(token.type):
         return "keyword"
-    return _KINDS.get(terminal, "operator")
+    if token.type == "WORD" and token.lower() in FUNCTIONS and _are_expressions([other.type for other in following]):
+        return "function"
+    return _KINDS.get(token.type, "operator")
+
+
+def _are_expressions(terminals: list[str]) -> bool:
+    """Whether these terminals begin a list of expressions in parentheses, not of parameters such as `(beta=2)`."""
+    return terminals[:1] == ["LPAR"] and terminals[1:2] != ["RPAR"] and terminals[2:3] != ["EQUAL"]
 
 
 def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from grammar.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ArithmeticFunction:
     """A function: how it is written, what it is, and how many arguments it takes; `most` is None without a limit."""
 

@@ -9,12 +9,13 @@ the field in the nodes that take it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum, auto
 from itertools import pairwise
 from typing import get_args
 
 from grammar import nodes
+from grammar.value import value
 
 QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Question)}
 """The statements that can be plotted, explained and exported, by their first word."""
@@ -41,7 +42,7 @@ class Shape(Enum):
     """Nothing; the value is True: `exact`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Clause:
     """A clause: the keywords it begins with, the field of a node that it fills, and the shape of its value.
 

@@ -1,6 +1,7 @@
 """From drafts to statements: sorts the written clauses into the fields of their node.
 
-Found here: a clause that stands twice, `to "file"` without `plot` or `export`, and the lack of one that must be there.
+Refused here: a clause that stands twice, `to "file"` without `plot` or `export`, and a statement that lacks a clause it
+needs.
 """
 
 from __future__ import annotations

@@ -46,16 +46,16 @@ def _start_of_last_word(text: str) -> int:
 
 
 def _keywords(reading: Reading, place: Place) -> tuple[str, ...]:
-    found: list[str] = []
+    keywords: list[str] = []
     for word in filter(None, map(keyword, reading.accepted)):
         clauses = [clause for clause in CLAUSES if clause.first_word == word]
         if place.question and END in reading.accepted and clauses and not continues(place.last_word, word):
-            found.extend(clause.words for clause in clauses if _may_follow(clause, place))
+            keywords.extend(clause.words for clause in clauses if _may_follow(clause, place))
         elif word in STATEMENTS and place.last_word in {"", place.statement}:
-            found.append(STATEMENTS[word].words)
+            keywords.append(STATEMENTS[word].words)
         else:
-            found.append("test sets" if word == "test" and place.statement == "show" else word)
-    return tuple(sorted(found))
+            keywords.append("test sets" if word == "test" and place.statement == "show" else word)
+    return tuple(sorted(keywords))
 
 
 def _may_follow(clause: Clause, place: Place) -> bool:
@@ -66,14 +66,14 @@ def _may_follow(clause: Clause, place: Place) -> bool:
 
 
 def _kinds(accepted: frozenset[str], place: Place) -> tuple[str, ...]:
-    found = []
+    kinds = []
     named = {"NAME", "WORD", "PATTERN", "FIELD"} & accepted
     if named and place.kind:
-        found.extend(["measure", "function"] if place.kind == "count" else [place.kind])
+        kinds.extend(["measure", "function"] if place.kind == "count" else [place.kind])
     if "VARIABLE" in accepted:
-        found.append("variable")
+        kinds.append("variable")
     if "NUMBER" in accepted:
-        found.append("number")
+        kinds.append("number")
     if "TEXT" in accepted and (not named or place.kind == "value"):
-        found.append("text")
-    return tuple(found)
+        kinds.append("text")
+    return tuple(kinds)

@@ -63,14 +63,14 @@ def tokens(text: str) -> tuple[Token, ...]:
         check_text(text)
     except QueryError:
         return _guessed(text, 0, len(text))
-    found: list[Token] = []
+    marked: list[Token] = []
     start = 0
     while start < len(text):
-        start = _read_statements(text, start, found)
-    return tuple(found)
+        start = _read_statements(text, start, marked)
+    return tuple(marked)
 
 
-def _read_statements(text: str, start: int, found: list[Token]) -> int:
+def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     """Add the tokens of the statements from `start` on, up to the first that cannot be parsed, that one included.
 
     Returns where the next statement begins.
@@ -81,11 +81,11 @@ def _read_statements(text: str, start: int, found: list[Token]) -> int:
     at = start
     for place, token in enumerate(reading.tokens):
         begin, end = start + (token.start_pos or 0), start + (token.end_pos or 0)
-        found.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
-        found.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
+        marked.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
+        marked.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
         at = end
     for guess in _guessed(text, at, len(text)):
-        found.append(guess)
+        marked.append(guess)
         if text[guess.span.start : guess.span.end] == ";":
             return guess.span.end
     return len(text)
@@ -106,12 +106,12 @@ def _are_expressions(terminals: list[str]) -> bool:
 
 def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:
     """The tokens of a stretch, told from their looks alone."""
-    found = []
+    guesses = []
     for match in _GUESSED.finditer(text, start, end):
         if match.lastgroup is None:
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]
         if kind == "name" and match.group().lower() in KEYWORDS:
             kind = "keyword"
-        found.append(Token(kind, Span(match.start(), match.end())))
-    return tuple(found)
+        guesses.append(Token(kind, Span(match.start(), match.end())))
+    return tuple(guesses)

@@ -217,31 +217,31 @@ def _misfit(stop: Stop) -> QueryError:
 def _expected(stop: Stop) -> str:
     """What would fit, in words, at most MOST_NAMED of them."""
     accepted = set(stop.accepted)
-    found: list[str] = []
+    fitting: list[str] = []
     if {"NAME", "WORD", "PATTERN"} & accepted:
-        found.append(_kind(stop.place.kind))
+        fitting.append(_kind(stop.place.kind))
         accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "VARIABLE", "MINUS", "LPAR", "STAR", "ALL", "MEAN", "NOT"}
         if stop.place.kind in {"count", "value", "parameter"}:
             accepted -= {"NUMBER"}
     if "FIELD" in accepted:
-        found.append("the name of an attribute")
+        fitting.append("the name of an attribute")
         accepted -= {"FIELD", "TEXT"}
     if "NUMBER" in accepted:
         accepted -= {"VARIABLE", "MINUS"}
     if "TEXT" in accepted:
         accepted -= {"VARIABLE"}
     if len(_COMPARISONS & accepted) > 1:
-        found.append("a comparison such as '='")
+        fitting.append("a comparison such as '='")
         accepted -= _COMPARISONS | {"DOT"}
-    found.extend(sign for terminal, sign in _SIGNS.items() if terminal in accepted and terminal != "SEMICOLON")
+    fitting.extend(sign for terminal, sign in _SIGNS.items() if terminal in accepted and terminal != "SEMICOLON")
     if not stop.place.statement:
-        found.append("a statement")
+        fitting.append("a statement")
     elif stop.place.statement in ABOUT_QUESTIONS and not stop.place.question:
-        found.append("a question such as score or compare")
+        fitting.append("a question such as score or compare")
     else:
         words = [f"'{word}'" for word in map(keyword, sorted(accepted)) if word]
-        found.extend(words if len(words) <= MOST_NAMED else [f"a word such as {_listed(words[:3])}"])
-    return _listed(found[:MOST_NAMED])
+        fitting.extend(words if len(words) <= MOST_NAMED else [f"a word such as {_listed(words[:3])}"])
+    return _listed(fitting[:MOST_NAMED])
 
 
 def _kind(kind: str) -> str:

@@ -31,8 +31,8 @@ FUNCTIONS = {
         ArithmeticFunction("sqrt", "sqrt(X)", "the square root", 1, 1),
         ArithmeticFunction("log", "log(X)", "the natural logarithm", 1, 1),
         ArithmeticFunction("exp", "exp(X)", "e to the power of X", 1, 1),
-        ArithmeticFunction("min", "min(X, Y, …)", "the least of several", 2, None),
-        ArithmeticFunction("max", "max(X, Y, …)", "the greatest of several", 2, None),
+        ArithmeticFunction("min", "min(X, Y, …)", "the smallest of the arguments", 2, None),
+        ArithmeticFunction("max", "max(X, Y, …)", "the largest of the arguments", 2, None),
         ArithmeticFunction("abs", "abs(X)", "the value without its sign", 1, 1),
     )
 }

@@ -284,7 +284,8 @@ class Builder(Transformer[Token, Any]):
         if function is None:
             raise _unknown_function(pieces[0])
         if not function.accepts(len(arguments)):
-            raise QueryError(f"{name} takes {function.takes}, not {len(arguments)}", _whole(pieces), (function.usage,))
+            hint = f"it is written {function.usage}"
+            raise QueryError(f"{name} takes {function.takes}, not {len(arguments)}", _whole(pieces), (hint,))
         return nodes.FunctionCall(name, arguments, span=_whole(pieces))
 
     def call(self, pieces: list[Piece]) -> nodes.MeasureCall:

@@ -67,11 +67,11 @@ def _hash(self: Any) -> int:
 
 
 def _setattr(self: Any, name: str, it: Any) -> None:
-    raise FrozenInstanceError(f"cannot assign to attribute {name!r}")
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _delattr(self: Any, name: str) -> None:
-    raise FrozenInstanceError(f"cannot delete attribute {name!r}")
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _reduce(self: Any) -> tuple[Callable[[type, dict[str, Any]], Any], tuple[type, dict[str, Any]]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import cli
+from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED
@@ -33,6 +34,7 @@ BLOCKS: dict[str, str] = {
     "parameters": reference.parameters(MEASURES),
     "tests": reference.tests(TESTS),
     "adjustments": reference.adjustments(ADJUSTMENTS),
+    "functions": reference.functions(FUNCTIONS.values()),
     "readers": reference.readers(READERS.values()),
     "formats": reference.formats(FORMATS),
     "grammar": reference.grammar((ROOT / "grammar" / "language.lark").read_text(encoding="utf-8")),
@@ -137,6 +139,7 @@ TYPED: dict[str, list[str]] = {
     "kind": list(TASKS),
     "test": [test.name for test in TESTS],
     "adjustment": [adjustment.name for adjustment in ADJUSTMENTS],
+    "function": list(FUNCTIONS),
     "reader": list(READERS),
     "format": [each.name for each in FORMATS],
     "statement": list(STATEMENTS),

@@ -51,7 +51,7 @@ def _keywords(reading: Reading, place: Place) -> tuple[str, ...]:
         clauses = [clause for clause in CLAUSES if clause.first_word == word]
         if place.question and END in reading.accepted and clauses and not continues(place.last_word, word):
             keywords.extend(clause.words for clause in clauses if _may_follow(clause, place))
-        elif word in STATEMENTS and place.last_word in {"", place.statement}:
+        elif word in STATEMENTS and not place.question:
             keywords.append(STATEMENTS[word].words)
         else:
             keywords.append("test sets" if word == "test" and place.statement == "show" else word)

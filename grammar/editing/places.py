@@ -53,7 +53,7 @@ def place_after(tokens: Sequence[Token]) -> Place:
             kind = "value"
         elif token.type in {"AND", "OR", "NOT"}:
             kind = "attribute"
-        elif token.type == "EQUAL" and statement == "define" and not any(calls):
+        elif token.type == "EQUAL" and kind == "new name" and not any(calls):
             kind = "count"
         before = token
     if any(calls):

@@ -16,7 +16,7 @@ from lark import __version__ as lark_release
 
 from grammar import tables
 from grammar.building import Builder
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause, Shape
+from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Shape
 from grammar.lexicon import GRAMMAR, KEYWORDS, RESERVED, keyword
 from grammar.reading import lark
 
@@ -72,15 +72,10 @@ def test_every_statement_word_begins_a_rule_of_the_grammar() -> None:
 def test_every_clause_of_the_table_is_a_rule_of_the_grammar_that_begins_with_its_words() -> None:
     rules = dict(re.findall(r"^(\w+): +([A-Z].*)$", LANGUAGE, re.MULTILINE))
     for clause in CLAUSES:
-        words = rules[clause.field].split(" | ") if clause.shape is Shape.ITSELF else [rules[clause.field]]
-        assert any(
-            re.sub(r"\W", " ", each).lower().split()[: clause.words.count(" ") + 1] == spelt(clause) for each in words
-        )
+        terminals = clause.words.replace("-", "_").upper()
+        rule = rules[clause.field].replace("(", "")  # `replicates` alone is a clause too
+        assert terminals in rule.split(" | ") if clause.shape is Shape.ITSELF else rule.startswith(terminals)
         assert not clause.second_field or f"{clause.field}_and_{clause.second_field}" in rules
-
-
-def spelt(clause: Clause) -> list[str]:
-    return clause.words.replace("-", "_").split()
 
 
 def test_a_statement_says_what_it_needs_for_every_clause_that_it_must_have() -> None:

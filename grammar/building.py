@@ -1,16 +1,19 @@
 """From lark's rules to nodes: one method a rule of language.lark, called while parsing, so nothing here recurses.
 
-Questions come out as drafts: a clause that stands twice, or `to "file"` without `plot`, is for statements.py to find.
+Questions come out as drafts: a clause that stands twice, or `to "file"` without `plot`, is for drafts.py to find. The
+methods of questions and of most clauses are alike; they are made from the tables in clauses.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lark import Token, Transformer
 
 from grammar import nodes
+from grammar.arithmetic import FUNCTIONS
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape
 from grammar.errors import QueryError
 from grammar.lexicon import normalized, number_value, unquoted
 from grammar.span import NOWHERE, Span
@@ -19,10 +22,9 @@ from grammar.value import value
 
 @value
 class WrittenClause:
-    """A clause of a question as written: the field it fills, what it says, and where it and its first word stand."""
+    """A clause of a question as written: the fields it fills with their values, where it and its first word stand."""
 
-    field: str
-    value: Any
+    values: Mapping[str, Any]
     span: Span
     keyword: Span
 
@@ -84,27 +86,43 @@ def _name(token: Token) -> str:
     return normalized(unquoted(token) if token.type == "TEXT" else str(token))
 
 
-def _clause(field: str, pieces: Sequence[Piece], value: object) -> WrittenClause:
-    return WrittenClause(field, value, _whole(pieces), span_of(pieces[0]))
+def _clause(pieces: Sequence[Piece], **values: Any) -> WrittenClause:
+    return WrittenClause(values, _whole(pieces), span_of(pieces[0]))
 
 
-ClauseMethod = Callable[["Builder", list[Piece]], WrittenClause]
+_VALUES: Mapping[Shape, Callable[[Sequence[Piece]], Any]] = {
+    Shape.NODE: lambda pieces: pieces[-1],
+    Shape.LIST: _without_tokens,
+    Shape.WORD: lambda pieces: str(pieces[-1]).lower(),
+    Shape.ITSELF: lambda pieces: str(pieces[-1]).lower(),
+    Shape.FLAG: lambda pieces: True,
+}
+"""From the pieces of a clause to its value."""
 
 
-def _clause_ending_in_value(field: str) -> ClauseMethod:
-    return lambda _, pieces: _clause(field, pieces, pieces[-1])
+def _method_of(clause: Clause) -> Callable[[list[Piece]], WrittenClause]:
+    value_of = _VALUES[clause.shape]
+    return lambda pieces: _clause(pieces, **{clause.field: value_of(pieces)})
 
 
-def _clause_ending_in_word(field: str) -> ClauseMethod:
-    return lambda _, pieces: _clause(field, pieces, str(pieces[-1]).lower())
-
-
-def _clause_of_a_list(field: str) -> ClauseMethod:
-    return lambda _, pieces: _clause(field, pieces, _without_tokens(pieces))
+def _method_of_both_fields(clause: Clause) -> Callable[[list[Piece]], WrittenClause]:
+    return lambda pieces: _clause(pieces, **{clause.field: pieces[1], clause.second_field: pieces[3]})
 
 
 class Builder(Transformer[Token, Any]):
     """What each rule becomes. Its pieces are its tokens, signs and keywords included, and what its parts became."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for word in QUESTIONS:
+            setattr(self, word, self._question)
+        for word in ABOUT_QUESTIONS:
+            setattr(self, word, self._about_question)
+        for clause in CLAUSES:
+            if not hasattr(self, clause.field):  # `replicates` has a method below
+                setattr(self, clause.field, _method_of(clause))
+            if clause.second_field:
+                setattr(self, f"{clause.field}_and_{clause.second_field}", _method_of_both_fields(clause))
 
     def start(self, pieces: list[Piece]) -> tuple[Any, ...]:
         return _without_tokens(pieces)
@@ -117,12 +135,8 @@ class Builder(Transformer[Token, Any]):
         clauses = tuple(piece for piece in pieces if isinstance(piece, WrittenClause))
         return Draft(word, measures, clauses, _whole(pieces), span_of(pieces[0]))
 
-    score = compare = group = generality = change = replicate = project = audit = agree = _question
-
-    def _before_question(self, pieces: list[Piece]) -> Preceded:
+    def _about_question(self, pieces: list[Piece]) -> Preceded:
         return Preceded(str(pieces[0]).lower(), pieces[1], _whole(pieces), span_of(pieces[0]))
-
-    plot = explain = export = _before_question
 
     # --- other statements ---
 
@@ -150,51 +164,21 @@ class Builder(Transformer[Token, Any]):
 
     # --- clauses ---
 
-    def systems(self, pieces: list[Piece]) -> WrittenClause:
-        split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))
-        items, excepted = _without_tokens(pieces[:split]), _without_tokens(pieces[split:])
-        return _clause("systems", pieces, nodes.Systems(items, excepted, span=_whole(pieces[1:])))
-
-    def test_sets(self, pieces: list[Piece]) -> WrittenClause:
-        return _clause("test_sets", pieces, nodes.TestSets(_without_tokens(pieces), span=_whole(pieces[1:])))
-
-    def order(self, pieces: list[Piece]) -> WrittenClause:
-        direction: Any = str(pieces[3]).lower() if len(pieces) > 3 else None
-        return _clause("order", pieces, nodes.Order(pieces[2], direction, span=_whole(pieces[2:])))
-
-    def exact(self, pieces: list[Piece]) -> WrittenClause:
-        return _clause("exact", pieces, True)
-
-    def standardized(self, pieces: list[Piece]) -> WrittenClause:
-        return _clause("standardized", pieces, True)
-
     def replicates(self, pieces: list[Piece]) -> WrittenClause:
         written = pieces[-1] if len(pieces) > 1 else nodes.Attribute("system", "replicate", span=_whole(pieces))
-        return _clause("replicates", pieces, written)
+        return _clause(pieces, replicates=written)
 
-    task = _clause_ending_in_value("task")
-    against = _clause_ending_in_value("against")
-    source = _clause_ending_in_value("source")
-    exponent = _clause_ending_in_value("exponent")
-    where = _clause_ending_in_value("where")
-    limit = _clause_ending_in_value("limit")
-    test = _clause_ending_in_value("test")
-    shuffles = _clause_ending_in_value("shuffles")
-    exchange = _clause_ending_in_value("exchange")
-    seed = _clause_ending_in_value("seed")
-    level = _clause_ending_in_value("level")
-    confidence = _clause_ending_in_value("confidence")
-    adjust = _clause_ending_in_value("adjust")
-    trim = _clause_ending_in_value("trim")
-    to = _clause_ending_in_value("to")
+    def system_list(self, pieces: list[Piece]) -> nodes.Systems:
+        split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))
+        items, excepted = _without_tokens(pieces[:split]), _without_tokens(pieces[split:])
+        return nodes.Systems(items, excepted, span=_whole(pieces))
 
-    by = _clause_of_a_list("by")
-    generalities = _clause_of_a_list("generalities")
-    change_from = _clause_of_a_list("source")
+    def test_set_list(self, pieces: list[Piece]) -> nodes.TestSets:
+        return nodes.TestSets(_without_tokens(pieces), span=_whole(pieces))
 
-    sides = _clause_ending_in_word("sides")
-    missing = _clause_ending_in_word("missing")
-    interval = _clause_ending_in_word("interval")
+    def ordering(self, pieces: list[Piece]) -> nodes.Order:
+        direction: Any = str(pieces[1]).lower() if len(pieces) > 1 else None
+        return nodes.Order(pieces[0], direction, span=_whole(pieces))
 
     # --- names and values ---
 
@@ -294,6 +278,16 @@ class Builder(Transformer[Token, Any]):
     def negative(self, pieces: list[Piece]) -> nodes.Negative:
         return nodes.Negative(pieces[1], span=_whole(pieces))
 
+    def function_call(self, pieces: list[Piece]) -> nodes.FunctionCall:
+        name, arguments = str(pieces[0]).lower(), _without_tokens(pieces)
+        function = FUNCTIONS.get(name)
+        if function is None:
+            raise _unknown_function(pieces[0])
+        if not function.accepts(len(arguments)):
+            hint = f"it is written {function.usage}"
+            raise QueryError(f"{name} takes {function.takes}, not {len(arguments)}", _whole(pieces), (hint,))
+        return nodes.FunctionCall(name, arguments, span=_whole(pieces))
+
     def call(self, pieces: list[Piece]) -> nodes.MeasureCall:
         return nodes.MeasureCall(_name(pieces[0]), _without_tokens(pieces), span=_whole(pieces))
 
@@ -301,3 +295,14 @@ class Builder(Transformer[Token, Any]):
 def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Piece]) -> nodes.Condition:
     """The condition, or its opposite where `not` was written inside it."""
     return nodes.Not(condition, span=condition.span) if "NOT" in _words(pieces) else condition
+
+
+def _unknown_function(token: Token) -> QueryError:
+    """The error for a name that is followed by expressions in parentheses, as only functions are."""
+    from grammar.editing.hints import brief, listing
+    from grammar.editing.nearness import near
+
+    name = brief(str(token))
+    meant = tuple(f"did you mean {function}?" for function in near(name, FUNCTIONS, at_most=1))
+    named = f"a parameter of a measure stands behind its name: {name}(NAME=VALUE)"
+    return QueryError(f"unknown function '{name}'", span_of(token), meant or (*listing(FUNCTIONS, "functions"), named))

@@ -1,78 +1,281 @@
-"""Which clauses there are, in the order in which they are printed. What a clause means is not said here.
+"""The words that statements and clauses begin with, and the table of clauses: how each is written, what it means, and
+what is completed in it.
 
-A clause belongs to the statements whose node has its field, so the table needs no list of statements.
+Statements are read off the classes in nodes.py. A clause belongs to the statements whose node has its field, so the
+table needs no list of statements. A new clause is a rule of language.lark with the name of its field, a row here, and
+the field in the nodes that take it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import fields
+from enum import Enum, auto
+from itertools import pairwise
+from typing import get_args
 
 from grammar import nodes
+from grammar.value import value
 
-QUESTIONS: dict[str, type[nodes.Question]] = {
-    "score": nodes.Score,
-    "compare": nodes.Compare,
-    "group": nodes.Group,
-    "generality": nodes.Generality,
-    "change": nodes.Change,
-    "replicate": nodes.Replicate,
-    "project": nodes.Project,
-    "audit": nodes.Audit,
-    "agree": nodes.Agree,
-}
+QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Question)}
 """The statements that can be plotted, explained and exported, by their first word."""
 
-DRAWN: dict[str, type[nodes.Plot | nodes.Export]] = {"plot": nodes.Plot, "export": nodes.Export}
-"""The statements before a question that take the clause `to "file"`."""
+STATEMENTS: dict[str, type[nodes.Statement]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Statement)}
+"""All statements, by their first word."""
 
-STATEMENTS = (*QUESTIONS, "plot", "explain", "export", "let", "define", "show", "load", "forget", "sql")
-"""The first words of all statements."""
+ABOUT_QUESTIONS = {word: kind for word, kind in STATEMENTS.items() if issubclass(kind, nodes.AboutQuestion)}
+"""The statements that begin with a word before a question, by that word."""
 
 
-@dataclass(frozen=True, slots=True)
+class Shape(Enum):
+    """What stands behind the keywords of a clause, and so what becomes of it in a node and how it is printed."""
+
+    NODE = auto()
+    """One node: `limit 5`, `of filtering`, `order by F desc`."""
+    LIST = auto()
+    """A tuple of nodes: `by unit, label`."""
+    WORD = auto()
+    """One of several keywords: `missing drop`."""
+    ITSELF = auto()
+    """Nothing; the clause's own words are the value, and other clauses fill the same field: `one-sided`."""
+    FLAG = auto()
+    """Nothing; the value is True: `exact`."""
+
+
+@value
 class Clause:
-    """A clause: the keywords it begins with, and the field of a node that it fills."""
+    """A clause: the keywords it begins with, the field of a node that it fills, and the shape of its value.
+
+    `takes` is what stands behind the keywords, `meaning` what the clause does, in one line; `example` may be empty.
+    `names` is the kind of the names in it, for completion and messages; empty where no bare name can stand.
+    `second_field` is for `from A to B`: the field of the name behind `to`, in statements that have it.
+    """
 
     words: str
     field: str
+    takes: str
+    meaning: str
+    example: str = ""
+    names: str = ""
+    shape: Shape = Shape.NODE
+    second_field: str = ""
 
     @property
     def first_word(self) -> str:
         return self.words.split()[0]
 
     @property
+    def usage(self) -> str:
+        """How the clause is written: its keywords and what they take."""
+        return f"{self.words} {self.takes}".rstrip()
+
+    @property
     def statements(self) -> tuple[str, ...]:
         """The statements this clause belongs to, by their first words."""
-        owners = {**QUESTIONS, **DRAWN}
-        return tuple(word for word, kind in owners.items() if self.field in {field.name for field in fields(kind)})
+        return tuple(word for word, kind in STATEMENTS.items() if self.belongs_to(kind))
+
+    def belongs_to(self, kind: type[nodes.StatementNode]) -> bool:
+        """Whether statements of this class take the clause."""
+        return self.field in field_names(kind)
+
+
+def field_names(kind: type[nodes.StatementNode]) -> tuple[str, ...]:
+    """The names of the fields of a statement."""
+    return tuple(field.name for field in fields(kind))
 
 
 CLAUSES = (
-    Clause("of", "task"),
-    Clause("for", "systems"),
-    Clause("against", "against"),
-    Clause("on", "test_sets"),
-    Clause("from", "source"),
-    Clause("to generality", "generalities"),
-    Clause("assuming fallout exponent", "exponent"),
-    Clause("replicates by", "replicates"),
-    Clause("by", "by"),
-    Clause("where", "where"),
-    Clause("order by", "order"),
-    Clause("limit", "limit"),
-    Clause("standardized", "standardized"),
-    Clause("exchange by", "exchange"),
-    Clause("one-sided", "sides"),
-    Clause("two-sided", "sides"),
-    Clause("test", "test"),
-    Clause("shuffles", "shuffles"),
-    Clause("exact", "exact"),
-    Clause("seed", "seed"),
-    Clause("level", "level"),
-    Clause("confidence", "confidence"),
-    Clause("adjust", "adjust"),
-    Clause("missing", "missing"),
-    Clause("interval", "interval"),
-    Clause("trim", "trim"),
-    Clause("to", "to"),
+    Clause(
+        "of",
+        "task",
+        "KIND",
+        "what is asked about: extraction, filtering, values or published",
+        example="of filtering",
+        names="task",
+    ),
+    Clause(
+        "for",
+        "systems",
+        "SYSTEM, …",
+        "the systems; `all`, `GE*`, `$variable`, and `except` to leave out",
+        example="for all except GE",
+        names="system",
+    ),
+    Clause("against", "against", "SYSTEM", "each system against this one", example="against GE", names="system"),
+    Clause(
+        "on",
+        "test_sets",
+        "TEST SET, …",
+        "the test sets, each computed apart",
+        example="on TST3, TST4",
+        names="test set",
+    ),
+    Clause(
+        "from",
+        "source",
+        "TEST SET",
+        "the test set to begin with, and `to` another",
+        example="from TST3 to TST4",
+        names="test set",
+        second_field="target",
+    ),
+    Clause(
+        "to generality",
+        "generalities",
+        "G, …",
+        "the generalities to project to",
+        example="to generality 0.01, 0.05",
+        shape=Shape.LIST,
+    ),
+    Clause(
+        "assuming fallout exponent",
+        "exponent",
+        "K",
+        "fallout changes with generality, to this power",
+        example="assuming fallout exponent 0.45",
+    ),
+    Clause(
+        "replicates by",
+        "replicates",
+        "system.ATTRIBUTE",
+        "systems that share the attribute are runs of one system, averaged; `replicates` alone: by system.replicate",
+        example="replicates by system.model",
+        names="attribute",
+    ),
+    Clause(
+        "by",
+        "by",
+        "ATTRIBUTE, …",
+        "a row a value: document, unit, label or an attribute",
+        example="by unit",
+        names="attribute",
+        shape=Shape.LIST,
+    ),
+    Clause(
+        "where",
+        "where",
+        "CONDITION",
+        "only the rows that meet it",
+        example='where document like "TST3-MUC4-00%"',
+        names="attribute",
+    ),
+    Clause(
+        "order by",
+        "order",
+        "MEASURE",
+        "by which measure the rows are ordered; `desc` or `asc`",
+        example="order by recall desc",
+        names="measure",
+    ),
+    Clause("limit", "limit", "N", "no more rows than this", example="limit 5"),
+    Clause(
+        "standardized",
+        "standardized",
+        "",
+        "in standard deviations from the mean of all systems of the test set",
+        shape=Shape.FLAG,
+    ),
+    Clause(
+        "exchange by",
+        "exchange",
+        "ATTRIBUTE",
+        "what is exchanged as a whole: document, unit or an attribute",
+        example="exchange by unit",
+        names="attribute",
+    ),
+    Clause("one-sided", "sides", "", "that the first system is the better", shape=Shape.ITSELF),
+    Clause("two-sided", "sides", "", "that the systems differ; the default", shape=Shape.ITSELF),
+    Clause(
+        "test",
+        "test",
+        "NAME",
+        "which significance test; randomization unless said",
+        example="test wilcoxon",
+        names="test",
+    ),
+    Clause("shuffles", "shuffles", "N", "approximate, with so many shuffles", example="shuffles 9999"),
+    Clause("exact", "exact", "", "every exchange counted", shape=Shape.FLAG),
+    Clause(
+        "seed",
+        "seed",
+        "N",
+        "where chance begins; the same seed gives the same numbers; 1992 unless said",
+        example="seed 1992",
+    ),
+    Clause("level", "level", "A", "the significance level; 0.05 unless said", example="level 0.10"),
+    Clause(
+        "confidence",
+        "confidence",
+        "C",
+        "how sure it must be that the true level is below `level`; 0.99 unless said",
+        example="confidence 0.99",
+    ),
+    Clause("adjust", "adjust", "NAME", "for many comparisons at once", example="adjust holm", names="adjustment"),
+    Clause(
+        "missing",
+        "missing",
+        "error|drop|zero",
+        "a document that only one of the systems has",
+        example="missing drop",
+        shape=Shape.WORD,
+    ),
+    Clause(
+        "interval",
+        "interval",
+        "percentile|bca",
+        "how the bootstrap interval is taken; percentile unless said",
+        example="interval bca",
+        shape=Shape.WORD,
+    ),
+    Clause("trim", "trim", "K", "the mean without the K highest and lowest", example="trim 1"),
+    Clause("to", "to", '"FILE"', "the file; its ending names the format", example='to "scores.csv"'),
 )
+"""All clauses, in the order in which they are printed."""
+
+
+_CONTINUED = {
+    ("is", "missing"),
+    ("not", "missing"),
+    *(pair for clause in CLAUSES for pair in pairwise(clause.words.split())),
+}
+"""Neighbouring keywords of which the second begins no clause."""
+
+
+def continues(before: str, word: str) -> bool:
+    """Whether a keyword goes on with what the one before it began, as `by` behind `order`, and so begins no clause."""
+    return (before, word) in _CONTINUED
+
+
+def question_word(words: Sequence[str]) -> str:
+    """The first word of the question in a statement, behind `plot` and the like; empty where there is none."""
+    at = 1 if words and words[0] in ABOUT_QUESTIONS else 0
+    return words[at] if len(words) > at and words[at] in QUESTIONS else ""
+
+
+def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
+    """For each word of a statement the clause that it begins; None where it begins none, as `by` of `order by`.
+
+    `words` holds the keywords of the statement in their places, and an empty text for everything else.
+    """
+    question = QUESTIONS.get(question_word(words))
+    begun: list[Clause | None] = []
+    before = ""
+    awaits_second = False
+    for at, word in enumerate(words):
+        clause = None
+        if awaits_second and word == "to":
+            awaits_second = False
+        elif question and not continues(before, word):
+            clause = _beginning(words[at:])
+        if question and clause:
+            awaits_second = clause.second_field in field_names(question)
+        begun.append(clause)
+        before = word
+    return begun
+
+
+def _beginning(words: Sequence[str]) -> Clause | None:
+    """The clause at the start of these words: the one with most of them, or one that they may be the beginning of."""
+    alike = [clause for clause in CLAUSES if clause.first_word == words[0]]
+    whole = [clause for clause in alike if clause.words.split() == [*words[: len(clause.words.split())]]]
+    return max(whole, key=lambda clause: len(clause.words), default=alike[0] if alike else None)

@@ -1,6 +1,7 @@
 """From drafts to statements: sorts the written clauses into the fields of their node.
 
-Found here: a clause that stands twice, `to "file"` without `plot` or `export`, and the lack of one that must be there.
+Refused here: a clause that stands twice, `to "file"` without `plot` or `export`, and a statement that lacks a clause it
+needs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from grammar import nodes
 from grammar.building import Draft, Preceded, WrittenClause
-from grammar.clauses import QUESTIONS
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, field_names
 from grammar.errors import QueryError
 from grammar.span import Span
 
@@ -23,67 +24,56 @@ def finished(piece: Any, text: str) -> nodes.Statement:
     if isinstance(piece, Preceded):
         return _preceded(piece, text)
     if isinstance(piece, Draft):
-        fields = _fields(piece, text)
-        if "to" in fields:
-            raise QueryError(
-                f"clause 'to' does not apply to {piece.word}",
-                _clause(piece, "to").keyword,
-                ("it belongs to plot and export",),
-            )
-        return _question(piece, fields)
+        return _question(piece, _by_field(piece, text))
     statement: nodes.Statement = piece
     return statement
 
 
 def _preceded(piece: Preceded, text: str) -> nodes.Statement:
-    fields = _fields(piece.question, text)
-    to = fields.pop("to", None)
-    question = _question(piece.question, fields)
-    if piece.word == "plot":
-        return nodes.Plot(question, to, span=piece.span)
-    if piece.word == "export":
-        if to is None:
-            raise UnfinishedError("export needs a file", _after(piece.span), ('to "scores.csv"',))
-        return nodes.Export(question, to, span=piece.span)
-    if to is not None:
-        raise QueryError(
-            "clause 'to' does not apply to explain",
-            _clause(piece.question, "to").keyword,
-            ("it belongs to plot and export",),
-        )
-    return nodes.Explain(question, span=piece.span)
+    """The statement before a question takes the clauses that the question has no field for."""
+    clauses = _by_field(piece.question, text)
+    of_question = field_names(QUESTIONS[piece.question.word])
+    question = _question(piece.question, {field: clauses[field] for field in clauses if field in of_question})
+    others = {field: clauses[field] for field in clauses if field not in of_question}
+    kind = ABOUT_QUESTIONS[piece.word]
+    _check(kind, others, piece.span)
+    return kind(question, **_values(others), span=piece.span)
 
 
-def _fields(draft: Draft, text: str) -> dict[str, Any]:
-    """The clauses by field. Raises QueryError where one stands twice."""
+def _question(draft: Draft, clauses: dict[str, WrittenClause]) -> nodes.Question:
+    kind = QUESTIONS[draft.word]
+    _check(kind, clauses, draft.span)
+    values = _values(clauses)
+    if draft.measures is not None:
+        values["measures"] = draft.measures
+    return kind(**values, span=draft.span)
+
+
+def _by_field(draft: Draft, text: str) -> dict[str, WrittenClause]:
+    """The clauses by the fields they fill. Raises QueryError where one stands twice."""
     written: dict[str, WrittenClause] = {}
     for clause in draft.clauses:
-        first = written.setdefault(clause.field, clause)
-        if first is not clause:
-            keyword = text[clause.keyword.start : clause.keyword.end]
-            earlier = " ".join(text[first.span.start : first.span.end].split())
-            raise QueryError(f"clause '{keyword}' is given twice, first as '{earlier}'", clause.keyword)
-    return {field: clause.value for field, clause in written.items()}
+        for field in clause.values:
+            first = written.setdefault(field, clause)
+            if first is not clause:
+                keyword = text[clause.keyword.start : clause.keyword.end]
+                earlier = " ".join(text[first.span.start : first.span.end].split())
+                raise QueryError(f"clause '{keyword}' is given twice, first as '{earlier}'", clause.keyword)
+    return written
 
 
-def _question(draft: Draft, fields: dict[str, Any]) -> nodes.Question:
-    if draft.word in ("change", "replicate"):
-        if "source" not in fields:
-            raise UnfinishedError(f"{draft.word} needs two test sets", _after(draft.span), ("from TST3 to TST4",))
-        fields["source"], fields["target"] = fields["source"]
-    if draft.word == "project":
-        if "source" not in fields:
-            raise UnfinishedError("project needs a test set", _after(draft.span), ("from TST3",))
-        if "generalities" not in fields:
-            raise UnfinishedError("project needs a generality", _after(draft.span), ("to generality 0.01, 0.05",))
-    if draft.measures is not None:
-        fields["measures"] = draft.measures
-    return QUESTIONS[draft.word](**fields, span=draft.span)
+def _check(kind: type[nodes.StatementNode], clauses: dict[str, WrittenClause], span: Span) -> None:
+    """Raises QueryError for a clause that the statement has no field for, and for one that it needs and lacks."""
+    word = kind.words.split()[0]
+    for field, clause in clauses.items():
+        if field not in field_names(kind):
+            known = next(known for known in CLAUSES if known.field == field)
+            hint = f"it belongs to {' and '.join(known.statements)}"
+            raise QueryError(f"clause '{known.words}' does not apply to {word}", clause.keyword, (hint,))
+    for field, needed in kind.needs.items():
+        if field not in clauses:
+            raise UnfinishedError(f"{word} needs {needed.what}", Span(span.end, span.end), (needed.example,))
 
 
-def _clause(draft: Draft, field: str) -> WrittenClause:
-    return next(clause for clause in draft.clauses if clause.field == field)
-
-
-def _after(span: Span) -> Span:
-    return Span(span.end, span.end)
+def _values(clauses: dict[str, WrittenClause]) -> dict[str, Any]:
+    return {field: clause.values[field] for field, clause in clauses.items()}

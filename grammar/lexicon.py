@@ -1,6 +1,6 @@
 """The words and signs of the language as text: what a bare name looks like, how a number or a quoted text is read.
 
-Holds no rule of the language; those stand in language.lark, whose terminals say the same (tests compare the two).
+Holds no rule of the language; those stand in language.lark, and so do the keywords, which are read from there.
 """
 
 from __future__ import annotations
@@ -8,28 +8,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from decimal import Decimal
+from pathlib import Path
 
 MOST_DIGITS = 28
 """Numbers have at most so many digits: what decimal arithmetic keeps exactly."""
 
-_RESERVED_WORDS = """
-adjust against all and assuming by exact except exchange for from in is like limit mean not of on one-sided or order
-shuffles to two-sided where
-"""
+GRAMMAR = Path(__file__).with_name("language.lark")
 
-_SOFT_WORDS = """
-agree as asc attributes audit bca change compare confidence define desc drop error evaluations explain exponent export
-fallout forget generality group import imports interval let level load measure measures missing percentile plot
-project published replicate replicates score seed sets show sql standardized systems test tests trim variables zero
-"""
+_LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
 
-RESERVED = frozenset(_RESERVED_WORDS.split())
+KEYWORDS = frozenset(re.findall(r"^[A-Z_]+: +/([a-z-]+)\\b/i$", _LANGUAGE, re.MULTILINE))
+"""All keywords; those that are not reserved are bare names wherever the keyword cannot stand."""
+
+(_RESERVED,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?:([a-z|-]+)\)", _LANGUAGE, re.MULTILINE)
+RESERVED = frozenset(_RESERVED.split("|"))
 """Words that are names only in quotes."""
-
-SOFT_KEYWORDS = frozenset(_SOFT_WORDS.split())
-"""Words that are keywords in their places and bare names elsewhere."""
-
-KEYWORDS = RESERVED | SOFT_KEYWORDS
 
 NUMBER = r"[0-9][0-9_]*(?:\.[0-9]+)?(?:\^[0-9]+|%)?"
 BARE_NAME = re.compile(r"[A-Za-z0-9_]+(?:[-/.:+@][A-Za-z0-9_]+)*")
@@ -37,6 +30,12 @@ PATTERN = re.compile(r"(?:\w+[-/.:+@])*\w*\*[\w*]*(?:[-/.:+@][\w*]+)*")
 WORD = re.compile(r"[A-Za-z0-9_]+")
 WHOLE_NUMBER = re.compile(NUMBER)
 VARIABLE_NAME = re.compile(r"\w+")
+
+
+def keyword(terminal: str) -> str:
+    """The keyword that a terminal of language.lark stands for; empty for other terminals."""
+    word = terminal.lower().replace("_", "-")
+    return word if word in KEYWORDS else ""
 
 
 def is_bare_name(text: str) -> bool:

@@ -4,13 +4,24 @@ Nodes hold what was written, not what it means: names are not looked up, default
 not written is None or empty). Spans are for messages only and take no part in comparison. Where a value may be a name
 or a text (in `where` and `let`), a bare word is a Name and a quoted one a Text; elsewhere a quoted name is a Name too.
 Nothing here knows lark or a warehouse.
+
+The class of a statement also says with which words it begins and what it must not lack. So a new question needs here
+its class and a place in Question; its clauses are fields with the names that they have in clauses.py:
+
+    @value
+    class Audit(StatementNode):
+        words: ClassVar[str] = "audit published"
+
+        systems: Systems | None = None
+        test_sets: TestSets | None = None
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from decimal import Decimal
-from typing import Literal
+from typing import ClassVar, Literal
 
 from grammar.span import NOWHERE, Span
 from grammar.value import value
@@ -193,11 +204,53 @@ class BinaryOperation(Node):
     right: Expression
 
 
-Expression = Number | Variable | MeasureCall | Negative | BinaryOperation
+@value
+class FunctionCall(Node):
+    """`sqrt(recall * precision)`, `max(a, b, 1)`: a function of arithmetic.py, by its name in lower case."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+Expression = Number | Variable | MeasureCall | Negative | BinaryOperation | FunctionCall
 """In a definition a bare word (a count, a parameter or another measure) is a MeasureCall without parameters."""
 
 
 # --- statements -------------------------------------------------------------------------------------------------------
+
+
+@value
+class Needed:
+    """What a statement is told to need where a clause is missing that it cannot do without, and an example of it."""
+
+    what: str
+    example: str
+
+
+_TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
+
+
+@value
+class StatementNode(Node):
+    """What every statement has.
+
+    `words` are the keywords it begins with; the first is its name. `names` is the kind of the names that stand in it
+    outside its clauses, for completion and messages (completion.py lists the kinds). `needs` holds, for each field that
+    a clause must fill, what to say if there is no such clause.
+    """
+
+    words: ClassVar[str]
+    names: ClassVar[str] = ""
+    needs: ClassVar[Mapping[str, Needed]] = {}
+
+
+@value
+class Measured(StatementNode):
+    """A question about measures, which stand behind its first word."""
+
+    names: ClassVar[str] = "measure"
+
+    measures: tuple[MeasureCall | Mean, ...]
 
 
 @value
@@ -209,8 +262,9 @@ class Order(Node):
 
 
 @value
-class Score(Node):
-    measures: tuple[MeasureCall | Mean, ...]
+class Score(Measured):
+    words: ClassVar[str] = "score"
+
     task: Name | None = None
     systems: Systems | None = None
     test_sets: TestSets | None = None
@@ -223,10 +277,9 @@ class Score(Node):
 
 
 @value
-class _Tested(Node):
-    """The clauses that compare and group share: which test decides, and how."""
+class _Tested(Measured):
+    """The clauses that compare, group and replicate share: which test decides, and how."""
 
-    measures: tuple[MeasureCall | Mean, ...]
     task: Name | None = None
     systems: Systems | None = None
     where: Condition | None = None
@@ -244,6 +297,8 @@ class _Tested(Node):
 
 @value
 class Compare(_Tested):
+    words: ClassVar[str] = "compare"
+
     test_sets: TestSets | None = None
     replicates: Attribute | None = None
     against: Name | BaselineCall | Variable | None = None
@@ -252,20 +307,26 @@ class Compare(_Tested):
 
 @value
 class Group(_Tested):
+    words: ClassVar[str] = "group"
+
     test_sets: TestSets | None = None
     replicates: Attribute | None = None
 
 
 @value
-class Generality(Node):
+class Generality(StatementNode):
+    words: ClassVar[str] = "generality"
+
     test_sets: TestSets | None = None
     by: tuple[Attribute, ...] = ()
     where: Condition | None = None
 
 
 @value
-class Change(Node):
-    measures: tuple[MeasureCall | Mean, ...]
+class Change(Measured):
+    words: ClassVar[str] = "change"
+    needs: ClassVar[Mapping[str, Needed]] = _TWO_TEST_SETS
+
     source: Name | Variable
     target: Name | Variable
     task: Name | None = None
@@ -278,13 +339,21 @@ class Change(Node):
 class Replicate(_Tested):
     """`replicate F for all from TST3 to TST4`: which differences on one test set carry over to the other."""
 
+    words: ClassVar[str] = "replicate"
+    needs: ClassVar[Mapping[str, Needed]] = _TWO_TEST_SETS
+
     source: Name | Variable = field(kw_only=True)
     target: Name | Variable = field(kw_only=True)
 
 
 @value
-class Project(Node):
-    measures: tuple[MeasureCall | Mean, ...]
+class Project(Measured):
+    words: ClassVar[str] = "project"
+    needs: ClassVar[Mapping[str, Needed]] = {
+        "source": Needed("a test set", "from TST3"),
+        "generalities": Needed("a generality", "to generality 0.01, 0.05"),
+    }
+
     source: Name | Variable
     generalities: tuple[Number | Variable, ...]
     task: Name | None = None
@@ -294,15 +363,19 @@ class Project(Node):
 
 
 @value
-class Audit(Node):
+class Audit(StatementNode):
     """`audit published for all on TST2`."""
+
+    words: ClassVar[str] = "audit published"
 
     systems: Systems | None = None
     test_sets: TestSets | None = None
 
 
 @value
-class Agree(Node):
+class Agree(StatementNode):
+    words: ClassVar[str] = "agree"
+
     test_sets: TestSets | None = None
     where: Condition | None = None
 
@@ -312,25 +385,38 @@ Question = Score | Compare | Group | Generality | Change | Replicate | Project |
 
 
 @value
-class Plot(Node):
+class AboutQuestion(StatementNode):
+    """A statement whose words stand before a question."""
+
     question: Question
+
+
+@value
+class Plot(AboutQuestion):
+    words: ClassVar[str] = "plot"
+
     to: Text | Variable | None = None
 
 
 @value
-class Explain(Node):
-    question: Question
+class Explain(AboutQuestion):
+    words: ClassVar[str] = "explain"
 
 
 @value
-class Export(Node):
-    question: Question
+class Export(AboutQuestion):
+    words: ClassVar[str] = "export"
+    needs: ClassVar[Mapping[str, Needed]] = {"to": Needed("a file", 'to "scores.csv"')}
+
     to: Text | Variable
 
 
 @value
-class Let(Node):
+class Let(StatementNode):
     """`let $v = A, B`: names and patterns, or one number, or one text; a Text may mean a name too: let $v = "José"."""
+
+    words: ClassVar[str] = "let"
+    names: ClassVar[str] = "value"
 
     variable: Variable
     values: tuple[Name | Pattern | Number | Text | Variable, ...]
@@ -345,33 +431,45 @@ class Default(Node):
 
 
 @value
-class Define(Node):
+class Define(StatementNode):
+    words: ClassVar[str] = "define measure"
+    names: ClassVar[str] = "new name"
+
     name: Name
     expression: Expression
     parameters: tuple[Default, ...] = ()
 
 
 @value
-class Show(Node):
+class Show(StatementNode):
+    words: ClassVar[str] = "show"
+
     what: Literal["systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes"]
 
 
 @value
-class Load(Node):
+class Load(StatementNode):
+    words: ClassVar[str] = "load"
+    names: ClassVar[str] = "reader"
+
     path: Text | Variable
     reader: Name
 
 
 @value
-class Forget(Node):
+class Forget(StatementNode):
     """`forget import 3`."""
+
+    words: ClassVar[str] = "forget import"
 
     number: Number | Variable
 
 
 @value
-class SqlQuery(Node):
+class SqlQuery(StatementNode):
     """`sql "select …"`."""
+
+    words: ClassVar[str] = "sql"
 
     text: Text
 

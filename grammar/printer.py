@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 from grammar import nodes
-from grammar.clauses import CLAUSES
+from grammar.arithmetic import FUNCTIONS
+from grammar.clauses import CLAUSES, Clause, Shape
 from grammar.lexicon import (
     MOST_DIGITS,
     PATTERN,
@@ -78,7 +80,7 @@ def _text(node: nodes.Node) -> str:
             | nodes.Or()
         ):
             return _condition(node)
-        case nodes.BinaryOperation() | nodes.Negative():
+        case nodes.BinaryOperation() | nodes.Negative() | nodes.FunctionCall():
             return _expression(node)
         case _:
             return _statement(node)
@@ -89,16 +91,6 @@ def _text(node: nodes.Node) -> str:
 
 def _statement(node: nodes.Node) -> str:
     match node:
-        case nodes.Score() | nodes.Compare() | nodes.Group() | nodes.Change() | nodes.Replicate() | nodes.Project():
-            return _joined(type(node).__name__.lower(), _list(node.measures), *_clauses(node))
-        case nodes.Generality() | nodes.Agree():
-            return _joined(type(node).__name__.lower(), *_clauses(node))
-        case nodes.Audit():
-            return _joined("audit published", *_clauses(node))
-        case nodes.Plot(question=question, to=to) | nodes.Export(question=question, to=to):
-            return _joined(type(node).__name__.lower(), _text(question), *([f"to {_text(to)}"] if to else []))
-        case nodes.Explain(question=question):
-            return _joined("explain", _text(question))
         case nodes.Let(variable=variable, values=values):
             return f"let {_text(variable)} = {', '.join(_assigned(value) for value in _some(values))}"
         case nodes.Define(name=name, expression=expression, parameters=parameters):
@@ -112,27 +104,35 @@ def _statement(node: nodes.Node) -> str:
             return f"forget import {_text(number)}"
         case nodes.SqlQuery(text=text):
             return f"sql {_text(text)}"
+        case nodes.AboutQuestion(question=question):
+            return _joined(node.words, _text(question), *_clauses(node))
+        case nodes.Measured(measures=measures):
+            return _joined(node.words, _list(measures), *_clauses(node))
+        case nodes.StatementNode():
+            return _joined(node.words, *_clauses(node))
     raise TypeError(f"{type(node).__name__} is no node of the language")
 
 
-def _clauses(node: nodes.Question) -> list[str]:
+def _clauses(node: nodes.StatementNode) -> list[str]:
     """The clauses that were written, in the order of the table."""
-    written = []
-    for clause in CLAUSES:
-        value = getattr(node, clause.field, None)
-        if value is None or value == () or value is False:
-            continue
-        if clause.field == "sides":
-            written.extend([clause.words] if value == clause.words else [])
-        elif value is True:
-            written.append(clause.words)
-        elif clause.field == "source" and isinstance(node, nodes.Change | nodes.Replicate):
-            written.append(f"from {_text(node.source)} to {_text(node.target)}")
-        elif isinstance(value, str):
-            written.append(f"{clause.words} {value}")
-        else:
-            written.append(f"{clause.words} {_list(value) if isinstance(value, tuple) else _text(value)}")
-    return written
+    values = ((clause, getattr(node, clause.field, None)) for clause in CLAUSES)
+    return [written for clause, value in values if value and (written := _clause(clause, value, node))]
+
+
+def _clause(clause: Clause, value: Any, node: nodes.StatementNode) -> str:
+    """A clause; empty where another clause of the same field was written."""
+    match clause.shape:
+        case Shape.NODE:
+            second = getattr(node, clause.second_field, None)
+            return _joined(clause.words, _text(value), *(["to", _text(second)] if second else []))
+        case Shape.LIST:
+            return _joined(clause.words, _list(value))
+        case Shape.WORD:
+            return _joined(clause.words, value)
+        case Shape.ITSELF:
+            return clause.words if value == clause.words else ""
+        case Shape.FLAG:
+            return clause.words
 
 
 def _assigned(value: nodes.Node) -> str:
@@ -205,6 +205,10 @@ def _expression(node: nodes.Node, least: int = 0) -> str:
             binds = _BINDING[operator]
             written = f"{_expression(left, binds)} {operator} {_expression(right, binds + 1)}"
             return f"({written})" if binds < least else written
+        case nodes.FunctionCall(function=function, arguments=arguments):
+            known = FUNCTIONS.get(function)
+            called = _matching(known is not None and known.accepts(len(arguments)), function, "called in this way")
+            return f"{called}({', '.join(_expression(argument) for argument in arguments)})"
         case nodes.Variable():
             return _text(node)
     raise TypeError(f"{type(node).__name__} is no part of an expression")

@@ -55,7 +55,7 @@ def parts(text: str) -> tuple[Part, ...]:
     """The parts of a study in their order. Prose within a statement comes before it; other comments between
     statements are left out.
     """
-    found: list[Part] = []
+    pieces: list[Part] = []
     prose: list[Span] = []
     words: list[Span] = []
     for match in _SCANNED.finditer(text):
@@ -65,9 +65,9 @@ def parts(text: str) -> tuple[Part, ...]:
         elif match.lastgroup == "word":
             words.append(span)
         elif match.lastgroup == "end":
-            found += _parts(text, prose, words)
+            pieces += _parts(text, prose, words)
             prose, words = [], []
-    return (*found, *_parts(text, prose, words))
+    return (*pieces, *_parts(text, prose, words))
 
 
 def _parts(text: str, prose: list[Span], words: list[Span]) -> list[Part]:

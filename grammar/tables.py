@@ -16,7 +16,8 @@ from typing import Any
 from lark import Lark, Transformer
 from lark import __version__ as lark_release
 
-GRAMMAR = Path(__file__).with_name("language.lark")
+from grammar.lexicon import GRAMMAR
+
 TABLES = Path(__file__).with_name("language.tables")
 
 

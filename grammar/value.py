@@ -29,8 +29,8 @@ _FIELDS = "__value_fields__"
 
 
 def _fields(self: Any) -> tuple[Field[Any], ...]:
-    found: tuple[Field[Any], ...] = getattr(self, _FIELDS)
-    return found
+    all_fields: tuple[Field[Any], ...] = getattr(self, _FIELDS)
+    return all_fields
 
 
 def _init(self: Any, *positional: Any, **named: Any) -> None:
@@ -40,22 +40,22 @@ def _init(self: Any, *positional: Any, **named: Any) -> None:
     given = dict(zip(order, positional, strict=False))
     twice = given.keys() & named.keys()
     given.update(named)
-    for each in _fields(self):
-        found = given.pop(each.name, each.default)
-        if found is MISSING:
-            raise TypeError(f"{type(self).__name__} is given no {each.name}")
-        object.__setattr__(self, each.name, found)
+    for attribute in _fields(self):
+        content = given.pop(attribute.name, attribute.default)
+        if content is MISSING:
+            raise TypeError(f"{type(self).__name__} is given no {attribute.name}")
+        object.__setattr__(self, attribute.name, content)
     if twice or given:
         raise TypeError(f"{type(self).__name__} is wrongly given {', '.join([*twice, *given])}")
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{each.name}={getattr(self, each.name)!r}" for each in _fields(self) if each.repr)
+    shown = (f"{attribute.name}={getattr(self, attribute.name)!r}" for attribute in _fields(self) if attribute.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _compared(self: Any) -> tuple[Any, ...]:
-    return tuple(getattr(self, each.name) for each in _fields(self) if each.compare)
+    return tuple(getattr(self, attribute.name) for attribute in _fields(self) if attribute.compare)
 
 
 def _eq(self: Any, other: object) -> bool:
@@ -75,7 +75,7 @@ def _delattr(self: Any, name: str) -> None:
 
 
 def _reduce(self: Any) -> tuple[Callable[[type, dict[str, Any]], Any], tuple[type, dict[str, Any]]]:
-    return _rebuilt, (type(self), {each.name: getattr(self, each.name) for each in _fields(self)})
+    return _rebuilt, (type(self), {attribute.name: getattr(self, attribute.name) for attribute in _fields(self)})
 
 
 def _rebuilt(kind: type, named: dict[str, Any]) -> Any:

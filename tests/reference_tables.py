@@ -1,4 +1,5 @@
-"""The parts of the language reference that follow from tables: measures, tests, adjustments, readers, formats, grammar.
+"""The parts of the language reference that follow from tables: measures, tests, adjustments, functions, readers,
+formats, grammar.
 
 Each is Markdown and stands in the page between `<!-- NAME -->` and `<!-- end -->`. Nothing here reads or writes a page,
 and nothing here knows a warehouse.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from grammar.arithmetic import ArithmeticFunction
 from warehouse.loading.readers import Reader
 from warehouse.measures.measure import Measure, Parameter, plain
 from warehouse.render import Format
@@ -68,6 +70,11 @@ def adjustments(known: Iterable[Adjustment]) -> str:
     return _table(
         ("`adjust`", "what it does", "source"), ((_code(each.name), each.meaning, each.source) for each in known)
     )
+
+
+def functions(known: Iterable[ArithmeticFunction]) -> str:
+    """A row a function of definitions."""
+    return _table(("function", "what it is"), ((_code(function.usage), function.meaning) for function in known))
 
 
 def readers(known: Iterable[Reader]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED
@@ -35,6 +36,7 @@ BLOCKS: dict[str, str] = {
     "parameters": reference.parameters(MEASURES),
     "tests": reference.tests(TESTS),
     "adjustments": reference.adjustments(ADJUSTMENTS),
+    "functions": reference.functions(FUNCTIONS.values()),
     "readers": reference.readers(READERS.values()),
     "formats": reference.formats(FORMATS),
     "grammar": reference.grammar((ROOT / "grammar" / "language.lark").read_text(encoding="utf-8")),
@@ -108,7 +110,7 @@ def test_an_example_is_answered_or_gives_the_error_that_follows_it(
 
 
 def test_every_statement_has_a_section() -> None:
-    assert tuple(STATEMENT_SECTIONS) == STATEMENTS
+    assert tuple(STATEMENT_SECTIONS) == tuple(STATEMENTS)
 
 
 @pytest.mark.parametrize("word", STATEMENTS)
@@ -139,6 +141,7 @@ TYPED: dict[str, list[str]] = {
     "kind": list(TASKS),
     "test": [test.name for test in TESTS],
     "adjustment": [adjustment.name for adjustment in ADJUSTMENTS],
+    "function": list(FUNCTIONS),
     "reader": list(READERS),
     "format": [each.name for each in FORMATS],
     "statement": list(STATEMENTS),

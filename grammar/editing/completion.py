@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grammar.clauses import CLAUSES, DRAWN
+from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause, continues
 from grammar.editing.highlighting import tokens
 from grammar.editing.places import Place, place_after
-from grammar.lexicon import KEYWORDS
+from grammar.lexicon import keyword
 from grammar.reading import END, Reading, read, this_statement
-
-_PHRASES = {
-    "forget": "forget import",
-    "define": "define measure",
-    "audit": "audit published",
-    **{clause.first_word: clause.words for clause in CLAUSES if clause.first_word != "to"},
-}
-"""Keywords that are always followed by the same others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What may follow: keywords as they are typed ("order by"), and kinds of names and values.
 
-    Kinds are system, test set, measure, parameter, test, task, adjustment, attribute, variable, reader, number, text,
-    value (of a comparison, a parameter or `let`) and new name. `start` is where the word to be completed begins: the
-    length of the text where a new word begins.
+    Kinds are system, test set, measure, function, parameter, test, task, adjustment, attribute, variable, reader,
+    number, text, value (of a comparison, a parameter or `let`) and new name. `start` is where the word to be completed
+    begins: the length of the text where a new word begins.
     """
 
     keywords: tuple[str, ...]
@@ -54,44 +46,34 @@ def _start_of_last_word(text: str) -> int:
 
 
 def _keywords(reading: Reading, place: Place) -> tuple[str, ...]:
-    words = (terminal.lower().replace("_", "-") for terminal in reading.accepted)
-    found: list[str] = []
-    for word in words:
-        if word not in KEYWORDS:
-            continue
-        if word == "to" and END in reading.accepted:
-            found.extend(_ends_in_to(place))
-        elif END not in reading.accepted or not _is_given(word, place) or not place.question:
-            found.append("test sets" if word == "test" and place.statement == "show" else _PHRASES.get(word, word))
-    return tuple(sorted(found))
+    keywords: list[str] = []
+    for word in filter(None, map(keyword, reading.accepted)):
+        clauses = [clause for clause in CLAUSES if clause.first_word == word]
+        if place.question and END in reading.accepted and clauses and not continues(place.last_word, word):
+            keywords.extend(clause.words for clause in clauses if _may_follow(clause, place))
+        elif word in STATEMENTS and not place.question:
+            keywords.append(STATEMENTS[word].words)
+        else:
+            keywords.append("test sets" if word == "test" and place.statement == "show" else word)
+    return tuple(sorted(keywords))
 
 
-def _ends_in_to(place: Place) -> list[str]:
-    """The clauses `to generality` and `to "file"`, where they belong."""
-    found = []
-    if place.question == "project" and "to" not in place.clauses:
-        found.append("to generality")
-    if place.statement in DRAWN and (
-        place.clauses.count("to") == 0 or place.question in {"change", "replicate", "project"}
-    ):
-        found.append("to")
-    return found
-
-
-def _is_given(word: str, place: Place) -> bool:
-    fields = {clause.field for clause in CLAUSES if clause.first_word in place.clauses}
-    return any(clause.first_word == word and clause.field in fields for clause in CLAUSES)
+def _may_follow(clause: Clause, place: Place) -> bool:
+    """Whether the statement takes the clause and does not hold it yet."""
+    kinds = (QUESTIONS[place.question], STATEMENTS[place.statement])
+    is_given = any(clause.field == given.field for given in place.clauses)
+    return not is_given and any(clause.belongs_to(kind) for kind in kinds)
 
 
 def _kinds(accepted: frozenset[str], place: Place) -> tuple[str, ...]:
-    found = []
+    kinds = []
     named = {"NAME", "WORD", "PATTERN", "FIELD"} & accepted
     if named and place.kind:
-        found.append("measure" if place.kind == "count" else place.kind)
+        kinds.extend(["measure", "function"] if place.kind == "count" else [place.kind])
     if "VARIABLE" in accepted:
-        found.append("variable")
+        kinds.append("variable")
     if "NUMBER" in accepted:
-        found.append("number")
+        kinds.append("number")
     if "TEXT" in accepted and (not named or place.kind == "value"):
-        found.append("text")
-    return tuple(found)
+        kinds.append("text")
+    return tuple(kinds)

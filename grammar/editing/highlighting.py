@@ -6,15 +6,20 @@ Never fails: what cannot be read is of kind error.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from grammar.arithmetic import FUNCTIONS
 from grammar.errors import QueryError
-from grammar.lexicon import KEYWORDS, NUMBER
+from grammar.lexicon import KEYWORDS, NUMBER, keyword
 from grammar.limits import check_text
 from grammar.span import Span
 
-Kind = Literal["keyword", "name", "number", "text", "variable", "comment", "operator", "error"]
+if TYPE_CHECKING:
+    import lark
+
+Kind = Literal["keyword", "function", "name", "number", "text", "variable", "comment", "operator", "error"]
 
 _GUESSED = re.compile(
     rf"""\s+
@@ -58,14 +63,14 @@ def tokens(text: str) -> tuple[Token, ...]:
         check_text(text)
     except QueryError:
         return _guessed(text, 0, len(text))
-    found: list[Token] = []
+    marked: list[Token] = []
     start = 0
     while start < len(text):
-        start = _read_statements(text, start, found)
-    return tuple(found)
+        start = _read_statements(text, start, marked)
+    return tuple(marked)
 
 
-def _read_statements(text: str, start: int, found: list[Token]) -> int:
+def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     """Add the tokens of the statements from `start` on, up to the first that cannot be parsed, that one included.
 
     Returns where the next statement begins.
@@ -74,32 +79,39 @@ def _read_statements(text: str, start: int, found: list[Token]) -> int:
 
     reading = read(text[start:])
     at = start
-    for known in reading.tokens:
-        begin, end = start + (known.start_pos or 0), start + (known.end_pos or 0)
-        found.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
-        found.append(Token(_kind(known.type), Span(begin, end)))
+    for place, token in enumerate(reading.tokens):
+        begin, end = start + (token.start_pos or 0), start + (token.end_pos or 0)
+        marked.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
+        marked.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
         at = end
-    for token in _guessed(text, at, len(text)):
-        found.append(token)
-        if text[token.span.start : token.span.end] == ";":
-            return token.span.end
+    for guess in _guessed(text, at, len(text)):
+        marked.append(guess)
+        if text[guess.span.start : guess.span.end] == ";":
+            return guess.span.end
     return len(text)
 
 
-def _kind(terminal: str) -> Kind:
-    if terminal.lower().replace("_", "-") in KEYWORDS:
+def _kind(token: lark.Token, following: Sequence[lark.Token]) -> Kind:
+    if keyword(token.type):
         return "keyword"
-    return _KINDS.get(terminal, "operator")
+    if token.type == "WORD" and token.lower() in FUNCTIONS and _are_expressions([other.type for other in following]):
+        return "function"
+    return _KINDS.get(token.type, "operator")
+
+
+def _are_expressions(terminals: list[str]) -> bool:
+    """Whether these terminals begin a list of expressions in parentheses, not of parameters such as `(beta=2)`."""
+    return terminals[:1] == ["LPAR"] and terminals[1:2] != ["RPAR"] and terminals[2:3] != ["EQUAL"]
 
 
 def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:
     """The tokens of a stretch, told from their looks alone."""
-    found = []
+    guesses = []
     for match in _GUESSED.finditer(text, start, end):
         if match.lastgroup is None:
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]
         if kind == "name" and match.group().lower() in KEYWORDS:
             kind = "keyword"
-        found.append(Token(kind, Span(match.start(), match.end())))
-    return tuple(found)
+        guesses.append(Token(kind, Span(match.start(), match.end())))
+    return tuple(guesses)

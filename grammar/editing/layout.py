@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
+from grammar.clauses import clauses_begun
 from grammar.editing.highlighting import tokens
 from grammar.parser import parse
 from grammar.study import PROSE
@@ -17,11 +17,6 @@ WIDEST = 100
 """Columns; a longer statement is broken before its clauses."""
 
 INDENT = "  "
-
-_WITH_CLAUSES = {*QUESTIONS, "plot", "explain", "export"}
-_CLAUSE_STARTS = {clause.first_word for clause in CLAUSES}
-_NOT_CLAUSES = {("order", "by"), ("exchange", "by"), ("replicates", "by"), ("is", "missing"), ("not", "missing")}
-"""Pairs of neighbouring keywords whose second begins no clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +34,7 @@ class _Piece:
     @property
     def may_be_called(self) -> bool:
         """Whether a parenthesis behind the piece holds parameters."""
-        return self.kind in {"name", "text"} or self.is_keyword("mean")
-
-    def is_keyword(self, word: str) -> bool:
-        return self.kind == "keyword" and self.text == word
+        return self.kind in {"name", "text", "function"} or (self.kind == "keyword" and self.text == "mean")
 
 
 def layout(text: str) -> str:
@@ -140,22 +132,9 @@ def _statement_lines(pieces: Sequence[_Piece]) -> list[str]:
 
 def _clause_starts(pieces: Sequence[_Piece]) -> set[int]:
     """Where clauses begin."""
-    words = [(at, piece) for at, piece in enumerate(pieces) if not piece.is_comment]
-    starts: set[int] = set()
-    if words[0][1].text not in _WITH_CLAUSES:
-        return starts
-    is_change = any(piece.is_keyword("change") or piece.is_keyword("replicate") for _, piece in words[:2])
-    before, clause = "", ""
-    for at, piece in words[1:]:
-        word = piece.text if piece.kind == "keyword" else ""
-        belongs_to_from = is_change and word == "to" and clause == "from"
-        if belongs_to_from:
-            clause = word
-        elif word in _CLAUSE_STARTS and (before, word) not in _NOT_CLAUSES and word not in STATEMENTS:
-            starts.add(at)
-            clause = word
-        before = word
-    return starts
+    places = [at for at, piece in enumerate(pieces) if not piece.is_comment]
+    begun = clauses_begun([pieces[at].text if pieces[at].kind == "keyword" else "" for at in places])
+    return {at for at, clause in zip(places, begun, strict=True) if clause}
 
 
 def _blanks(pieces: Sequence[_Piece]) -> list[str]:

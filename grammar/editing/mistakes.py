@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS
 from grammar.drafts import UnfinishedError
 from grammar.editing.nearness import near
 from grammar.editing.places import Place, place_after
 from grammar.errors import QueryError
-from grammar.lexicon import KEYWORDS, RESERVED, WHOLE_NUMBER, quoted
+from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
 from grammar.reading import END, read, this_statement
 from grammar.span import Span
 
@@ -87,8 +87,7 @@ class Stop:
     @property
     def keywords(self) -> tuple[str, ...]:
         """The keywords that would fit."""
-        words = (terminal.lower().replace("_", "-") for terminal in sorted(self.accepted))
-        return tuple(word for word in words if word in KEYWORDS)
+        return tuple(filter(None, map(keyword, sorted(self.accepted))))
 
 
 def explained(text: str) -> QueryError:
@@ -155,7 +154,7 @@ def _statement(stop: Stop) -> QueryError | None:
             stop.span,
             suggestions or ("statements begin with a word such as score, compare, group, show or load",),
         )
-    if stop.place.statement in {"plot", "explain", "export"} and not stop.place.question:
+    if stop.place.statement in ABOUT_QUESTIONS and not stop.place.question:
         word = stop.place.statement
         suggestions = _did_you_mean(stop.word, QUESTIONS)
         return QueryError(
@@ -169,25 +168,25 @@ def _statement(stop: Stop) -> QueryError | None:
 def _extra(stop: Stop) -> QueryError:
     """A word behind what would have been a whole statement."""
     word, lower = stop.word, stop.word.lower()
-    asked = stop.place.question or stop.place.statement
+    statement = stop.place.question or stop.place.statement
     after = f" after '{_short(str(stop.before))}'"
     if _is_word(word) and stop.place.question:
         clause = next((clause for clause in CLAUSES if clause.first_word == lower), None)
-        if clause and asked not in clause.statements:
+        if clause and statement not in clause.statements:
             return QueryError(
-                f"clause '{lower}' does not apply to {asked}", stop.span, (f"it belongs to {_owners(lower)}",)
+                f"clause '{lower}' does not apply to {statement}", stop.span, (f"it belongs to {_owners(lower)}",)
             )
         if lower in STATEMENTS:
             return QueryError(f"unexpected '{word}'{after}", stop.span, ("statements are separated by ;",))
         suggestions = _did_you_mean(word, stop.keywords) or _did_you_mean(word, [known.first_word for known in CLAUSES])
         if suggestions:
-            return QueryError(f"unknown clause '{_short(word)}' in {asked}", stop.span, suggestions)
+            return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, suggestions)
     if stop.stretch:
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, _in_quotes(stop))
     if "COMMA" in stop.accepted and not _is_sign(word):
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, ("a list is separated by commas",))
     if _is_word(word) and stop.place.question:
-        return QueryError(f"unknown clause '{_short(word)}' in {asked}", stop.span, _clauses_of(asked))
+        return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, _clauses_of(statement))
     return QueryError(f"unexpected '{_short(word)}'{after}", stop.span)
 
 
@@ -218,31 +217,31 @@ def _misfit(stop: Stop) -> QueryError:
 def _expected(stop: Stop) -> str:
     """What would fit, in words, at most MOST_NAMED of them."""
     accepted = set(stop.accepted)
-    found: list[str] = []
+    fitting: list[str] = []
     if {"NAME", "WORD", "PATTERN"} & accepted:
-        found.append(_kind(stop.place.kind))
+        fitting.append(_kind(stop.place.kind))
         accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "VARIABLE", "MINUS", "LPAR", "STAR", "ALL", "MEAN", "NOT"}
-        if stop.place.kind in {"count", "value"}:
+        if stop.place.kind in {"count", "value", "parameter"}:
             accepted -= {"NUMBER"}
     if "FIELD" in accepted:
-        found.append("the name of an attribute")
+        fitting.append("the name of an attribute")
         accepted -= {"FIELD", "TEXT"}
     if "NUMBER" in accepted:
         accepted -= {"VARIABLE", "MINUS"}
     if "TEXT" in accepted:
         accepted -= {"VARIABLE"}
     if len(_COMPARISONS & accepted) > 1:
-        found.append("a comparison such as '='")
+        fitting.append("a comparison such as '='")
         accepted -= _COMPARISONS | {"DOT"}
-    found.extend(sign for terminal, sign in _SIGNS.items() if terminal in accepted and terminal != "SEMICOLON")
+    fitting.extend(sign for terminal, sign in _SIGNS.items() if terminal in accepted and terminal != "SEMICOLON")
     if not stop.place.statement:
-        found.append("a statement")
-    elif stop.place.statement in {"plot", "explain", "export"} and not stop.place.question:
-        found.append("a question such as score or compare")
+        fitting.append("a statement")
+    elif stop.place.statement in ABOUT_QUESTIONS and not stop.place.question:
+        fitting.append("a question such as score or compare")
     else:
-        words = [f"'{word}'" for word in stop.keywords if word.upper().replace("-", "_") in accepted]
-        found.extend(words if len(words) <= MOST_NAMED else [f"a word such as {_listed(words[:3])}"])
-    return _listed(found[:MOST_NAMED])
+        words = [f"'{word}'" for word in map(keyword, sorted(accepted)) if word]
+        fitting.extend(words if len(words) <= MOST_NAMED else [f"a word such as {_listed(words[:3])}"])
+    return _listed(fitting[:MOST_NAMED])
 
 
 def _kind(kind: str) -> str:
@@ -264,12 +263,8 @@ def _owners(first_word: str) -> str:
 
 
 def _clauses_of(question: str) -> tuple[str, ...]:
-    words = [clause.words for clause in _applying(question)]
+    words = [clause.words for clause in CLAUSES if question in clause.statements]
     return (f"clauses of {question} are " + _listed(words).replace(" or ", " and "),) if words else ()
-
-
-def _applying(question: str) -> list[Clause]:
-    return [clause for clause in CLAUSES if question in clause.statements]
 
 
 def _did_you_mean(word: str, among: Iterable[str]) -> tuple[str, ...]:

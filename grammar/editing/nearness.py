@@ -17,16 +17,16 @@ def near(word: str, among: Iterable[str], at_most: int = 3) -> tuple[str, ...]:
     written = word.casefold()
     if not written or len(written) > LONGEST:
         return ()
-    found = []
+    likely = []
     for order, candidate in enumerate(dict.fromkeys(among)):
         known = candidate.casefold()
         most = max(1, max(len(written), len(known)) // 3)
         distance = edits(written, known, most)
         if distance <= most and distance < len(written) and distance < len(known):
-            found.append((distance, order, candidate))
+            likely.append((distance, order, candidate))
         elif len(written) >= 3 and known.startswith(written):
-            found.append((most + 1, order, candidate))
-    return tuple(candidate for _, _, candidate in sorted(found)[:at_most])
+            likely.append((most + 1, order, candidate))
+    return tuple(candidate for _, _, candidate in sorted(likely)[:at_most])
 
 
 def edits(one: str, other: str, most: int) -> int:

@@ -10,34 +10,9 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
-
-KIND_AFTER = {
-    "SCORE": "measure",
-    "COMPARE": "measure",
-    "GROUP": "measure",
-    "CHANGE": "measure",
-    "REPLICATE": "measure",
-    "PROJECT": "measure",
-    "ORDER": "measure",
-    "MEAN": "measure",
-    "OF": "task",
-    "FOR": "system",
-    "EXCEPT": "system",
-    "AGAINST": "system",
-    "ON": "test set",
-    "FROM": "test set",
-    "TO": "test set",
-    "BY": "attribute",
-    "EXCHANGE": "attribute",
-    "WHERE": "attribute",
-    "TEST": "test",
-    "ADJUST": "adjustment",
-    "AS": "reader",
-    "MEASURE": "new name",
-    "LET": "value",
-}
-"""The kind of the names behind a keyword, until the next."""
+from grammar.arithmetic import FUNCTIONS
+from grammar.clauses import STATEMENTS, Clause, clauses_begun, question_word
+from grammar.lexicon import keyword
 
 VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN", "LIKE"}
 
@@ -46,55 +21,60 @@ VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN"
 class Place:
     """A place in a statement: its first word, the question it asks, the kind of name expected, the clauses before it.
 
-    `statement` and `question` are empty where none was written; `kind` may be anything in KIND_AFTER, or "parameter",
-    "value", "count".
+    `statement` and `question` are empty where none was written. `kind` is what the statement or the clause says of its
+    names, or "parameter", "value", "count". `last_word` is the keyword right before the place, empty for anything else.
     """
 
     statement: str
     question: str
     kind: str
-    clauses: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+    last_word: str
 
 
 def place_after(tokens: Sequence[Token]) -> Place:
     """The place behind these tokens of one statement."""
-    statement = question = kind = ""
-    clauses: list[str] = []
-    call: list[bool] = []
-    before = ""
-    for token in tokens:
-        word = token.type.lower().replace("_", "-")
-        if not statement and word in STATEMENTS:
-            statement = word
-        if not question and word in QUESTIONS and (not before or before in {"PLOT", "EXPLAIN", "EXPORT"}):
-            question = word
+    words = [keyword(token.type) for token in tokens]
+    statement = words[0] if words and words[0] in STATEMENTS else ""
+    question = question_word(words)
+    begun = clauses_begun(words)
+    names = _names_behind(words, begun)
+    kind = STATEMENTS[question or statement].names if statement else ""
+    calls: list[bool] = []
+    before: Token | None = None
+    for at, token in enumerate(tokens):
         if token.type == "LPAR":
-            call.append(before in {"NAME", "WORD", "TEXT"})
-        elif token.type == "RPAR" and call:
-            call.pop()
-        elif token.type in KIND_AFTER and not (token.type == "BY" and before == "ORDER"):
-            kind = KIND_AFTER[token.type]
+            calls.append(_takes_parameters(before, kind))
+        elif token.type == "RPAR" and calls:
+            calls.pop()
+        elif at in names:
+            kind = names[at]
         elif token.type in VALUE_FOLLOWS and kind == "attribute":
             kind = "value"
         elif token.type in {"AND", "OR", "NOT"}:
             kind = "attribute"
-        elif token.type == "EQUAL" and statement == "define" and not any(call):
+        elif token.type == "EQUAL" and kind == "new name" and not any(calls):
             kind = "count"
-        clause = _clause_begun(word, before, statement)
+        before = token
+    if any(calls):
+        kind = "value" if before and before.type == "EQUAL" else "parameter"
+    return Place(statement, question, kind, tuple(filter(None, begun)), words[-1] if words else "")
+
+
+def _names_behind(words: Sequence[str], begun: Sequence[Clause | None]) -> dict[int, str]:
+    """The kind of names behind the keywords of each clause, by the place of the keyword: none before its last."""
+    names = {}
+    for at, clause in enumerate(begun):
         if clause:
-            clauses.append(clause)
-        before = token.type
-    if any(call):
-        kind = "value" if before == "EQUAL" else "parameter"
-    return Place(statement, question, kind, tuple(clauses))
+            keywords = clause.words.split()
+            names[at] = ""
+            if [*words[at : at + len(keywords)]] == keywords:
+                names[at + len(keywords) - 1] = clause.names
+    return names
 
 
-def _clause_begun(word: str, before: str, statement: str) -> str:
-    """The first word of the clause that this word begins, or empty."""
-    if (word == "by" and before in {"ORDER", "EXCHANGE", "REPLICATES"}) or (
-        word == "missing" and before in {"IS", "NOT"}
-    ):
-        return ""
-    if statement not in QUESTIONS and statement not in {"plot", "explain", "export"}:
-        return ""
-    return word if any(clause.first_word == word for clause in CLAUSES) else ""
+def _takes_parameters(before: Token | None, kind: str) -> bool:
+    """Whether a parenthesis holds parameters: behind the name of a measure or system, not of a function."""
+    if before is None or before.type not in {"NAME", "WORD", "TEXT"}:
+        return False
+    return kind != "count" or before.lower() not in FUNCTIONS

@@ -38,7 +38,13 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("change F from A ", "to", ""),
     ("change F from A to B ", "for, of, trim, where", ""),
     ("plot change F from A to B ", "for, of, to, trim, where", ""),
-    ("define measure X = ", "", "measure, variable, number"),
+    ("define measure X = ", "", "measure, function, variable, number"),
+    ("define measure X = sqrt(", "", "measure, function, variable, number"),
+    ("define measure X = max(a, F(", "", "parameter, variable, number"),
+    ("define measure X = max(a, F(beta=2), ", "", "measure, function, variable, number"),
+    ("define measure sqrt(", "", "parameter"),
+    ('plot change F from A to B to "f.svg" ', "for, of, trim, where", ""),
+    ('plot project P from T to "f.svg" ', "assuming fallout exponent, for, of, to generality, where", ""),
     ('load "a" as ', "", "reader"),
     ("forget ", "import", ""),
     ("show systems; show tests; agree on ", "all", "test set, variable"),
@@ -64,6 +70,11 @@ def test_at_the_start_of_a_statement_all_statements_may_follow() -> None:
 )
 def test_completion_begins_where_the_last_word_begins(text: str, start: int) -> None:
     assert expected(text).start == start
+
+
+def test_a_keyword_that_goes_on_with_a_clause_is_offered_also_where_it_begins_none() -> None:
+    assert "by" not in expected("compare F ").keywords
+    assert "by" in expected("compare F replicates ").keywords
 
 
 def test_every_clause_of_a_comparison_is_offered_by_its_words() -> None:

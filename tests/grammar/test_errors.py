@@ -123,6 +123,29 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("score F(beta) for all", "expected '=', not ')'", ")", ()),
     ("define measure X = a + * b", "expected a count, a measure or a number, not '*'", "*", ()),
     ("define measure X = mean(a)", "mean(…) cannot stand in a definition", "mean", ()),
+    ("define measure X = sqrt(mean(a))", "mean(…) cannot stand in a definition", "mean", ()),
+    # functions
+    ("define measure X = 1 - sqr(recall)", "unknown function 'sqr'", "sqr", ("did you mean sqrt?",)),
+    (
+        "define measure X = F(recall)",
+        "unknown function 'F'",
+        "F",
+        (
+            "functions: abs, exp, log, max, min, sqrt",
+            "a parameter of a measure stands behind its name: F(NAME=VALUE)",
+        ),
+    ),
+    (
+        "define measure X = 2 * sqrt(a, b)",
+        "sqrt takes one argument, not 2",
+        "sqrt(a, b)",
+        ("it is written sqrt(X)",),
+    ),
+    ("define measure X = min(a)", "min takes two arguments or more, not 1", "min(a)", ("it is written min(X, Y, …)",)),
+    ("define measure X = sqrt(-a", "the statement ends where ',', '(' or ')' is expected", "", ()),
+    ("define measure X = sqrt(-", "the statement ends where a count, a measure or a number is expected", "", ()),
+    ("define measure X = F(", "the statement ends where a parameter or ')' is expected", "", ()),
+    ("define measure X = max(a, beta=2)", "expected ',', '(' or ')', not '='", "=", ()),
     # signs and texts
     ("score F where document == 1", "unknown sign '=='", "==", ("did you mean =?",)),
     ("score F where document <> 1", "unknown sign '<>'", "<>", ("did you mean !=?",)),
@@ -212,6 +235,7 @@ SOUND = [
     'plot project P of x from T to generality 0.1, 9_999 assuming fallout exponent 0.45 to "f.svg"; show test sets',
     "define measure G(w=0.5) = w*recall + (1-w)/-precision; let $v = GE, 7B-chat, T*; forget import 3 -- done",
     'change F from A to B trim 1; load "a.csv" as scores; sql "select ""x"""; agree on T; audit published for all',
+    "define measure H = sqrt(recall * max(precision, F(beta=2), 0.1)) - abs(log(-a)); score H, min for all on T",
 ]
 PIECES = [
     "(",

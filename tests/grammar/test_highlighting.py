@@ -46,6 +46,20 @@ def test_a_keyword_used_as_a_name_is_a_name() -> None:
     ]
 
 
+def test_a_function_is_one_where_it_is_called_with_expressions() -> None:
+    text = "define measure sqrt(log=1) = SQRT(min) + min(beta=2) + max()"
+    named = [(word, kind) for word, kind in marked(text) if kind in {"name", "function"}]
+    assert named == [
+        ("sqrt", "name"),
+        ("log", "name"),
+        ("SQRT", "function"),
+        ("min", "name"),
+        ("min", "name"),
+        ("beta", "name"),
+        ("max", "name"),
+    ]
+
+
 def test_behind_a_mistake_marking_goes_on_by_looks_and_is_exact_again_in_the_next_statement() -> None:
     assert marked("scor level # 1; score level") == [
         ("scor", "name"),

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import zlib
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from itertools import chain
 from pathlib import Path
 
@@ -16,11 +16,11 @@ from lark import __version__ as lark_release
 
 from grammar import tables
 from grammar.building import Builder
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
-from grammar.lexicon import KEYWORDS, RESERVED
+from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Shape
+from grammar.lexicon import GRAMMAR, KEYWORDS, RESERVED, keyword
 from grammar.reading import lark
 
-LANGUAGE = tables.GRAMMAR.read_text(encoding="utf-8")
+LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
 ROOT = Path(tables.__file__).parent.parent
 
 
@@ -41,13 +41,18 @@ def test_the_shipped_tables_parse_as_the_grammar_does() -> None:
         assert repr(shipped.parse(text)) == repr(fresh.parse(text))
 
 
-def test_the_keywords_are_those_of_the_grammar() -> None:
-    assert set(re.findall(r"^[A-Z_]+: +/([a-z-]+)\\b/i$", LANGUAGE, re.MULTILINE)) == KEYWORDS
+def test_the_keywords_are_all_terminals_of_the_grammar_that_are_words_and_match_their_names() -> None:
+    patterns = {terminal.name: terminal.pattern.value for terminal in lark().terminals}
+    words = {name: pattern.removesuffix(r"\b") for name, pattern in patterns.items() if pattern.endswith(r"\b")}
+    assert {keyword(name): word for name, word in words.items()} == {word: word for word in KEYWORDS}
+    written = LANGUAGE.partition("// --- keywords ---")[2]
+    assert len(re.findall(r"^[A-Z_]+:", written, re.MULTILINE)) == len(KEYWORDS)
 
 
-def test_the_reserved_words_are_those_of_the_grammar() -> None:
-    (line,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?:([a-z|-]+)\)", LANGUAGE, re.MULTILINE)
-    assert set(line.split("|")) == RESERVED
+def test_the_reserved_words_are_keywords_that_are_no_bare_names() -> None:
+    assert RESERVED < KEYWORDS
+    name = re.compile(next(terminal.pattern.to_regexp() for terminal in lark().terminals if terminal.name == "WORD"))
+    assert {word for word in KEYWORDS if name.fullmatch(word) is None} == RESERVED
 
 
 def test_where_a_name_may_stand_every_keyword_that_may_stand_too_is_reserved() -> None:
@@ -62,6 +67,23 @@ def test_every_statement_word_begins_a_rule_of_the_grammar() -> None:
     assert set(re.findall(r"^([a-z]+): +([A-Z]+)\b", LANGUAGE, re.MULTILINE)) >= {
         (word, word.upper()) for word in STATEMENTS
     }
+
+
+def test_every_clause_of_the_table_is_a_rule_of_the_grammar_that_begins_with_its_words() -> None:
+    rules = dict(re.findall(r"^(\w+): +([A-Z].*)$", LANGUAGE, re.MULTILINE))
+    for clause in CLAUSES:
+        terminals = clause.words.replace("-", "_").upper()
+        rule = rules[clause.field].replace("(", "")  # `replicates` alone is a clause too
+        assert terminals in rule.split(" | ") if clause.shape is Shape.ITSELF else rule.startswith(terminals)
+        assert not clause.second_field or f"{clause.field}_and_{clause.second_field}" in rules
+
+
+def test_a_statement_says_what_it_needs_for_every_clause_that_it_must_have() -> None:
+    seconds = {clause.second_field for clause in CLAUSES}
+    clauses = {clause.field for clause in CLAUSES}
+    for kind in STATEMENTS.values():
+        required = {field.name for field in fields(kind) if field.default is MISSING}
+        assert kind.needs.keys() == (required & clauses) - seconds
 
 
 def test_every_clause_of_the_table_is_a_field_and_every_field_of_a_question_a_clause() -> None:

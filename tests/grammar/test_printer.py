@@ -14,6 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from grammar import nodes
+from grammar.arithmetic import FUNCTIONS
 from grammar.editing.layout import layout
 from grammar.lexicon import KEYWORDS
 from grammar.parser import parse
@@ -98,11 +99,15 @@ conditions = st.recursive(
     ),
     max_leaves=8,
 )
+one_argument = st.sampled_from([name for name, function in FUNCTIONS.items() if function.accepts(1)])
+several_arguments = st.sampled_from([name for name, function in FUNCTIONS.items() if function.accepts(2)])
 expressions = st.recursive(
     unsigned | variables | plain_measures,
     lambda inner: (
         st.builds(nodes.Negative, inner)
         | st.builds(nodes.BinaryOperation, inner, st.sampled_from(["+", "-", "*", "/"]), inner)
+        | st.builds(nodes.FunctionCall, one_argument, st.tuples(inner))
+        | st.builds(nodes.FunctionCall, several_arguments, some(inner, at_least=2))
     ),
     max_leaves=8,
 )
@@ -259,6 +264,7 @@ def parts(node: nodes.Node) -> Iterator[nodes.Node]:
         (nodes.Attribute("document", "order"), "document.order"),
         (nodes.Attribute("for", "a b"), '"for"."a b"'),
         (nodes.Negative(nodes.Negative(nodes.MeasureCall("a-b"))), '-(-"a-b")'),
+        (nodes.FunctionCall("max", (nodes.MeasureCall("a-b"), nodes.MeasureCall("max"))), 'max("a-b", max)'),
         (nodes.Not(nodes.IsMissing(nodes.Attribute("unit"))), "unit is not missing"),
         (nodes.TestSets((nodes.All(), nodes.Pattern("TST*"))), "all, TST*"),
         (nodes.Order(nodes.MeasureCall("F"), "desc"), "F desc"),
@@ -297,6 +303,10 @@ F = nodes.MeasureCall("F")
         nodes.Relation(nodes.Attribute("unit"), "=", nodes.Name("a-b")),
         nodes.Let(nodes.Variable("x"), (nodes.Name("a b"),)),
         nodes.Define(nodes.Name("X"), nodes.Number(Decimal(-1))),
+        nodes.FunctionCall("mean", (F,)),
+        nodes.FunctionCall("sqrt", ()),
+        nodes.FunctionCall("sqrt", (F, F)),
+        nodes.FunctionCall("max", (F,)),
     ],
     ids=repr,
 )

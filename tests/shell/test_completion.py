@@ -9,7 +9,7 @@ from grammar.errors import QueryError
 from grammar.parser import expected, is_complete, parse
 from warehouse.session import Session
 from warehouse.shell.checking import mistake
-from warehouse.shell.meanings import CLAUSE_FORMS, KIND_MEANINGS, STATEMENT_FORMS, keyword_meaning
+from warehouse.shell.meanings import KIND_MEANINGS, keyword_meaning, statement_usage
 from warehouse.shell.offers import candidates
 from warehouse.tasks import TASKS
 
@@ -102,17 +102,25 @@ def test_everything_offered_has_a_line_of_help(session: Session) -> None:
     assert silent == []
 
 
-def test_every_statement_and_clause_of_the_grammar_has_its_form() -> None:
-    assert set(STATEMENT_FORMS) == set(STATEMENTS)
-    assert set(CLAUSE_FORMS) == {clause.words for clause in CLAUSES}
+def test_every_statement_and_clause_of_the_grammar_says_what_it_means() -> None:
+    assert [word for word in STATEMENTS if statement_usage(word) is None] == []
+    assert [clause.words for clause in CLAUSES if keyword_meaning(clause.words) != clause.meaning] == []
     assert set(KIND_MEANINGS) == set(TASKS)
-    assert keyword_meaning("define measure") == STATEMENT_FORMS["define"].meaning
+    assert keyword_meaning("define measure") == "a measure over the summed counts, kept in the warehouse"
+    assert keyword_meaning("test sets") == "all test sets with their documents"
 
 
-@pytest.mark.parametrize("word", STATEMENT_FORMS)
+@pytest.mark.parametrize("word", STATEMENTS)
 def test_the_example_of_a_statement_is_one(word: str) -> None:
-    (statement,) = parse(STATEMENT_FORMS[word].example)
-    assert type(statement).__name__.casefold().removesuffix("query") == word
+    usage = statement_usage(word)
+    assert usage is not None
+    (statement,) = parse(usage.example)
+    assert type(statement) is STATEMENTS[word]
+
+
+def test_functions_are_offered_in_a_definition(session: Session) -> None:
+    assert offered("define measure G = sq", session) == ["sqrt("]
+    assert offered("score sq", session) == []
 
 
 @pytest.mark.parametrize(

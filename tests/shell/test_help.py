@@ -39,6 +39,8 @@ def test_every_word_has_help(session: Session) -> None:
         ("published", "figures known only as printed"),
         ("umass", "UMASS: a system, on"),
         ("mean", "document by document"),
+        ("sqrt", "sqrt(X) in `define measure`: the square root"),
+        ("max", "max(X, Y, …)"),
     ],
 )
 def test_a_word_is_explained_in_all_its_roles(word: str, said: str, session: Session) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
+from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.editing.hints import hints
 from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES, Measure
 from warehouse.measures.measure import plain
 from warehouse.render import FORMATS
-from warehouse.shell.meanings import CLAUSE_FORMS, KIND_MEANINGS, STATEMENT_FORMS, WORD_MEANINGS
+from warehouse.shell.meanings import KIND_MEANINGS, WORD_MEANINGS, statement_usage
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.store.catalog import Catalog
 
@@ -21,6 +22,13 @@ class Named(Protocol):
 
     @property
     def name(self) -> str: ...
+
+
+class Explained(Named, Protocol):
+    """What a table says the meaning of, beside its name."""
+
+    @property
+    def meaning(self) -> str: ...
 
 
 KEYS = (
@@ -35,7 +43,7 @@ KEYS = (
 
 def overview(commands: Iterable[tuple[str, str]]) -> str:
     """All statements, all commands of the shell as (written, meaning), and the keys."""
-    statements = [(word, STATEMENT_FORMS[word].meaning) for word in STATEMENTS if word in STATEMENT_FORMS]
+    statements = [(word, usage.meaning) for word in STATEMENTS if (usage := statement_usage(word))]
     return "\n".join(
         [
             *_listed("statements", statements),
@@ -58,9 +66,10 @@ def topic(asked: str, catalog: Catalog) -> str | None:
 
 def words(catalog: Catalog) -> list[str]:
     """All words that something is known of, but for the names in the warehouse."""
-    known = [*STATEMENTS, *CLAUSE_FORMS, *KIND_MEANINGS, *WORD_MEANINGS, *READERS, *catalog.definitions]
+    clauses = [clause.words for clause in CLAUSES]
+    known = [*STATEMENTS, *clauses, *KIND_MEANINGS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
     tables: tuple[Iterable[Named], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
-    return known + [each.name for table in tables for each in table]
+    return known + [entry.name for table in tables for entry in table]
 
 
 def unknown(word: str, catalog: Catalog) -> str:
@@ -73,31 +82,43 @@ def unknown(word: str, catalog: Catalog) -> str:
 
 
 def _statement(word: str, catalog: Catalog) -> Iterator[str]:
-    form = STATEMENT_FORMS.get(word.split()[0])
-    if form is None or word not in (word.split()[0], " ".join(form.written.split()[:2]).casefold()):
+    first_word = word.split()[0]
+    usage = statement_usage(first_word)
+    if usage is None or word not in (first_word, " ".join(usage.written.split()[:2]).casefold()):
         return
-    clauses = [clause for clause in CLAUSES if word.split()[0] in clause.statements]
-    yield f"{form.written}{' [CLAUSE …]' if clauses else ''}"
-    yield f"  {form.meaning}"
+    clauses = [clause for clause in CLAUSES if first_word in clause.statements]
+    yield f"{usage.written}{' [CLAUSE …]' if clauses else ''}"
+    yield f"  {usage.meaning}"
     if clauses:
         yield ""
-        forms = [CLAUSE_FORMS[clause.words] for clause in clauses if clause.words in CLAUSE_FORMS]
-        yield from _listed("clauses, each at most once, in any order", [(each.written, each.meaning) for each in forms])
+        forms = [(clause.usage, clause.meaning) for clause in clauses]
+        yield from _listed("clauses, each at most once, in any order", forms)
     yield ""
-    yield f"example: {form.example}"
+    yield f"example: {usage.example}"
+
+
+_NAMES: Mapping[str, tuple[str, Iterable[Explained]]] = {
+    "test": ("tests", TESTS),
+    "adjustment": ("adjustments", ADJUSTMENTS),
+}
+"""What help lists for a clause that takes names of a kind: a heading and the table of that kind."""
 
 
 def _clause(word: str, catalog: Catalog) -> Iterator[str]:
     for clause in CLAUSES:
-        form = CLAUSE_FORMS.get(clause.words)
-        if form is not None and word in (clause.words, clause.first_word):
-            yield form.written
-            yield f"  {form.meaning}"
-            yield f"  of {', '.join(clause.statements)}" + (f"; example: {form.example}" if form.example else "")
-            if clause.words == "test":
-                yield from _listed("tests", [(test.name, test.meaning) for test in TESTS])
-            if clause.words == "adjust":
-                yield from _listed("adjustments", [(each.name, each.meaning) for each in ADJUSTMENTS])
+        if word in (clause.words, clause.first_word):
+            yield clause.usage
+            yield f"  {clause.meaning}"
+            yield f"  of {', '.join(clause.statements)}" + (f"; example: {clause.example}" if clause.example else "")
+            if clause.names in _NAMES:
+                title, table = _NAMES[clause.names]
+                yield from _listed(title, [(entry.name, entry.meaning) for entry in table])
+
+
+def _function(word: str, catalog: Catalog) -> Iterator[str]:
+    function = FUNCTIONS.get(word)
+    if function is not None:
+        yield f"{function.usage} in `define measure`: {function.meaning}"
 
 
 def _measure(word: str, catalog: Catalog) -> Iterator[str]:
@@ -175,6 +196,7 @@ def _name(word: str, catalog: Catalog) -> Iterator[str]:
 _LOOKS: tuple[Callable[[str, Catalog], Iterator[str]], ...] = (
     _statement,
     _clause,
+    _function,
     _measure,
     _test,
     _adjustment,

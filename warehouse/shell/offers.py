@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from grammar.arithmetic import FUNCTIONS
 from grammar.lexicon import is_bare_name, is_bare_word, quoted
 from grammar.parser import expected
 from grammar.printer import to_text
@@ -107,6 +108,10 @@ def _measures(session: Session, before: str) -> Names:
                     yield _typed(name), meaning
 
 
+def _functions(session: Session, before: str) -> Names:
+    yield from ((f"{function.name}(", function.meaning) for function in FUNCTIONS.values())
+
+
 def _parameters(session: Session, before: str) -> Names:
     call = re.search(r'([\w@.:+/-]+|"[^"]*")\s*\([^()]*$', before)
     name = call[1].strip('"').casefold() if call else ""
@@ -123,7 +128,7 @@ def _parameters(session: Session, before: str) -> Names:
 
 def _measures_named(name: str, session: Session) -> Iterator[Measure]:
     yield from (measure for measure in MEASURES if measure.name.casefold() == name)
-    for task in TASKS:
+    for task in TASKS.values():
         measure = defined(name, task, session.catalog.definitions)
         if measure is not None:
             yield measure
@@ -173,6 +178,7 @@ _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
     "system": _systems,
     "test set": _test_sets,
     "measure": _measures,
+    "function": _functions,
     "parameter": _parameters,
     "value": _values,
     "attribute": _attributes,

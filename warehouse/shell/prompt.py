@@ -35,6 +35,7 @@ PROMPT, MORE = "evalhouse> ", "      ...> "
 _COLOURS = Style.from_dict(
     {
         "keyword": "bold ansiblue",
+        "function": "ansiblue",
         "number": "ansicyan",
         "text": "ansigreen",
         "variable": "ansimagenta",

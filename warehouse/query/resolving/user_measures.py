@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from typing import cast
 
 from grammar import nodes as n
 from grammar.editing.hints import hints
@@ -14,7 +15,7 @@ from grammar.errors import QueryError
 from grammar.parser import parse
 from warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
 from warehouse.measures.disguise import as_ratio
-from warehouse.measures.expression import Constant, Count, Expression, Operation, columns, of_ratio
+from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation, columns, of_ratio
 from warehouse.tasks import COUNTED, Task
 
 Definitions = Mapping[str, str]
@@ -129,6 +130,8 @@ def _expression(node: n.Expression, place: _Place) -> Expression:
             return Operation(Constant(Fraction(-1)), "*", _expression(operand, place))
         case n.BinaryOperation(left, operator, right):
             return Operation(_expression(left, place), operator, _expression(right, place))
+        case n.FunctionCall(function, arguments):
+            return Call(cast(FunctionName, function), tuple(_expression(argument, place) for argument in arguments))
         case n.MeasureCall(name, parameters):
             if not parameters and name in place.given:
                 return Constant(place.given[name])

@@ -13,7 +13,7 @@ from tests.filtering.printed import keys, rows
 from warehouse.filtering.generality import Generalities, KeyCounts, generalities
 from warehouse.filtering.guessing import Guess, expected, expected_cells, guess
 from warehouse.filtering.projection import project_f, project_fallout, project_precision
-from warehouse.measures import measure_named, settle
+from warehouse.measures import Ratio, measure_named, settle
 from warehouse.measures.filtering import COLUMNS
 
 COUNTS = st.integers(0, 500)
@@ -72,8 +72,8 @@ def test_guessing_is_the_measures_on_the_expected_cells(key: KeyCounts, share: F
     for name in ("recall", "precision", "fallout"):
         measure = measure_named(name, "filtering")
         assert measure is not None
-        ratio = settle(measure, {}).ratio
-        assert ratio is not None
+        ratio = settle(measure, {}).computation
+        assert isinstance(ratio, Ratio)
         assert expected(ratio, key, share) == getattr(found, name)
 
 

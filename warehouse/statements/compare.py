@@ -28,10 +28,10 @@ from warehouse.query.labels import on, title
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.confidence import shuffles_to_decide
 from warehouse.significance.correlation import correlations, inflation
-from warehouse.significance.tests import TESTS
+from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.work import Work
 from warehouse.store.catalog import Catalog
 
-INDEPENDENT = {test.name for test in TESTS if test.kind == "independent"}
 FEW = 6
 """With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
 
@@ -76,8 +76,8 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
     notes: list[str] = []
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, plan.against, engine):
-            found = tested(batch, engine)
-            ranges = intervals(batch, engine.threads)
+            found = tested(batch, Work(engine.threads, engine.told), engine)
+            ranges = intervals(batch, Work(engine.threads))
             for comparison in batch:
                 decided = decide(comparison, found)
                 rows += _rows(comparison, decided, ranges)
@@ -94,7 +94,9 @@ def compare(plan: p.ComparePlan, engine: DuckDBEngine, catalog: Catalog) -> Resu
         signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles"), catalog),
         table=table,
         notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes, *_notes(plan, table)])),
-        triangle=replace(TRIANGLE, cell="p" if plan.how.adjust == "none" else "p_adjusted") if many else None,
+        triangle=replace(TRIANGLE, cell="p_adjusted" if named_adjustment(plan.how.adjust).adjusts else "p")
+        if many
+        else None,
     )
 
 
@@ -196,9 +198,9 @@ def _caption(plan: p.ComparePlan, table: Table, catalog: Catalog) -> str:
     count = len(table.rows)
     sizes = set(Counter(zip(table.column("test_set"), table.column("measure"), strict=True)).values())
     family = ""
-    if plan.how.adjust != "none":
+    if named_adjustment(plan.how.adjust).adjusts:
         family = f"; adjusted by {plan.how.adjust} in families of {_pairs(sizes)}"
-    elif plan.how.test == "tukey":
+    elif named_test(plan.how.test).whole_family:
         family = f"; levels hold for families of {_pairs(sizes)}"
     elif count > 1:
         family = f"; {count} comparisons, not adjusted"
@@ -216,7 +218,7 @@ def _pairs(sizes: set[int]) -> str:
 def _notes(plan: p.ComparePlan, table: Table) -> Iterator[str]:
     """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
     few = table.records_where("differing", lambda units: isinstance(units, int) and 0 < units < FEW)
-    independent = table.records_where("test", lambda test: test in INDEPENDENT)
+    independent = table.records_where("test", lambda name: named_test(str(name)).kind == "independent")
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     if len(few) <= ONE_BY_ONE:
         for row in few:

@@ -22,6 +22,8 @@ from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import on, title
 from warehouse.results import Cell, Column, Kind, Result, Table
 from warehouse.significance.groups import letters
+from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.work import Work
 from warehouse.store.catalog import Catalog
 
 Rows = list[tuple[Cell, ...]]
@@ -37,7 +39,7 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     shuffles: list[Cell] = []
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, engine, ranked=True):
-            found = tested(batch, engine)
+            found = tested(batch, Work(engine.threads, engine.told), engine)
             for comparison in batch:
                 decided = decide(comparison, found)
                 families_of.append(decided)
@@ -51,9 +53,11 @@ def group(plan: p.GroupPlan, engine: DuckDBEngine, catalog: Catalog) -> Result:
     families = sorted({len(decided) for decided in families_of})
     pairs = " and ".join(map(str, families))
     adjusted = f"; adjusted by {plan.how.adjust} in families of {pairs} pairs"
-    if plan.how.adjust == "none":
+    if not named_adjustment(plan.how.adjust).adjusts:
         count = sum(map(len, families_of))
-        adjusted = "" if plan.how.test == "tukey" or count == 1 else f"; {count} comparisons, not adjusted"
+        adjusted = (
+            "" if named_test(plan.how.test).whole_family or count == 1 else f"; {count} comparisons, not adjusted"
+        )
     kind: Kind = "number" if imported else "proportion"
     shown = (
         Column("test_set", "name", on_screen=several),

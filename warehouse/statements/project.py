@@ -23,6 +23,7 @@ from warehouse.query.labels import signature, some, title
 from warehouse.query.valuing import values_on
 from warehouse.results import Cell, Column, Result, Table
 from warehouse.significance import bootstrap
+from warehouse.significance.draws import Draws
 from warehouse.store.catalog import Catalog
 
 RESAMPLES = 2000
@@ -109,11 +110,13 @@ def _measured(
     return values, start
 
 
-Draws = tuple[Floats, Floats]
+Resampled = tuple[Floats, Floats]
 """Recall and fallout in each resample of the documents; NaN where undefined."""
 
 
-def _resampled(plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine) -> dict[str, Draws]:
+def _resampled(
+    plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engine: DuckDBEngine
+) -> dict[str, Resampled]:
     """Recall and fallout of each system with documents of its own, over the same resamples of them."""
     entry = plan.entry
     systems = tuple(contender for contender in entry.contenders if isinstance(contender, p.StoredSystem))
@@ -124,7 +127,7 @@ def _resampled(plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engin
     both = [sums(seen, statistic) for statistic in (recall, fallout)]
     stream = zlib.crc32(entry.test_set.own_name.encode())
     drawn: dict[str, list[Floats]] = {}
-    for counts in bootstrap.resampled(seen.units, None, RESAMPLES, how.seed, stream):
+    for counts in bootstrap.resampled(seen.units, Draws(RESAMPLES, how.seed, stream)):
         for place, system in enumerate(systems):
             values = [each.resample(place, counts) for each in both]
             drawn.setdefault(system.name, []).append(np.stack(values))
@@ -132,7 +135,7 @@ def _resampled(plan: p.ProjectPlan, recall: Statistic, fallout: Statistic, engin
 
 
 def _interval(
-    statistic: Statistic, draws: Draws, start: float, generality: Decimal, exponent: Decimal
+    statistic: Statistic, draws: Resampled, start: float, generality: Decimal, exponent: Decimal
 ) -> tuple[float | None, float | None]:
     """The 95% percentile interval of a projected value; nothing where no resample has one."""
     pairs = [(r, f) for r, f in zip(*(each.tolist() for each in draws), strict=True) if r == r and f == f]

@@ -17,6 +17,7 @@ from warehouse.query.engine import DuckDBEngine
 from warehouse.query.labels import title
 from warehouse.results import Cell, Column, Kind, Result, Table
 from warehouse.significance.rank_correlation import kendall
+from warehouse.significance.work import Work
 from warehouse.store.catalog import Catalog
 
 Tested = tuple[Comparison, dict[Pair, Decided]]
@@ -78,7 +79,7 @@ def _tested(plan: p.ReplicatePlan, entry: p.Entry, engine: DuckDBEngine) -> list
     """Each statistic of a entry with the verdict on each pair."""
     found: list[Tested] = []
     for batch in comparisons(plan.how, entry, None, engine):
-        of_batch = tested(batch, engine)
+        of_batch = tested(batch, Work(engine.threads, engine.told), engine)
         found += [(comparison, decide(comparison, of_batch)) for comparison in batch]
     return found
 

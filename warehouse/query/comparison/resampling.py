@@ -1,4 +1,4 @@
-"""How far each contender's own value might be from what was measured: bootstrap intervals for pictures. It compares
+"""How far each system's own value might be from what was measured: bootstrap intervals for pictures. It compares
 nobody.
 """
 
@@ -18,36 +18,39 @@ from warehouse.query.comparison.procedures import RESAMPLES
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, sums
 from warehouse.query.engine import DuckDBEngine
 from warehouse.significance import bootstrap
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The 95% interval of each contender's value, by label and name, and on how many documents they rest."""
+    """The 95% interval of each system's value, by label and name, and on how many documents they rest."""
 
     documents: int
     intervals: dict[tuple[str, str], tuple[float, float]]
 
 
 def spread(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> Spread:
-    """The intervals of the contenders with documents of their own, over the same resamples of a test set.
+    """The intervals of the systems with documents of their own, over the same resamples of a test set.
 
     Figures that were only printed have none, nor has a measure of a ranking.
     """
     systems = tuple(contender for contender in entry.contenders if isinstance(contender, p.StoredSystem))
-    statistics = tuple(each for each in entry.statistics if each.ratio is not None or each.expression is not None)
-    found = Spread(0, {})
+    statistics = tuple(
+        statistic for statistic in entry.statistics if statistic.ratio is not None or statistic.expression is not None
+    )
+    spread_of_all = Spread(0, {})
     if entry.task == "published" or not systems or not statistics:
-        return found
-    stream = zlib.crc32(entry.test_set.own_name.encode())
-    for seen, asked in _observed(how, replace(entry, contenders=systems, statistics=statistics), engine):
-        for statistic in asked:
-            limits = _intervals(seen, statistic, how.seed, stream)
+        return spread_of_all
+    draws = Draws(RESAMPLES, how.seed, zlib.crc32(entry.test_set.own_name.encode()))
+    for seen, read in _observed(how, replace(entry, contenders=systems, statistics=statistics), engine):
+        for statistic in read:
+            limits = _intervals(seen, statistic, draws)
             for contender, (low, high) in zip(seen.contenders, limits.tolist(), strict=True):
                 if low == low and high == high:
-                    found.intervals[statistic.label, contender.name] = (low, high)
-        found = replace(found, documents=max(found.documents, seen.documents))
-    return found
+                    spread_of_all.intervals[statistic.label, contender.name] = (low, high)
+        spread_of_all = replace(spread_of_all, documents=max(spread_of_all.documents, seen.documents))
+    return spread_of_all
 
 
 def _observed(
@@ -56,7 +59,7 @@ def _observed(
     """The observations with the statistics to read from them: all systems together, or each apart where they do not
     have the same documents.
     """
-    parts = [(each,) for each in entry.statistics] if entry.task == "values" else [entry.statistics]
+    parts = [(statistic,) for statistic in entry.statistics] if entry.task == "values" else [entry.statistics]
     for statistics in parts:
         together = replace(entry, statistics=statistics)
         try:
@@ -70,27 +73,26 @@ def _observed(
                     continue
 
 
-def _intervals(seen: Observations, statistic: Statistic, seed: int, stream: int) -> Floats:
-    """The interval of each contender, of shape (contenders, 2); NaN where a value is undefined."""
-    found = np.full((len(seen.contenders), 2), np.nan)
-    each = sums(seen, statistic)
-    defined = [place for place in range(len(seen.contenders)) if each.exact_value(place) is not None]
+def _intervals(seen: Observations, statistic: Statistic, draws: Draws) -> Floats:
+    """The interval of each system, of shape (systems, 2); NaN where a value is undefined."""
+    limits = np.full((len(seen.contenders), 2), np.nan)
+    summed = sums(seen, statistic)
+    defined = [place for place in range(len(seen.contenders)) if summed.exact_value(place) is not None]
     if not defined:
-        return found
-    if isinstance(each, RatioSums):
+        return limits
+    if isinstance(summed, RatioSums):
         # A system alone stands beside itself: what is resampled are two or more.
         rows = defined if len(defined) > 1 else defined * 2
-        many = Many(each.numerators[rows], each.denominators[rows])
-        limits = bootstrap.value_intervals(many, float(each.factor), RESAMPLES, seed, stream)
-        found[defined] = limits[: len(defined)]
-        return found
-    found[defined] = _of_arithmetic(each, seen.units, defined, seed, stream)
-    return found
+        many = Many(summed.numerators[rows], summed.denominators[rows])
+        limits[defined] = bootstrap.value_intervals(many, float(summed.factor), draws)[: len(defined)]
+        return limits
+    limits[defined] = _of_function(summed, seen.units, defined, draws)
+    return limits
 
 
-def _of_arithmetic(each: FunctionSums, units: int, defined: list[int], seed: int, stream: int) -> Floats:
-    drawn = [
-        np.stack([each.resample(place, counts) for place in defined])
-        for counts in bootstrap.resampled(units, None, RESAMPLES, seed, stream)
+def _of_function(summed: FunctionSums, units: int, defined: list[int], draws: Draws) -> Floats:
+    """The same for a function of sums, without the resamples in which it is undefined."""
+    values = [
+        np.stack([summed.resample(place, counts) for place in defined]) for counts in bootstrap.resampled(units, draws)
     ]
-    return np.asarray(np.nanquantile(np.concatenate(drawn, axis=1), (0.025, 0.975), axis=1).T)
+    return np.asarray(np.nanquantile(np.concatenate(values, axis=1), (0.025, 0.975), axis=1).T)

@@ -32,9 +32,11 @@ from scipy.stats import permutation_test
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from warehouse.significance import bootstrap
-from warehouse.significance.exact import counting as exact
+from warehouse.significance.draws import Draws
+from warehouse.significance.exact import counting
 from warehouse.significance.paired import Many, Paired
-from warehouse.significance.shuffles import randomization
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.randomization import randomization_test
 
 BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 4), "F(beta=2)": (4, 1)}
 
@@ -183,7 +185,7 @@ def workloads(quick: bool) -> list[Workload]:
     work = [
         Workload(
             "W1: a pair, 100 documents, F, 9,999 shuffles",
-            lambda: randomization.pair(one, 9999),
+            lambda: randomization_test(one, Draws(9999)),
             lambda: by_scipy(one, 9999, 500),
             lambda: by_loop(one, 9999),
             lambda: by_sacrebleu(one, 9999),
@@ -191,7 +193,7 @@ def workloads(quick: bool) -> list[Workload]:
         ),
         Workload(
             "W2: 17 systems (136 pairs), 100 documents, 5 measures, 9,999 shuffles",
-            lambda: randomization.all_pairs(seventeen, 9999),
+            lambda: all_pairs_test(seventeen, Draws(9999)),
             lambda: by_scipy(some, 9999, 500),
             lambda: by_loop(some, 9999),
             lambda: by_sacrebleu(some, 9999),
@@ -202,7 +204,7 @@ def workloads(quick: bool) -> list[Workload]:
         ),
         Workload(
             "W3: a pair, 2,000 documents, F, 2^20 shuffles",
-            lambda: randomization.pair(long, 2**20),
+            lambda: randomization_test(long, Draws(2**20)),
             lambda: by_scipy(long, 2048, 64),
             lambda: by_loop(long, 2048),
             lambda: by_sacrebleu(long, 2048),
@@ -212,7 +214,7 @@ def workloads(quick: bool) -> list[Workload]:
         ),
         Workload(
             "W4: a pair, 1,000,000 items of 0 and 1, 9,999 shuffles",
-            lambda: randomization.pair(right, 9999),
+            lambda: randomization_test(right, Draws(9999)),
             lambda: by_scipy_signs(right, 10),
             lambda: by_loop(right, 20),
             lambda: by_sacrebleu(right, 10),
@@ -222,7 +224,7 @@ def workloads(quick: bool) -> list[Workload]:
         ),
         Workload(
             "W6: 100 systems (4,950 pairs), 1,000 documents, F, 9,999 shuffles",
-            lambda: randomization.all_pairs([hundred], 9999),
+            lambda: all_pairs_test([hundred], Draws(9999)),
             lambda: by_scipy(of_hundred, 1000, 64),
             lambda: by_loop(of_hundred, 1000),
             lambda: by_sacrebleu(of_hundred, 1000),
@@ -237,11 +239,11 @@ def workloads(quick: bool) -> list[Workload]:
     ]
     for documents in (100, 1000) if quick else (100, 1000, 10_000):
         paired = measured(extraction(2, documents, 3), "F").pair(0, 1)
-        way = exact.cost(paired).way
+        way = counting.cost(paired).way
         work.append(
             Workload(
                 f"W5: exact F of a pair, {documents:,} documents ({way})",
-                lambda paired=paired: exact.pair(paired),  # type: ignore[misc]
+                lambda paired=paired: counting.exact_test(paired),  # type: ignore[misc]
                 repeats=1 if documents > 1000 else 3,
             )
         )

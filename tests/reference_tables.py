@@ -68,7 +68,8 @@ def tests(known: Iterable[Test]) -> str:
 def adjustments(known: Iterable[Adjustment]) -> str:
     """A row an adjustment."""
     return _table(
-        ("`adjust`", "what it does", "source"), ((_code(each.name), each.meaning, each.source) for each in known)
+        ("`adjust`", "what it does", "source"),
+        ((", ".join(map(_code, each.names)), each.meaning, each.source) for each in known),
     )
 
 

@@ -38,7 +38,7 @@ GE_CELLS = {"a": 58, "b": 9, "c": 7, "d": 22, "x": 4, "y": 0}
 
 
 def value(name: str, task: str, counts: dict[str, int], **parameters: Decimal | str) -> Fraction:
-    measure = measure_named(name, task)  # type: ignore[arg-type]
+    measure = measure_named(name, task)
     assert measure is not None
     ratio = settle(measure, parameters).computation
     assert isinstance(ratio, Ratio)

@@ -48,7 +48,7 @@ def test_what_is_shown_is_wiped_away(capsys: pytest.CaptureFixture[str]) -> None
         assert capsys.readouterr().err == ""
         waiting.tick(1.2)
         assert capsys.readouterr().err == "\r1 s, Ctrl-C stops it"
-        waiting.told(0.5)
+        waiting.progress(0.5)
         waiting.tick(2.0)
         assert capsys.readouterr().err == f"\r{'█' * 15}{'░' * 15}  50% 2 s, Ctrl-C stops it"
         waiting.tick(2.01)

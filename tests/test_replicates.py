@@ -16,7 +16,8 @@ from grammar.errors import QueryError
 from tests.conftest import write_csv
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.significance import replicates as runs
+from warehouse.significance import replicates
+from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
 from warehouse.store.replacement import create
 
@@ -50,7 +51,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     decisions = [("mail", f"{s}.{r}", f"d{d}", "yes" if (d + r) % 3 else "no")
                  for s, many in RUNS.items() for r in range(many) for d in range(9)]  # fmt: skip
     labels = [("mail", f"d{d}", "relevant" if d % 2 else "nonrelevant") for d in range(9)]
-    with create(folder / "runs.duckdb") as database:
+    with create(folder / "replicates.duckdb") as database:
         header = "test_set system document possible actual correct partial"
         load(database, write_csv(folder / "s.csv", header, rows), "scores")
         load(database, write_csv(folder / "f.csv", header, folds), "scores")
@@ -58,7 +59,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         load(database, write_csv(folder / "v.csv", "test_set system document measure value", values), "values")
         load(database, write_csv(folder / "d.csv", "test_set system document decision", decisions), "decisions")
         load(database, write_csv(folder / "l.csv", "test_set document label", labels), "labels")
-    return folder / "runs.duckdb"
+    return folder / "replicates.duckdb"
 
 
 @pytest.fixture
@@ -162,20 +163,20 @@ def test_divisions_agree_with_scipy(sizes: tuple[int, int], sides: Sides) -> Non
         return np.abs(found) if sides == "two-sided" else found
 
     oracle = stats.permutation_test((a, b), difference, alternative="greater", n_resamples=np.inf, vectorized=True)
-    found = runs.pair(a.tolist(), b.tolist(), sides=sides)
+    found = replicates.replicate_test(a.tolist(), b.tolist(), sides=sides)
     assert found.p == pytest.approx(oracle.pvalue)
-    assert found.p >= runs.smallest(*sizes, sides) * (1 - 1e-12)
-    shuffled = runs.pair(a.tolist(), b.tolist(), 20_000, sides=sides)
+    assert found.p >= replicates.smallest(*sizes, sides) * (1 - 1e-12)
+    shuffled = replicates.replicate_test(a.tolist(), b.tolist(), Draws(20_000), sides=sides)
     assert shuffled.p == pytest.approx(found.p, abs=0.015)
 
 
 def test_what_is_alike_ties_and_what_cannot_be_counted_is_refused() -> None:
-    assert runs.pair([0.1] * 3, [0.1] * 4).p == 1.0
-    assert runs.interval([0.5, 0.5], [0.25, 0.25]) == (0.25, 0.25)
+    assert replicates.replicate_test([0.1] * 3, [0.1] * 4).p == 1.0
+    assert replicates.replicate_interval([0.5, 0.5], [0.25, 0.25], Draws(2000)) == (0.25, 0.25)
     with pytest.raises(ValueError, match="too many to go through"):
-        runs.pair([0.0] * 20, [1.0] * 20)
-    with pytest.raises(ValueError, match="no run"):
-        runs.pair([], [1.0])
+        replicates.replicate_test([0.0] * 20, [1.0] * 20)
+    with pytest.raises(ValueError, match="no replicate"):
+        replicates.replicate_test([], [1.0])
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from warehouse.significance import confidence
-from warehouse.significance.exact import counting as exact
+from warehouse.significance.draws import Draws
+from warehouse.significance.exact import counting
 from warehouse.significance.paired import Paired
-from warehouse.significance.shuffles import randomization
+from warehouse.significance.shuffles.randomization import randomization_test
 
 ROOM = Path(__file__).resolve().parent.parent / "sample_data"
 COUNTS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
@@ -356,7 +357,7 @@ def paired(measure: str, a: str, b: str) -> Paired:
 
 def significance_level(measure: str, a: str, b: str) -> float:
     """By 9,999 shuffles of whole tuples, two-sided."""
-    return randomization.pair(paired(measure, a, b), 9999).p
+    return randomization_test(paired(measure, a, b), Draws(9999)).p
 
 
 def quoted(row: dict[str, str]) -> tuple[str, str, str]:
@@ -391,7 +392,7 @@ def test_exact_levels_in_the_readme_are_those_of_the_messages() -> None:
     rows = re.findall(r"^\| (F|recall) \| (\S+), (\S+) \| (0\.\d{4}) \|", text, flags=re.MULTILINE)
     assert len(rows) == 7
     for measure, a, b, level in rows:
-        p = exact.pair(paired({"F": "F(beta=1)"}.get(measure, measure), a, b)).p
+        p = counting.exact_test(paired({"F": "F(beta=1)"}.get(measure, measure), a, b)).p
         assert f"{p:.4f}" == level, (measure, a, b)
 
 

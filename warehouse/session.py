@@ -18,17 +18,19 @@ from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
 from warehouse.faults import DataError
-from warehouse.query.engine import DuckDBEngine, Engine, Labour, Told, silent
+from warehouse.query.engine import DuckDBEngine, Engine, Workforce
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.substitution import Item, expanded, substituted
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.render.jupyter import show_results_as_html
 from warehouse.results import Column, Result, Table
+from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database
 from warehouse.store.replacement import replacing
+from warehouse.threads import allowed
 
 
 class Session:
@@ -43,7 +45,7 @@ class Session:
         self,
         database: Database,
         path: Path | None = None,
-        engine: Callable[[Database, Labour], Engine] = DuckDBEngine,
+        engine: Callable[[Database, Workforce], Engine] = DuckDBEngine,
     ) -> None:
         self.path = path
         self._made = engine
@@ -53,26 +55,26 @@ class Session:
         self.confined = False
         self.force = False
         self.lake = ""
-        self._told: Told = silent
+        self._progress: Progress = silent
         self._use(database)
         show_results_as_html()
 
     def _use(self, database: Database) -> None:
         self.database = database
-        self._engine = self._made(database, Labour(self._tell))
+        self._engine = self._made(database, Workforce(Work(allowed(), self._heard)))
         self.catalog = Catalog(database, self._engine.rows)
 
-    def _tell(self, share: float) -> None:
-        self._told(share)
+    def _heard(self, share: float) -> None:
+        self._progress(share)
 
     @contextmanager
-    def watched(self, told: Told) -> Iterator[None]:
-        """Within, `told` hears what share of a long comparison is done, from 0 to 1, in the thread that makes it."""
-        self._told = told
+    def watched(self, progress: Progress) -> Iterator[None]:
+        """Within, `progress` hears what share of a long comparison is done, from 0 to 1, in the thread that does it."""
+        self._progress = progress
         try:
             yield
         finally:
-            self._told = silent
+            self._progress = silent
 
     @classmethod
     def open(cls, path: str | PathLike[str] | None = None) -> Session:

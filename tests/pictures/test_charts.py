@@ -19,6 +19,7 @@ from warehouse.charts import Bins, Brackets, Chart, Points, Spans, Squares
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance import bootstrap
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many
 from warehouse.store.replacement import create
 
@@ -129,7 +130,7 @@ def test_an_interval_of_a_value_is_near_that_of_scipy() -> None:
     source = np.random.default_rng(1)
     denominators = source.integers(1, 20, size=(2, 60))
     numerators = source.binomial(denominators, 0.6)
-    ours = bootstrap.value_intervals(Many(numerators, denominators), resamples=9999)
+    ours = bootstrap.value_intervals(Many(numerators, denominators), draws=Draws(9999))
     for row in range(2):
         theirs = stats.bootstrap(
             (numerators[row], denominators[row]),

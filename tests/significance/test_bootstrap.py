@@ -10,7 +10,9 @@ from scipy import stats
 
 from tests.significance import brute
 from warehouse.significance import bootstrap
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many, Paired
+from warehouse.significance.work import Work
 
 
 def example(systems: int = 2, documents: int = 60) -> Many:
@@ -18,7 +20,7 @@ def example(systems: int = 2, documents: int = 60) -> Many:
 
 
 @pytest.mark.parametrize(("kind", "method"), [("percentile", "percentile"), ("bca", "BCa")])
-def test_intervals_agree_with_scipy(kind: bootstrap.Kind, method: str) -> None:
+def test_intervals_agree_with_scipy(kind: bootstrap.IntervalKind, method: str) -> None:
     """scipy.stats.bootstrap of the same statistic; the ends of 20,000 resamples are known to about 2% of the width."""
     many = example()
 
@@ -31,7 +33,7 @@ def test_intervals_agree_with_scipy(kind: bootstrap.Kind, method: str) -> None:
         (np.arange(many.units),), difference, n_resamples=20_000, method=method, vectorized=True, batch=500,
         rng=np.random.default_rng(2),
     ).confidence_interval  # fmt: skip
-    low, high = bootstrap.interval(many.pair(0, 1), resamples=20_000, kind=kind)
+    low, high = bootstrap.interval(many.pair(0, 1), draws=Draws(20_000), kind=kind)
     width = oracle.high - oracle.low
     assert low == pytest.approx(oracle.low, abs=0.04 * width)
     assert high == pytest.approx(oracle.high, abs=0.04 * width)
@@ -51,11 +53,11 @@ def test_a_pair_alone_has_the_interval_it_has_among_many() -> None:
     measures = [Many(*brute.recall(counts)), Many(*brute.f(counts))]
     pairs = [(0, 1), (2, 0), (3, 1)]
     for kind in ("percentile", "bca"):
-        found = bootstrap.intervals(measures, pairs, [0.5, 2.0], 700, seed=3, stream=(1, 2), kind=kind)
+        found = bootstrap.intervals(measures, pairs, [0.5, 2.0], Draws(700, seed=3, stream=(1, 2)), kind=kind)
         assert found.shape == (2, 3, 2)
         for index, many in enumerate(measures):
             for place, (a, b) in enumerate(pairs):
-                alone = bootstrap.interval(many.pair(a, b), (0.5, 2.0)[index], 700, 3, (1, 2), kind=kind)
+                alone = bootstrap.interval(many.pair(a, b), (0.5, 2.0)[index], Draws(700, 3, (1, 2)), kind=kind)
                 np.testing.assert_allclose(found[index, place], alone, rtol=1e-12)
 
 
@@ -77,8 +79,8 @@ def test_identical_systems_have_no_interval_to_speak_of() -> None:
     paired = Paired([1, 2, 3], [4, 4, 4], [1, 2, 3], [4, 4, 4])
     for kind in ("percentile", "bca"):
         assert bootstrap.interval(paired, kind=kind) == (0.0, 0.0)
-    assert bootstrap.pair(paired, 200).p == 1.0
-    assert bootstrap.pair(paired, 200, sides="one-sided").p == 1.0
+    assert bootstrap.bootstrap_test(paired, Draws(200)).p == 1.0
+    assert bootstrap.bootstrap_test(paired, Draws(200), sides="one-sided").p == 1.0
 
 
 def test_a_resample_without_denominators_counts_as_0() -> None:
@@ -107,19 +109,25 @@ def test_the_test_agrees_with_t_where_that_is_right() -> None:
     fixed = np.round(1e6 * values).astype(int)
     ones = np.ones(400, dtype=int)
     paired = Paired(fixed, ones, 0 * fixed, ones)
-    assert bootstrap.pair(paired, 5000).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, rel=0.25)
-    one = bootstrap.pair(paired, 5000, sides="one-sided")
+    assert bootstrap.bootstrap_test(paired, Draws(5000)).p == pytest.approx(
+        stats.ttest_1samp(values, 0).pvalue, rel=0.25
+    )
+    one = bootstrap.bootstrap_test(paired, Draws(5000), sides="one-sided")
     assert one.p == pytest.approx(stats.ttest_1samp(values, 0, alternative="greater").pvalue, rel=0.35)
     assert (one.method, one.shuffles) == ("approximate", 5000)
 
 
 def test_results_depend_on_seed_and_stream_alone() -> None:
     paired = example().pair(0, 1)
-    assert bootstrap.interval(paired, seed=5, stream=1) == bootstrap.interval(paired, seed=5, stream=1)
-    assert bootstrap.interval(paired, seed=5, stream=1) != bootstrap.interval(paired, seed=5, stream=2)
-    seen: list[int] = []
-    bootstrap.interval(paired, resamples=bootstrap.CHUNK + 1, tick=seen.append)
-    assert seen == [bootstrap.CHUNK, bootstrap.CHUNK + 1]
+    assert bootstrap.interval(paired, draws=Draws(2000, seed=5, stream=1)) == bootstrap.interval(
+        paired, draws=Draws(2000, seed=5, stream=1)
+    )
+    assert bootstrap.interval(paired, draws=Draws(2000, seed=5, stream=1)) != bootstrap.interval(
+        paired, draws=Draws(2000, seed=5, stream=2)
+    )
+    seen: list[float] = []
+    bootstrap.interval(paired, draws=Draws(bootstrap.CHUNK + 1), work=Work(progress=seen.append))
+    assert seen == [bootstrap.CHUNK / (bootstrap.CHUNK + 1), 1.0]
 
 
 def test_what_is_no_interval_is_refused() -> None:
@@ -145,9 +153,9 @@ def test_many_kinds_of_units_are_summed_by_their_normal_distribution(monkeypatch
     measures = [Many(*brute.recall(counts)), Many(*brute.f(counts))]
     pairs = [(0, 1), (0, 2), (1, 2)]
     for kind in ("percentile", "bca"):
-        drawn_as_sums = bootstrap.intervals(measures, pairs, [1.0, 1.0], seed=1, kind=kind)
+        drawn_as_sums = bootstrap.intervals(measures, pairs, [1.0, 1.0], Draws(2000, seed=1), kind=kind)
         monkeypatch.setattr(bootstrap, "FEW_DISTINCT", 10**9)
-        drawn_by_unit = bootstrap.intervals(measures, pairs, [1.0, 1.0], seed=1, kind=kind)
+        drawn_by_unit = bootstrap.intervals(measures, pairs, [1.0, 1.0], Draws(2000, seed=1), kind=kind)
         monkeypatch.undo()
         half = (drawn_by_unit[..., 1] - drawn_by_unit[..., 0])[..., None] / 2
         assert (drawn_as_sums != drawn_by_unit).all()
@@ -162,6 +170,6 @@ def test_sums_that_a_few_units_decide_are_never_taken_for_normal() -> None:
     over[0, 17] = over.sum()
     under = np.full_like(over, over.max())
     many = Many(over, under)
-    values = bootstrap._values([many], 2000, 1992, 0, None)[0, 0]
+    values = bootstrap._values([many], Draws(2000), Work())[0, 0]
     observed = over[0].sum() / under[0].sum()
     assert np.mean(values < 0.75 * observed) == pytest.approx(np.exp(-1), abs=0.04)

@@ -16,13 +16,15 @@ from scipy import stats
 
 from tests.significance import brute
 from warehouse.significance.distinct import Distinct
-from warehouse.significance.exact import counting as exact
-from warehouse.significance.exact import dynamic, enumeration, fourier
+from warehouse.significance.draws import Draws
+from warehouse.significance.exact import counting, dynamic, enumeration, fourier
+from warehouse.significance.exact.cost import affordable_together
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
-from warehouse.significance.shuffles import randomization
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.randomization import randomization_test
 
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 SCORES = Path(__file__).parents[3] / "shared" / "data" / "muc4" / "score_tuples.csv"
@@ -53,7 +55,7 @@ def test_exact_is_the_share_of_all_exchanges(kind: str, sides: Sides) -> None:
         counts = brute.random_counts(source, units, no_denominator=(0.3, 0.7)[trial % 2], kind=kind)
         paired = brute.paired(counts, slack=trial % 3 if kind == brute.EQUAL_DENOMINATORS else 0)
         expected = float(brute.exact(paired, sides))
-        assert exact.pair(paired, sides).p == pytest.approx(expected, rel=1e-13)
+        assert counting.exact_test(paired, sides).p == pytest.approx(expected, rel=1e-13)
         lattice, seen = upper(paired)
         if seen.sign == 0 or not lattice.count.size:
             continue
@@ -72,7 +74,7 @@ def test_f_with_three_betas(beta_square: tuple[int, int], possible_varies: bool)
     for _ in range(10):
         paired = brute.paired(brute.f(brute.muc_counts(source, 2, 8, possible_varies), beta_square))
         for sides in BOTH_SIDES:
-            assert exact.pair(paired, sides).p == pytest.approx(float(brute.exact(paired, sides)), rel=1e-13)
+            assert counting.exact_test(paired, sides).p == pytest.approx(float(brute.exact(paired, sides)), rel=1e-13)
 
 
 def test_yeh_modifiers() -> None:
@@ -80,11 +82,11 @@ def test_yeh_modifiers() -> None:
     recall = Paired(right[0], wanted[0], right[1], wanted[1])
     precision = Paired(right[1], found[1], right[0], found[0])
     f = brute.paired((right, found + wanted))
-    assert exact.pair(recall, "one-sided").p == pytest.approx(9.756e-5, rel=1e-4)
-    assert exact.pair(recall.swapped(), "one-sided").p > 0.999
-    assert exact.pair(recall, "two-sided").p == pytest.approx(1.951e-4, rel=1e-3)
-    assert exact.pair(f, "one-sided").p == pytest.approx(0.014776, abs=5e-7)
-    assert exact.pair(precision, "one-sided").p == pytest.approx(0.019994, abs=5e-7)
+    assert counting.exact_test(recall, "one-sided").p == pytest.approx(9.756e-5, rel=1e-4)
+    assert counting.exact_test(recall.swapped(), "one-sided").p > 0.999
+    assert counting.exact_test(recall, "two-sided").p == pytest.approx(1.951e-4, rel=1e-3)
+    assert counting.exact_test(f, "one-sided").p == pytest.approx(0.014776, abs=5e-7)
+    assert counting.exact_test(precision, "one-sided").p == pytest.approx(0.019994, abs=5e-7)
 
 
 def test_scipy_permutation_test_of_all_exchanges() -> None:
@@ -101,7 +103,7 @@ def test_scipy_permutation_test_of_all_exchanges() -> None:
                 n_resamples=np.inf,
                 alternative=alternative,
             )
-            assert exact.pair(Paired(a, ones, b, ones), sides).p == pytest.approx(oracle.pvalue, rel=1e-12)
+            assert counting.exact_test(Paired(a, ones, b, ones), sides).p == pytest.approx(oracle.pvalue, rel=1e-12)
 
 
 def test_items_right_or_wrong_are_a_binomial_test() -> None:
@@ -109,26 +111,26 @@ def test_items_right_or_wrong_are_a_binomial_test() -> None:
         right = np.repeat([[1, 0], [0, 1]], [wins, losses], axis=1)
         ones = np.ones(wins + losses, dtype=int)
         paired = Paired(right[0], ones, right[1], ones)
-        assert exact.cost(paired).way == "binomial"
+        assert counting.cost(paired).way == "binomial"
         for sides, alternative in (("two-sided", "two-sided"), ("one-sided", "greater")):
             oracle = stats.binomtest(wins, wins + losses, alternative=alternative).pvalue
-            assert exact.pair(paired, sides).p == pytest.approx(oracle, rel=1e-10)
+            assert counting.exact_test(paired, sides).p == pytest.approx(oracle, rel=1e-10)
 
 
 def test_systems_that_do_not_differ_have_p_1() -> None:
     alike = Paired([3, 1], [5, 2], [3, 1], [5, 2])
-    assert exact.cost(alike).way == "identical"
-    assert [exact.pair(alike, sides).p for sides in BOTH_SIDES] == [1.0, 1.0]
+    assert counting.cost(alike).way == "identical"
+    assert [counting.exact_test(alike, sides).p for sides in BOTH_SIDES] == [1.0, 1.0]
     tied = Paired([3, 1], [5, 2], [1, 3], [2, 5])
-    assert exact.pair(tied, "two-sided").p == 1.0
+    assert counting.exact_test(tied, "two-sided").p == 1.0
 
 
 def test_swapping_the_systems_mirrors() -> None:
     source = np.random.default_rng(4)
     for _ in range(30):
         paired = brute.paired(brute.random_counts(source, 12))
-        assert exact.pair(paired).p == pytest.approx(exact.pair(paired.swapped()).p, rel=1e-13)
-        both = exact.pair(paired, "one-sided").p + exact.pair(paired.swapped(), "one-sided").p
+        assert counting.exact_test(paired).p == pytest.approx(counting.exact_test(paired.swapped()).p, rel=1e-13)
+        both = counting.exact_test(paired, "one-sided").p + counting.exact_test(paired.swapped(), "one-sided").p
         assert both >= 1 - 1e-12  # the exchanges just as good as observed are counted on both sides
 
 
@@ -142,7 +144,7 @@ def test_exact_levels_are_valid() -> None:
             swap = np.array(exchange)
             here = [np.where(swap, rows[::-1], rows) for rows in (tops, bottoms)]
             if here[1].any(axis=1).all():
-                levels.append(exact.pair(brute.paired((here[0], here[1])), sides).p)
+                levels.append(counting.exact_test(brute.paired((here[0], here[1])), sides).p)
         for level in sorted(set(levels)):
             assert np.mean(np.array(levels) <= level + 1e-12) <= level + 1e-9
 
@@ -151,10 +153,10 @@ def test_approximate_lies_within_four_standard_errors_of_exact() -> None:
     counts = brute.muc_counts(np.random.default_rng(6), 4, 80, possible_varies=True)
     measures = [Many(*brute.recall(counts)), Many(*brute.precision(counts)), Many(*brute.f(counts))]
     for sides in BOTH_SIDES:
-        nge = randomization.all_pairs(measures, 20_000, sides=sides)
+        nge = all_pairs_test(measures, Draws(20_000), sides=sides)
         for index, many in enumerate(measures):
             for a, b in ((0, 1), (1, 3), (2, 0)):
-                level = exact.pair(many.pair(a, b), sides).p
+                level = counting.exact_test(many.pair(a, b), sides).p
                 estimate = (nge[index, a, b] + 1) / 20_001
                 assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / 20_000) + 1 / 20_000
 
@@ -176,7 +178,7 @@ def test_all_units_in_favour_of_one_system() -> None:
     tops = np.stack((source.integers(5, 30, 300), np.zeros(300, dtype=int)))
     bottoms = np.full((2, 300), 30)
     lattice, seen = upper(brute.paired((tops, bottoms)))
-    assert exact.pair(brute.paired((tops, bottoms))).p == pytest.approx(2.0**-299, rel=1e-12)
+    assert counting.exact_test(brute.paired((tops, bottoms))).p == pytest.approx(2.0**-299, rel=1e-12)
     assert fourier.tail(lattice, seen, False) == pytest.approx(2.0**-300, rel=1e-9)
 
 
@@ -186,33 +188,33 @@ def test_values_in_fixed_point_with_few_units() -> None:
     values = source.integers(0, 2**40, (2, 30))
     ones = np.ones(30, dtype=int)
     paired = Paired(values[0], ones, values[1], ones)
-    assert exact.cost(paired).way == "halves"
-    level = exact.pair(paired).p
-    estimate = randomization.pair(paired, 20_000).p
+    assert counting.cost(paired).way == "halves"
+    level = counting.exact_test(paired).p
+    estimate = randomization_test(paired, Draws(20_000)).p
     assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / 20_000)
     assert (level * 2**30).is_integer()
     small = Paired(values[0, :8], values[1, :8] + 1, values[1, :8], values[0, :8] + 1)
-    assert exact.cost(small).way == "listing"
-    assert Fraction(exact.pair(small).p) == brute.exact(small, "two-sided")
+    assert counting.cost(small).way == "listing"
+    assert Fraction(counting.exact_test(small).p) == brute.exact(small, "two-sided")
 
 
 def test_the_cost_is_known_before() -> None:
     source = np.random.default_rng(10)
-    small = exact.cost(brute.paired(brute.f(brute.muc_counts(source, 2, 100))))
+    small = counting.cost(brute.paired(brute.f(brute.muc_counts(source, 2, 100))))
     assert small.way == "table"
     assert small.affordable
-    large = exact.cost(brute.paired(brute.f(brute.muc_counts(source, 2, 6000))))
+    large = counting.cost(brute.paired(brute.f(brute.muc_counts(source, 2, 6000))))
     assert large.way == "transform"
     assert not large.affordable
     assert large.possible
     values = source.integers(0, 2**50, (2, 100))
     impossible = Paired(values[0], np.ones(100, dtype=int), values[1], np.ones(100, dtype=int))
-    assert not exact.cost(impossible).possible
+    assert not counting.cost(impossible).possible
     with pytest.raises(ValueError, match="the exact test would take about"):
-        exact.pair(impossible)
-    assert exact.affordable_together([small] * 3)
-    assert not exact.affordable_together([small] * 10_000)
-    assert not exact.affordable_together([small, large])
+        counting.exact_test(impossible)
+    assert affordable_together([small] * 3)
+    assert not affordable_together([small] * 10_000)
+    assert not affordable_together([small, large])
 
 
 def test_common_factors_and_combinations_are_divided_out() -> None:
@@ -225,27 +227,17 @@ def test_common_factors_and_combinations_are_divided_out() -> None:
     assert flipped == {(0, 6), (4, 3), (4, 9)} or flipped == {(0, 6), (4, -3), (4, -9)}
 
 
-def test_tick_can_end_the_test() -> None:
-    def stop(done: int) -> None:
-        raise KeyboardInterrupt
-
-    source = np.random.default_rng(11)
-    for documents in (100, 300):
-        with pytest.raises(KeyboardInterrupt):
-            exact.pair(brute.paired(brute.f(brute.muc_counts(source, 2, documents))), tick=stop)
-
-
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_thousand_documents_within_their_memory() -> None:
     """F of 1,000 documents in 300 MB, within four standard errors of the approximate level."""
     paired = brute.paired(brute.f(brute.muc_counts(np.random.default_rng(12), 2, 1000)))
-    assert exact.cost(paired).way == "transform"
+    assert counting.cost(paired).way == "transform"
     tracemalloc.start()
-    level = exact.pair(paired).p
+    level = counting.exact_test(paired).p
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 300e6
-    estimate = randomization.pair(paired, 50_000).p
+    estimate = randomization_test(paired, Draws(50_000)).p
     assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / 50_000) + 1 / 50_000
 
 
@@ -259,4 +251,4 @@ def test_published_levels_of_muc4(a: str, b: str, published: float) -> None:
     with SCORES.open(newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["test_set"] == "TST3"]
     counts = [[[int(row[field]) for field in fields] for row in rows if row["site"] == site] for site in (a, b)]
-    assert exact.pair(brute.paired(brute.f(np.array(counts)))).p == pytest.approx(published, abs=0.01)
+    assert counting.exact_test(brute.paired(brute.f(np.array(counts)))).p == pytest.approx(published, abs=0.01)

@@ -12,8 +12,12 @@ from statsmodels.stats.multitest import multipletests
 
 from tests.significance import brute
 from warehouse.significance import multiple
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many
-from warehouse.significance.shuffles import coins, randomization
+from warehouse.significance.shuffles import coins
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.randomization import null_differences
+from warehouse.significance.work import Work
 
 LEVELS = [0.01, 0.04, 0.03, 0.005, 0.6, 0.03, 1.0, 0.0001]
 
@@ -55,26 +59,26 @@ def test_westfall_young_follows_its_definition() -> None:
         spread = 2 * sqrt(float(((total_d * delta_n - total_n * delta_d) ** 2).sum())) / total_d**2
         values = many.values()
         observed.append(abs(values[a] - values[b]) / spread)
-        null.append(np.abs(randomization.null_differences(paired, shuffles)) / spread)
+        null.append(np.abs(null_differences(paired, Draws(shuffles))) / spread)
     order = np.argsort(-np.array(observed))
     expected, running = np.empty(len(pairs)), 0.0
     for place, pair in enumerate(order):
         largest = np.max([null[other] for other in order[place:]], axis=0)
         running = max(running, (np.count_nonzero(largest >= observed[pair] - 1e-9) + 1) / (shuffles + 1))
         expected[pair] = running
-    np.testing.assert_array_equal(multiple.westfall_young(many, pairs, shuffles), expected)
+    np.testing.assert_array_equal(multiple.westfall_young(many, pairs, Draws(shuffles)), expected)
 
 
 def test_westfall_young_lies_between_single_and_bonferroni_like_levels() -> None:
     many = Many(*brute.f(brute.muc_counts(np.random.default_rng(3), 6, 60)))
     pairs = list(combinations(range(6), 2))
     for sides in ("two-sided", "one-sided"):
-        single = (randomization.all_pairs([many], 4000, sides=sides)[0] + 1) / 4001
+        single = (all_pairs_test([many], Draws(4000), sides=sides)[0] + 1) / 4001
         levels = np.array([single[pair] for pair in pairs])
-        adjusted = multiple.westfall_young(many, pairs, 4000, sides=sides)
+        adjusted = multiple.westfall_young(many, pairs, Draws(4000), sides=sides)
         assert (adjusted >= levels).all()
         assert (adjusted <= np.minimum(1, levels * len(pairs)) + 0.05).all()
-        alone = multiple.westfall_young(many, [(4, 1)], 4000, sides=sides)
+        alone = multiple.westfall_young(many, [(4, 1)], Draws(4000), sides=sides)
         assert alone[0] == single[4, 1]
 
 
@@ -90,12 +94,12 @@ def test_a_family_keeps_its_error_rate() -> None:
     for trial in range(120):
         bottoms = source.integers(1, 9, (17, 30))
         many = Many(source.binomial(bottoms, source.beta(2, 2, 30)), bottoms)
-        nge = randomization.all_pairs([many], 2999, stream=trial)[0]
+        nge = all_pairs_test([many], Draws(2999, stream=trial))[0]
         levels = [(nge[pair] + 1) / 3000 for pair in pairs]
         unadjusted += min(levels) <= 0.05
         wrong["holm"] += bool(multiple.holm(levels).min() <= 0.05)
-        wrong["maxt"] += bool(multiple.westfall_young(many, pairs, 399, stream=trial).min() <= 0.05)
-        wrong["tukey"] += bool((multiple.tukey(many, 399, stream=trial) + 1).min() / 400 <= 0.05)
+        wrong["maxt"] += bool(multiple.westfall_young(many, pairs, Draws(399, stream=trial)).min() <= 0.05)
+        wrong["tukey"] += bool((multiple.tukey(many, Draws(399, stream=trial)) + 1).min() / 400 <= 0.05)
     assert unadjusted / 120 > 0.5
     for errors in wrong.values():
         assert errors / 120 <= 0.05 + 3 * sqrt(0.05 * 0.95 / 120)
@@ -103,19 +107,21 @@ def test_a_family_keeps_its_error_rate() -> None:
 
 def test_systems_that_do_not_differ_have_level_1() -> None:
     many = Many([[3, 1], [3, 1], [0, 2]], [[4, 4], [4, 4], [4, 4]])
-    assert multiple.westfall_young(many, [(0, 1), (0, 2)], 50)[0] == 1.0
-    assert multiple.tukey(many, 50)[0, 1] == 50
-    assert multiple.westfall_young(many, [], 50).shape == (0,)
+    assert multiple.westfall_young(many, [(0, 1), (0, 2)], Draws(50))[0] == 1.0
+    assert multiple.tukey(many, Draws(50))[0, 1] == 50
+    assert multiple.westfall_young(many, [], Draws(50)).shape == (0,)
     with pytest.raises(ValueError, match="no pair of 3 systems"):
-        multiple.westfall_young(many, [(0, 3)], 50)
+        multiple.westfall_young(many, [(0, 3)], Draws(50))
 
 
 def test_tukey_of_two_systems_is_randomization() -> None:
     """Permuting two labels is exchanging the pair, so the levels agree within four standard errors."""
     many = Many(*brute.f(brute.muc_counts(np.random.default_rng(5), 2, 25)))
     for sides in ("two-sided", "one-sided"):
-        level = (randomization.all_pairs([many], 10_000)[0, 0, 1] + 1) / 10_001
-        estimate = (multiple.tukey(many, 10_000, sides=sides).max(initial=0, where=~np.eye(2, dtype=bool)) + 1) / 10_001
+        level = (all_pairs_test([many], Draws(10_000))[0, 0, 1] + 1) / 10_001
+        estimate = (
+            multiple.tukey(many, Draws(10_000), sides=sides).max(initial=0, where=~np.eye(2, dtype=bool)) + 1
+        ) / 10_001
         if sides == "two-sided":
             assert abs(level - estimate) < 4 * sqrt(2 * level * (1 - level) / 10_000)
         else:
@@ -131,7 +137,7 @@ def test_tukey_follows_its_definition() -> None:
         places = np.array(labels).T
         pseudo = np.take_along_axis(tops, places, 0).sum(1) / np.take_along_axis(bottoms, places, 0).sum(1)
         ranges.append(np.ptp(pseudo))
-    nge = multiple.tukey(many, 20_000)
+    nge = multiple.tukey(many, Draws(20_000))
     values = many.values()
     for a, b in combinations(range(3), 2):
         level = np.mean(np.array(ranges) >= abs(values[a] - values[b]) - 1e-12)
@@ -139,13 +145,13 @@ def test_tukey_follows_its_definition() -> None:
         assert nge[a, b] == nge[b, a]
 
 
-def test_longer_runs_begin_with_shorter_ones_and_tick_ends_them() -> None:
+def test_longer_runs_begin_with_shorter_ones_and_progress_is_heard() -> None:
     many = Many(*brute.f(brute.muc_counts(np.random.default_rng(6), 3, 10)))
-    seen: list[int] = []
-    multiple.tukey(many, multiple.LABELS_CHUNK + 3, tick=seen.append)
-    assert seen == [multiple.LABELS_CHUNK, multiple.LABELS_CHUNK + 3]
-    multiple.westfall_young(many, [(0, 1)], coins.CHUNK + 3, tick=seen.append)
-    assert seen[-1] == coins.CHUNK + 3
-    assert (multiple.tukey(many, 400) >= multiple.tukey(many, 399)).all()
+    seen: list[float] = []
+    multiple.tukey(many, Draws(multiple.LABELS_CHUNK + 3), work=Work(progress=seen.append))
+    assert seen == [multiple.LABELS_CHUNK / (multiple.LABELS_CHUNK + 3), 1.0]
+    multiple.westfall_young(many, [(0, 1)], Draws(coins.CHUNK + 3), work=Work(progress=seen.append))
+    assert seen[2:] == [coins.CHUNK / (coins.CHUNK + 3), 1.0]
+    assert (multiple.tukey(many, Draws(400)) >= multiple.tukey(many, Draws(399))).all()
     with pytest.raises(ValueError, match="shuffles is 0"):
-        multiple.tukey(many, 0)
+        multiple.tukey(many, Draws(0))

@@ -13,10 +13,15 @@ import pytest
 
 from tests.significance import brute
 from warehouse.significance import bootstrap, multiple
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many, Paired
 from warehouse.significance.parallel import in_order
-from warehouse.significance.shuffles import coins, randomization
-from warehouse.significance.shuffles import functional as arbitrary
+from warehouse.significance.shuffles import coins
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.functional import functional_test
+from warehouse.significance.shuffles.randomization import randomization_test, shuffle_method
+from warehouse.significance.valuation import ManyCounts, Valuation
+from warehouse.significance.work import Work
 
 SHUFFLES = 2 * coins.CHUNK + 777
 """More than two chunks, the last of which is not whole."""
@@ -30,7 +35,7 @@ def items() -> Paired:
     """Right and wrong answers: one distinct difference, so that the heads among its coins are drawn."""
     a, b = np.random.default_rng(6).integers(0, 2, (2, 9000))
     paired = Paired(a, np.ones_like(a), b, np.ones_like(b))
-    assert randomization.plan(paired, SHUFFLES).method == "grouped"
+    assert shuffle_method(paired, SHUFFLES).method == "grouped"
     return paired
 
 
@@ -38,61 +43,53 @@ PAIRS = list(combinations(range(12), 2))
 """More than are worked on at once."""
 
 
-def no_ratio(threads: int) -> object:
-    """The square of a count over another."""
-    a, b = np.random.default_rng(7).integers(0, 6, (2, 2, 20))
-    return arbitrary.pair(
-        a,
-        b,
-        lambda sums: np.square(sums[0]) / (sums[1] + 1),
-        lambda sums: Fraction(sums[0] ** 2, sums[1] + 1),
-        SHUFFLES,
-        threads=threads,
-    )
+SQUARE = Valuation(lambda sums: np.square(sums[0]) / (sums[1] + 1), lambda sums: Fraction(sums[0] ** 2, sums[1] + 1))
+"""The square of a count over another, which is not a ratio of sums."""
 
 
-WORKS: dict[str, Callable[[int], object]] = {
-    "coins of a pair of many units": lambda threads: randomization.pair(
-        many(2, 9_000).pair(0, 1), 777, threads=threads
-    ),
-    "coins of a pair": lambda threads: randomization.pair(many().pair(0, 1), SHUFFLES, threads=threads),
-    "twelve coins at once": lambda threads: randomization.pair(many().pair(0, 1), 120_000, threads=threads),
-    "heads that are drawn": lambda threads: randomization.pair(items(), SHUFFLES, threads=threads),
-    "all pairs": lambda threads: randomization.all_pairs([many()], SHUFFLES, threads=threads).tolist(),
-    "all pairs, one-sided": lambda threads: randomization.all_pairs(
-        [many()], SHUFFLES, sides="one-sided", threads=threads
+def functions() -> ManyCounts:
+    return ManyCounts(np.random.default_rng(7).integers(0, 6, (2, 2, 20)), SQUARE)
+
+
+WORKS: dict[str, Callable[[Work], object]] = {
+    "coins of a pair of many units": lambda work: randomization_test(many(2, 9_000).pair(0, 1), Draws(777), work=work),
+    "coins of a pair": lambda work: randomization_test(many().pair(0, 1), Draws(SHUFFLES), work=work),
+    "twelve coins at once": lambda work: randomization_test(many().pair(0, 1), Draws(120_000), work=work),
+    "heads that are drawn": lambda work: randomization_test(items(), Draws(SHUFFLES), work=work),
+    "all pairs": lambda work: all_pairs_test([many()], Draws(SHUFFLES), work=work).tolist(),
+    "all pairs, one-sided": lambda work: all_pairs_test([many()], Draws(SHUFFLES), "one-sided", work).tolist(),
+    "a measure that is no ratio": lambda work: functional_test(functions().pair(0, 1), Draws(SHUFFLES), work=work),
+    "permuted labels": lambda work: multiple.tukey(many(), Draws(5000), work=work).tolist(),
+    "permuted labels of a function": lambda work: multiple.tukey(functions(), Draws(5000), work=work).tolist(),
+    "intervals": lambda work: bootstrap.intervals([many()], [(0, 1), (1, 2)], [1.0], work=work).tolist(),
+    "intervals of a function": lambda work: bootstrap.intervals([functions()], [(0, 1)], [1.0], work=work).tolist(),
+    "intervals of many pairs": lambda work: bootstrap.intervals([many(12)], PAIRS, [1.0], work=work).tolist(),
+    "intervals of normal sums": lambda work: bootstrap.intervals(
+        [many(2, 30_000)], [(0, 1)], [1.0], work=work
     ).tolist(),
-    "a measure that is no ratio": no_ratio,
-    "permuted labels": lambda threads: multiple.tukey(many(), 5000, threads=threads).tolist(),
-    "intervals": lambda threads: bootstrap.intervals([many()], [(0, 1), (1, 2)], [1.0], threads=threads).tolist(),
-    "intervals of many pairs": lambda threads: bootstrap.intervals([many(12)], PAIRS, [1.0], threads=threads).tolist(),
-    "intervals of normal sums": lambda threads: bootstrap.intervals(
-        [many(2, 30_000)], [(0, 1)], [1.0], threads=threads
-    ).tolist(),
-    "the test of resamples": lambda threads: bootstrap.pair(many().pair(0, 1), 3000, threads=threads),
+    "the test of resamples": lambda work: bootstrap.bootstrap_test(many().pair(0, 1), Draws(3000), work=work),
 }
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS.keys())
-def test_no_number_depends_on_the_threads(work: Callable[[int], object]) -> None:
-    alone = work(1)
-    assert work(2) == alone
-    assert work(5) == alone
+@pytest.mark.parametrize("run", WORKS.values(), ids=WORKS.keys())
+def test_no_number_depends_on_the_threads(run: Callable[[Work], object]) -> None:
+    alone = run(Work(1))
+    assert run(Work(2)) == alone
+    assert run(Work(5)) == alone
 
 
 def test_intervals_of_many_pairs_are_those_of_each() -> None:
     assert len(PAIRS) > bootstrap.PAIRS_AT_ONCE
-    at_once = bootstrap.intervals([many(12)], PAIRS, [1.0], threads=2)[0]
+    at_once = bootstrap.intervals([many(12)], PAIRS, [1.0], work=Work(threads=2))[0]
     for place in (0, 1, bootstrap.PAIRS_AT_ONCE - 1, bootstrap.PAIRS_AT_ONCE, len(PAIRS) - 1):
         np.testing.assert_array_equal(at_once[place], bootstrap.intervals([many(12)], [PAIRS[place]], [1.0])[0, 0])
 
 
-def test_what_is_done_is_told_in_order_in_the_thread_that_asked() -> None:
-    told: list[tuple[int, int]] = []
-    randomization.pair(
-        many().pair(0, 1), SHUFFLES, tick=lambda done: told.append((done, threading.get_ident())), threads=3
-    )
-    assert told == [(done, threading.get_ident()) for done in (10_000, 20_000, SHUFFLES)]
+def test_progress_is_heard_in_order_in_the_thread_that_asked() -> None:
+    heard: list[tuple[float, int]] = []
+    work = Work(3, lambda share: heard.append((share, threading.get_ident())))
+    randomization_test(many().pair(0, 1), Draws(SHUFFLES), work=work)
+    assert heard == [(done / SHUFFLES, threading.get_ident()) for done in (10_000, 20_000, SHUFFLES)]
 
 
 def test_results_come_in_the_order_of_the_tasks_and_by_several_threads() -> None:

@@ -10,20 +10,23 @@ import pytest
 from scipy import stats
 
 from tests.significance import brute
+from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
-from warehouse.significance.shuffles import all_pairs as product
-from warehouse.significance.shuffles import coins, lookup, randomization
+from warehouse.significance.shuffles import all_pairs, coins, lookup, randomization
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
+from warehouse.significance.work import Work
 
 FIRST_COINS = [[40, 78, 67, 28], [30, 186, 60, 231], [242, 67, 149, 23]]
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 
 
-def coins_of(units: int, shuffles: int, seed: int, stream: coins.Stream) -> list[tuple[bool, ...]]:
+def coins_of(units: int, draws: Draws) -> list[tuple[bool, ...]]:
     """The coins as they are documented: for each shuffle whether each unit changes places."""
     found = []
-    for chunk, used in coins.chunks(shuffles):
-        rows = np.concatenate([block for _, block in coins.blocks(units, seed, stream, chunk, used)])
+    for chunk, used in draws.chunks(coins.CHUNK):
+        rows = np.concatenate([block for _, block in coins.blocks(units, draws, chunk, used)])
         found.append(np.unpackbits(rows, axis=0, bitorder="little")[:units].T.astype(bool))
     return [tuple(row) for row in np.concatenate(found).tolist()]
 
@@ -34,14 +37,14 @@ def test_chinchor_example() -> None:
     better, worse = np.full(100, 8), np.full(100, 2)
     alike = Paired(better, possible, better, possible)
     unlike = Paired(better, possible, worse, possible)
-    assert randomization.pair(alike, 9999).p == 1.0
-    assert randomization.pair(unlike, 9999).p == 1 / (9999 + 1)
+    assert randomization_test(alike, Draws(9999)).p == 1.0
+    assert randomization_test(unlike, Draws(9999)).p == 1 / (9999 + 1)
 
 
 def test_systems_of_equal_totals_differ_never_less_than_observed() -> None:
     """Ties count: with an observed difference of 0 every shuffle is at least as extreme."""
     paired = Paired([5, 1, 3, 0], [7, 5, 9, 1], [3, 3, 0, 3], [5, 9, 1, 7])
-    assert randomization.pair(paired, 500).nge == 500
+    assert randomization_test(paired, Draws(500)).nge == 500
 
 
 @pytest.mark.parametrize("kind", [brute.ANY_COUNTS, brute.EQUAL_DENOMINATORS])
@@ -55,12 +58,12 @@ def test_every_shuffle_is_counted_as_defined(scale: int, kind: str) -> None:
         counts = brute.random_counts(source, units, 3, scale, no_denominator=(0.2, 0.7)[trial % 2], kind=kind)
         slack = trial % 3 if kind == brute.EQUAL_DENOMINATORS else 0
         many = Many(*counts, slack=slack)
-        drawn = coins_of(units, shuffles, 7, (1, trial))
+        drawn = coins_of(units, Draws(shuffles, 7, (1, trial)))
         for sides in BOTH_SIDES:
-            nge = randomization.all_pairs([many], shuffles, 7, (1, trial), sides)[0]
+            nge = all_pairs_test([many], Draws(shuffles, 7, (1, trial)), sides)[0]
             for a, b in [(0, 1), (1, 0), (0, 2), (2, 1)]:
                 expected = brute.extreme(many.pair(a, b), iter(drawn), sides)
-                assert randomization.pair(many.pair(a, b), shuffles, 7, (1, trial), sides).nge == expected
+                assert randomization_test(many.pair(a, b), Draws(shuffles, 7, (1, trial)), sides).nge == expected
                 assert nge[a, b] == expected
 
 
@@ -68,29 +71,29 @@ def test_a_pair_meets_the_same_shuffles_alone_and_among_all() -> None:
     counts = brute.muc_counts(np.random.default_rng(3), 5, 60, possible_varies=True)
     measures = [Many(*brute.recall(counts)), Many(*brute.precision(counts)), Many(*brute.f(counts, (1, 4)))]
     for sides in BOTH_SIDES:
-        nge = randomization.all_pairs(measures, 9999, 11, 5, sides)
+        nge = all_pairs_test(measures, Draws(9999, 11, 5), sides)
         assert nge.shape == (3, 5, 5)
         for index, many in enumerate(measures):
             assert (nge[index].diagonal() == 9999).all()
             for a, b in combinations(range(5), 2):
-                assert nge[index, a, b] == randomization.pair(many.pair(a, b), 9999, 11, 5, sides).nge
-                assert nge[index, b, a] == randomization.pair(many.pair(b, a), 9999, 11, 5, sides).nge
+                assert nge[index, a, b] == randomization_test(many.pair(a, b), Draws(9999, 11, 5), sides).nge
+                assert nge[index, b, a] == randomization_test(many.pair(b, a), Draws(9999, 11, 5), sides).nge
 
 
 def test_counts_too_large_for_a_product_are_counted_the_same() -> None:
     """Above 2^53 the pairs are counted one by one, above 2^24 in double precision; scaling changes no nge."""
     counts = brute.muc_counts(np.random.default_rng(4), 4, 40)
     tops, bottoms = brute.f(counts)
-    plain = randomization.all_pairs([Many(tops, bottoms)], 1000)
+    plain = all_pairs_test([Many(tops, bottoms)], Draws(1000))
     for scale, dtype in ((10**6, np.float64), (10**14, None)):
         # One unit more with an odd difference in the last place, so that the common factor cannot be divided out.
         odd = np.arange(4)[:, None]
         large = Many(np.hstack((tops * scale, odd)), np.hstack((bottoms, np.zeros_like(odd))))
-        assert product.Shuffler([large]).dtype == dtype
-        found = randomization.all_pairs([large], 1000)
+        assert all_pairs.Shuffler([large.columns]).dtype == dtype
+        found = all_pairs_test([large], Draws(1000))
         assert found.shape == plain.shape
         for a, b in combinations(range(4), 2):
-            assert found[0, a, b] == randomization.pair(large.pair(a, b), 1000).nge
+            assert found[0, a, b] == randomization_test(large.pair(a, b), Draws(1000)).nge
 
 
 @pytest.mark.parametrize("scale", [1, 7, 10**5, 10**9, 10**12])
@@ -109,9 +112,9 @@ def test_all_pairs_at_once_count_what_each_pair_counts(scale: int) -> None:
             continue
         many = Many(tops, bottoms)
         for sides in BOTH_SIDES:
-            nge = randomization.all_pairs([many], 300, 5, 3, sides)[0]
+            nge = all_pairs_test([many], Draws(300, 5, 3), sides)[0]
             for a, b in permutations(range(systems), 2):
-                assert nge[a, b] == randomization.pair(many.pair(a, b), 300, 5, 3, sides).nge
+                assert nge[a, b] == randomization_test(many.pair(a, b), Draws(300, 5, 3), sides).nge
 
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)
@@ -119,55 +122,55 @@ def test_memory_and_length_do_not_change_the_shuffles(monkeypatch: pytest.Monkey
     counts = brute.f(brute.muc_counts(np.random.default_rng(5), 3, 70))
     many = Many(*counts)
     shuffles = coins.CHUNK + 1000
-    before = randomization.pair(many.pair(0, 1), shuffles, sides=sides).nge
-    of_all = randomization.all_pairs([many], shuffles, sides=sides)
+    before = randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge
+    of_all = all_pairs_test([many], Draws(shuffles), sides=sides)
     monkeypatch.setattr(coins, "ROWS", 3)
-    assert randomization.pair(many.pair(0, 1), shuffles, sides=sides).nge == before
-    monkeypatch.setattr(product, "SLICE", 1)
-    monkeypatch.setattr(product, "SPREAD", 4096)
-    np.testing.assert_array_equal(randomization.all_pairs([many], shuffles, sides=sides), of_all)
+    assert randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge == before
+    monkeypatch.setattr(all_pairs, "SLICE", 1)
+    monkeypatch.setattr(all_pairs, "SPREAD", 4096)
+    np.testing.assert_array_equal(all_pairs_test([many], Draws(shuffles), sides=sides), of_all)
     monkeypatch.setattr(lookup, "TABLES", 0)
-    assert randomization.pair(many.pair(0, 1), shuffles, sides=sides).nge == before
+    assert randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge == before
     monkeypatch.setattr(lookup, "TABLES", 1 << 26)
     monkeypatch.setattr(lookup, "LONG_RUN", 1)
     assert lookup.bits(70, shuffles) == 12
-    assert randomization.pair(many.pair(0, 1), shuffles, sides=sides).nge == before
+    assert randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge == before
 
 
 def test_a_longer_run_begins_with_the_shorter_one() -> None:
     paired = brute.paired(brute.f(brute.muc_counts(np.random.default_rng(6), 2, 30)))
-    long = randomization.null_differences(paired, coins.CHUNK + 500)
-    np.testing.assert_array_equal(long[:300], randomization.null_differences(paired, 300))
-    np.testing.assert_array_equal(long[: coins.CHUNK + 1], randomization.null_differences(paired, coins.CHUNK + 1))
+    long = null_differences(paired, Draws(coins.CHUNK + 500))
+    np.testing.assert_array_equal(long[:300], null_differences(paired, Draws(300)))
+    np.testing.assert_array_equal(long[: coins.CHUNK + 1], null_differences(paired, Draws(coins.CHUNK + 1)))
 
 
 def test_null_differences_are_those_counted() -> None:
     paired = brute.paired(brute.random_counts(np.random.default_rng(8), 10, no_denominator=0.6))
-    expected = [float(value) for value in brute.differences(paired, iter(coins_of(10, 200, 1992, 0)))]
-    np.testing.assert_allclose(randomization.null_differences(paired, 200), expected, rtol=0, atol=1e-12)
+    expected = [float(value) for value in brute.differences(paired, iter(coins_of(10, Draws(200))))]
+    np.testing.assert_allclose(null_differences(paired, Draws(200)), expected, rtol=0, atol=1e-12)
 
 
 def test_swapping_the_systems_mirrors() -> None:
     counts = brute.f(brute.muc_counts(np.random.default_rng(9), 2, 50))
     paired = brute.paired(counts)
-    assert randomization.pair(paired, 5000) == randomization.pair(paired.swapped(), 5000)
-    null = randomization.null_differences(paired, 5000)
-    np.testing.assert_array_equal(randomization.null_differences(paired.swapped(), 5000), -null)
+    assert randomization_test(paired, Draws(5000)) == randomization_test(paired.swapped(), Draws(5000))
+    null = null_differences(paired, Draws(5000))
+    np.testing.assert_array_equal(null_differences(paired.swapped(), Draws(5000)), -null)
 
 
 def test_seed_and_stream_decide_and_nothing_else() -> None:
     paired = brute.paired(brute.f(brute.muc_counts(np.random.default_rng(10), 2, 50)))
-    first = randomization.null_differences(paired, 100, seed=1, stream=(2, 3))
-    np.testing.assert_array_equal(first, randomization.null_differences(paired, 100, seed=1, stream=(2, 3)))
-    assert (first != randomization.null_differences(paired, 100, seed=2, stream=(2, 3))).any()
-    assert (first != randomization.null_differences(paired, 100, seed=1, stream=(2, 4))).any()
+    first = null_differences(paired, Draws(100, seed=1, stream=(2, 3)))
+    np.testing.assert_array_equal(first, null_differences(paired, Draws(100, seed=1, stream=(2, 3))))
+    assert (first != null_differences(paired, Draws(100, seed=2, stream=(2, 3)))).any()
+    assert (first != null_differences(paired, Draws(100, seed=1, stream=(2, 4)))).any()
     with pytest.raises(ValueError, match="negative"):
-        randomization.pair(paired, 10, seed=-1)
+        randomization_test(paired, Draws(10, seed=-1))
 
 
 def test_the_coins_are_the_same_on_every_machine() -> None:
     """A change of these bytes changes the results of every seed."""
-    (_, block), *_ = coins.blocks(20, 1992, (7,), 0, 4)
+    (_, block), *_ = coins.blocks(20, Draws(4, 1992, (7,)), 0, 4)
     assert block.tolist() == FIRST_COINS
 
 
@@ -177,10 +180,10 @@ def test_grouped_draws_follow_the_same_law_as_coins() -> None:
     source = np.random.default_rng(11)
     a, b = source.random(200_000) < 0.600, source.random(200_000) < 0.602
     paired = Paired(a, np.ones(a.shape, dtype=int), b, np.ones(b.shape, dtype=int))
-    assert randomization.plan(paired, 9999).method == "grouped"
+    assert shuffle_method(paired, 9999).method == "grouped"
     wins, losses = int((a & ~b).sum()), int((b & ~a).sum())
     exact = stats.binomtest(max(wins, losses), wins + losses).pvalue
-    estimate = randomization.pair(paired, 9999).p
+    estimate = randomization_test(paired, Draws(9999)).p
     assert abs(estimate - exact) < 4 * sqrt(exact * (1 - exact) / 9999)
 
 
@@ -190,50 +193,50 @@ def test_grouped_draws_of_ratios_agree_with_coins() -> None:
     found = right | (source.random((2, 4000)) < 0.4)
     paired = Paired(right[0], found[0], right[1], found[1])
     few = Paired(right[0, :400], found[0, :400], right[1, :400], found[1, :400])
-    assert randomization.plan(few, 9999).method == "lookup"
-    assert randomization.plan(paired, 9999).method == "grouped"
-    by_coins = randomization.all_pairs([Many(right, found)], 9999)[0, 0, 1] / 9999
-    by_groups = randomization.pair(paired, 9999).p
+    assert shuffle_method(few, 9999).method == "lookup"
+    assert shuffle_method(paired, 9999).method == "grouped"
+    by_coins = all_pairs_test([Many(right, found)], Draws(9999))[0, 0, 1] / 9999
+    by_groups = randomization_test(paired, Draws(9999)).p
     assert abs(by_coins - by_groups) < 4 * sqrt(2 * 0.25 / 9999)
 
 
 def test_the_plan_is_bounded_in_memory() -> None:
     source = np.random.default_rng(13)
     counts = source.integers(0, 10**6, (4, 30_000))
-    plan = randomization.plan(Paired(*counts), 2**20)
+    plan = shuffle_method(Paired(*counts), 2**20)
     assert plan.method == "lookup"
     assert plan.bytes < 200e6
     same = Paired(counts[0], counts[1], counts[0], counts[1])
-    assert randomization.plan(same, 10).method == "identical"
-    assert randomization.pair(same, 10).p == 1.0
+    assert shuffle_method(same, 10).method == "identical"
+    assert randomization_test(same, Draws(10)).p == 1.0
 
 
-def test_tick_reports_progress_and_can_end_the_test() -> None:
+def test_progress_is_heard_and_can_end_the_test() -> None:
     paired = brute.paired(brute.f(brute.muc_counts(np.random.default_rng(14), 2, 30)))
-    seen: list[int] = []
-    randomization.pair(paired, 2 * coins.CHUNK + 5, tick=seen.append)
-    assert seen == [coins.CHUNK, 2 * coins.CHUNK, 2 * coins.CHUNK + 5]
+    seen: list[float] = []
+    randomization_test(paired, Draws(2 * coins.CHUNK + 5), work=Work(progress=seen.append))
+    assert seen == [share / (2 * coins.CHUNK + 5) for share in (coins.CHUNK, 2 * coins.CHUNK, 2 * coins.CHUNK + 5)]
 
-    def stop(done: int) -> None:
+    def stop(share: float) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        randomization.pair(paired, 10**9, tick=stop)
+        randomization_test(paired, Draws(10**9), work=Work(progress=stop))
     many = Many(*brute.f(brute.muc_counts(np.random.default_rng(14), 3, 30)))
     with pytest.raises(KeyboardInterrupt):
-        randomization.all_pairs([many], 10**9, tick=stop)
+        all_pairs_test([many], Draws(10**9), work=Work(progress=stop))
 
 
 def test_what_cannot_be_shuffled_is_refused() -> None:
     paired = Paired([1], [1], [0], [1])
     with pytest.raises(ValueError, match="shuffles is 0"):
-        randomization.pair(paired, 0)
+        randomization_test(paired, Draws(0))
     with pytest.raises(ValueError, match="sides is 'left'"):
-        randomization.pair(paired, 10, sides="left")
+        randomization_test(paired, Draws(10), sides="left")
     with pytest.raises(ValueError, match="no measure"):
-        randomization.all_pairs([], 10)
+        all_pairs_test([], Draws(10))
     with pytest.raises(ValueError, match="different systems or units"):
-        randomization.all_pairs([Many([[1], [1]], [[1], [1]]), Many([[1, 1], [1, 1]], [[1, 1], [1, 1]])], 10)
+        all_pairs_test([Many([[1], [1]], [[1], [1]]), Many([[1, 1], [1, 1]], [[1, 1], [1, 1]])], Draws(10))
 
 
 def test_scipy_counts_the_same_share() -> None:
@@ -250,7 +253,7 @@ def test_scipy_counts_the_same_share() -> None:
             n_resamples=np.inf,
             alternative=alternative,
         ).pvalue
-        estimate = randomization.pair(Paired(values[0], ones, values[1], ones), 20_000, sides=sides).p
+        estimate = randomization_test(Paired(values[0], ones, values[1], ones), Draws(20_000), sides=sides).p
         assert abs(estimate - exact) < 4 * sqrt(exact * (1 - exact) / 20_000)
 
 
@@ -262,7 +265,7 @@ def test_p_is_super_uniform_under_the_null() -> None:
     for trial in range(1000):
         bottoms = source.integers(0, 8, (2, 15)) + 1
         tops = source.binomial(bottoms, 0.5)
-        levels.append(randomization.pair(Paired(tops[0], bottoms[0], tops[1], bottoms[1]), 199, stream=trial).p)
+        levels.append(randomization_test(Paired(tops[0], bottoms[0], tops[1], bottoms[1]), Draws(199, stream=trial)).p)
     for level in (0.01, 0.05, 0.1, 0.25, 0.5):
         assert np.mean(np.array(levels) <= level) <= level + 3 * sqrt(level * (1 - level) / 1000)
 
@@ -274,7 +277,7 @@ def test_p_falls_as_the_difference_grows() -> None:
     seen = []
     for losses in range(6):
         signed = np.where(np.arange(10) < losses, -values, values)
-        seen.append((abs(int(signed.sum())), randomization.pair(Paired(signed, ones, 0 * ones, ones), 5000).p))
+        seen.append((abs(int(signed.sum())), randomization_test(Paired(signed, ones, 0 * ones, ones), Draws(5000)).p))
     for (larger, p), (smaller, q) in combinations(sorted(seen, reverse=True), 2):
         assert larger >= smaller
         assert p <= q
@@ -285,7 +288,9 @@ def test_any_number_of_units_can_be_shuffled_very_often(units: int) -> None:
     """Twelve coins are read at once from 100,000 shuffles on, and the last ones are not always twelve."""
     a, b = np.random.default_rng(units).integers(0, 5, (2, units))
     under = np.full(units, 5)
-    long, short = (randomization.pair(Paired(a, under, b, under), shuffles).nge for shuffles in (100_000, 99_999))
+    long, short = (
+        randomization_test(Paired(a, under, b, under), Draws(shuffles)).nge for shuffles in (100_000, 99_999)
+    )
     assert long is not None
     assert short is not None
     assert long - short in (0, 1)
@@ -301,16 +306,16 @@ def test_many_units_that_differ_alike_are_drawn_together(monkeypatch: pytest.Mon
     under = source.integers(5, 25, (2, 30_000))
     over = source.binomial(under, [[0.5], [0.502]])
     pair = Paired(over[0], under[0], over[1], under[1])
-    chosen = randomization.plan(pair, 9999)
+    chosen = shuffle_method(pair, 9999)
     assert chosen.method == "grouped"
     assert "distinct differences" in chosen.reason
-    together = randomization.pair(pair, 9999)
-    long = randomization.null_differences(pair, 2 * coins.CHUNK)
-    assert (long[:9999] == randomization.null_differences(pair, 9999)).all()
+    together = randomization_test(pair, Draws(9999))
+    long = null_differences(pair, Draws(2 * coins.CHUNK))
+    assert (long[:9999] == null_differences(pair, Draws(9999))).all()
     assert abs(np.corrcoef(long[: coins.CHUNK], long[coins.CHUNK :])[0, 1]) < 0.05
-    assert randomization.pair(pair, 2 * coins.CHUNK + 1, threads=3).nge == NGE_TOGETHER
+    assert randomization_test(pair, Draws(2 * coins.CHUNK + 1), work=Work(threads=3)).nge == NGE_TOGETHER
     monkeypatch.setattr(randomization, "GROUPED_UNITS", 10**9)
-    assert randomization.plan(pair, 9999).method == "lookup"
-    looked_up = randomization.pair(pair, 9999)
+    assert shuffle_method(pair, 9999).method == "lookup"
+    looked_up = randomization_test(pair, Draws(9999))
     assert together.p == pytest.approx(looked_up.p, abs=0.02)
     assert 0.001 < looked_up.p < 0.999

@@ -15,8 +15,9 @@ import cli
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.lake.folder import MANIFEST, export_lake, open_names, read_manifest
+from warehouse.lake.spark import SparkEngine
 from warehouse.loading.ingest import load
-from warehouse.query.engine import DuckDBEngine, Labour
+from warehouse.query.engine import DuckDBEngine, Workforce
 from warehouse.session import Session
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database, open_to_export
@@ -235,8 +236,8 @@ def test_blocks_of_pairs_give_what_all_pairs_give(warehouses: dict[str, Path], s
     found = []
     for blocks in (1, 2, 5):
 
-        def engine(database: Database, labour: Labour, blocks: int = blocks) -> DuckDBEngine:
-            return DuckDBEngine(database, replace(labour, blocks=blocks))
+        def engine(database: Database, workforce: Workforce, blocks: int = blocks) -> DuckDBEngine:
+            return DuckDBEngine(database, replace(workforce, blocks=blocks))
 
         with Session(open_database(warehouses["sample"]), warehouses["sample"], engine) as session:
             found.append(answer(session, statement))
@@ -261,6 +262,7 @@ def test_both_engines_give_the_same(spark: dict[str, tuple[Session, Session]], d
 def test_partitions_change_no_number(spark: dict[str, tuple[Session, Session]], blocks: int) -> None:
     session = spark["sample"][0]
     engine = session._engine
+    assert isinstance(engine, SparkEngine)
     session._engine = replace(engine, blocks=blocks)
     try:
         assert answer(session, PARTED[-1]) == answer(spark["sample"][1], PARTED[-1])

@@ -76,7 +76,7 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
     """What comes next, None behind the last; a sign of life meanwhile. Ctrl-C stops it."""
     from warehouse.interrupting import interruptibly
-    from warehouse.query.engine import silent
+    from warehouse.significance.work import silent
 
     with patience(args) as waiting, session.watched(waiting.progress if waiting else silent):
         tick = waiting.tick if waiting else silent

@@ -20,7 +20,7 @@ def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all into a folder."""
     from warehouse.interrupting import interruptibly
     from warehouse.loading.exporting import export_all, export_form
-    from warehouse.query.engine import silent
+    from warehouse.significance.work import silent
     from warehouse.tasks.records import FORMS
 
     target = Path(args.target)
@@ -47,7 +47,7 @@ def export_as_lake(args: argparse.Namespace) -> int:
     """Writes a warehouse as a folder of Parquet files."""
     from warehouse.interrupting import interruptibly
     from warehouse.lake.folder import FACTS, Manifest, export_lake
-    from warehouse.query.engine import silent
+    from warehouse.significance.work import silent
 
     folder = Path(args.folder)
 

@@ -15,7 +15,7 @@ from math import lcm
 import numpy as np
 
 from warehouse.significance import matched
-from warehouse.significance.exact import counting as exact
+from warehouse.significance.exact import counting
 from warehouse.significance.paired import Paired
 
 Number = Decimal | float
@@ -99,4 +99,4 @@ def _sign_flips(differences: Sequence[Fraction]) -> float | None:
     scaled = np.array([round(scale * difference) for difference in differences], dtype=np.int64)
     ones = np.ones_like(scaled)
     paired = Paired(scaled, ones, np.zeros_like(scaled), ones, slack)
-    return exact.pair(paired).p if exact.cost(paired).affordable else None
+    return counting.exact_test(paired).p if counting.cost(paired).affordable else None

@@ -23,7 +23,8 @@ from typing import Any
 from grammar.errors import QueryError
 from warehouse.faults import WarehouseError
 from warehouse.lake.folder import MANIFEST, OUTLINED, no_lake, open_names, parsed, read_manifest
-from warehouse.query.engine import Done, Labour, Piece, Told
+from warehouse.query.engine import Done, Piece, Workforce
+from warehouse.significance.work import Work
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
@@ -78,14 +79,14 @@ class SparkEngine:
     """
 
     database: Database
-    told: Told
+    work: Work
     blocks: int
     spark: Any
 
     @property
-    def labour(self) -> Labour:
+    def workforce(self) -> Workforce:
         """Blocks of pairs go to the workers, everything else is done here."""
-        return Labour(self.told, blocks=self.blocks, each=self.each)
+        return Workforce(self.work, self.blocks, self.each)
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -170,9 +171,9 @@ class Lake:
     spark: Any
     blocks: int
 
-    def engine(self, database: Database, labour: Labour) -> SparkEngine:
+    def engine(self, database: Database, workforce: Workforce) -> SparkEngine:
         """The engine that asks it."""
-        return SparkEngine(database, labour.told, self.blocks, self.spark)
+        return SparkEngine(database, workforce.work, self.blocks, self.spark)
 
 
 def open_lake(folder: str, master: str | None = None) -> Lake:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from warehouse.significance.work import ALONE, Work
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
-from warehouse.threads import allowed
 
 Piece = TypeVar("Piece")
 Done = TypeVar("Done")
-
-Told = Callable[[float], None]
-"""Is told what share of a long computation is done, from 0 to 1; whatever it raises ends the computation."""
-
-
-def silent(share: float) -> None:
-    """Nobody is told."""
 
 
 def in_turn(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done]:
@@ -27,22 +20,21 @@ def in_turn(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done
 
 
 @dataclass(frozen=True, slots=True)
-class Labour:
-    """How computations on facts are done, which changes nothing in their outcome: by so many threads, telling how far
-    they are; tests of many pairs in so many `blocks`, which `each` shares out.
+class Workforce:
+    """Who does the computations on facts, which changes nothing in their outcome: the threads of `work`, and for tests
+    of many pairs so many `blocks`, which `each` shares out.
     """
 
-    told: Told = silent
-    threads: int = field(default_factory=allowed)
+    work: Work = ALONE
     blocks: int = 1
     each: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]] = in_turn
 
 
 class Engine(Protocol):
-    """Answers queries, and says how computations on what they bring are done."""
+    """Answers queries, and says who does the computations on what they bring."""
 
     @property
-    def labour(self) -> Labour: ...
+    def workforce(self) -> Workforce: ...
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -62,7 +54,7 @@ class DuckDBEngine:
     """Runs queries on the database of a warehouse."""
 
     database: Database
-    labour: Labour = field(default_factory=Labour)
+    workforce: Workforce = Workforce()
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""

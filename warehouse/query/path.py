@@ -16,7 +16,7 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.value import value
 from warehouse.faults import DataError
-from warehouse.query.engine import Engine, Labour
+from warehouse.query.engine import Engine, Workforce
 from warehouse.results import Result
 from warehouse.store.sql import Sql
 
@@ -76,7 +76,7 @@ class Picture:
     """How the answer to a question is drawn: which facts that needs beside those of the answer, and the drawing."""
 
     compile: Callable[[Any], Queries]
-    draw: Callable[[Any, Result, Facts, Labour], Any]
+    draw: Callable[[Any, Result, Facts, Workforce], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Statement:
     usage: Usage
     resolve: Callable[[Any, Any], Any]
     compile: Callable[[Any], Queries]
-    answer: Callable[[Any, Facts, Labour], Result]
+    answer: Callable[[Any, Facts, Workforce], Result]
     explain: Callable[[Any, Facts], Iterable[Line]] | None = None
     weighs: bool = False
     picture: Picture | None = None
@@ -106,4 +106,4 @@ class Statement:
 def execute(statement: Statement, plan: Any, engine: Engine) -> Result:
     """The answer to a plan of a statement. Raises QueryError for what only the data could show."""
     facts = fetch(statement.compile(plan), engine)
-    return statement.answer(plan, facts, engine.labour)
+    return statement.answer(plan, facts, engine.workforce)

@@ -160,8 +160,8 @@ def _test(word: str, catalog: Catalog) -> Iterator[str]:
 
 def _adjustment(word: str, catalog: Catalog) -> Iterator[str]:
     for each in ADJUSTMENTS:
-        if each.name == word:
-            yield f"adjust {each.name}: {each.meaning}" + (f" ({each.source})" if each.source else "")
+        if word in each.names:
+            yield f"adjust {' or '.join(each.names)}: {each.meaning}" + (f" ({each.source})" if each.source else "")
 
 
 def _reader(word: str, catalog: Catalog) -> Iterator[str]:

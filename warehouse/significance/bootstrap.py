@@ -2,10 +2,10 @@
 
 A resample draws as many units as there are, with replacement, and takes both systems' counts of each (Efron &
 Tibshirani 1993). Up to MOST_UNITS units the resamples depend on seed, stream and number of units alone, so they are the
-same for all measures and pairs; above, units with the same counts of all systems are drawn together or, where there are
-many kinds of them, the sums over a resample are drawn from the normal distribution that they have. A system whose
-denominators sum to 0 in a resample counts there as 0. Resamples come in chunks, each with a generator of its own, and
-memory is bounded by a chunk.
+same for all measures and pairs; above, for ratios of sums, units with the same counts of all systems are drawn together
+or, where there are many kinds of them, the sums over a resample are drawn from the normal distribution that they have.
+A system whose value is undefined in a resample counts there as 0. Resamples come in chunks, each with a generator of
+its own, and memory is bounded by a chunk.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.significance.distinct import distinct_columns
-from warehouse.significance.outcome import Outcome, Sides, approximate, check_shuffles, check_sides
+from warehouse.significance.draws import RESAMPLES, Draws
+from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Floats, Integers, Many, Paired
 from warehouse.significance.parallel import in_order
-from warehouse.significance.shuffles import coins
-from warehouse.significance.shuffles.coins import Stream
-from warehouse.significance.shuffles.randomization import Tick
+from warehouse.significance.valuation import ManySystems, PairedCounts
+from warehouse.significance.work import ALONE, Work
 
-Kind = Literal["percentile", "bca"]
+IntervalKind = Literal["percentile", "bca"]
+
+FOR_INTERVALS = Draws(2000)
+"""The resamples of an interval where nothing is said."""
 
 MOST_UNITS = 20_000
 """Up to here units are drawn one by one."""
@@ -48,93 +51,75 @@ TIE = 1e-12
 
 
 def interval(
-    paired: Paired,
+    paired: Paired | PairedCounts,
     factor: float = 1.0,
-    resamples: int = 2000,
-    seed: int = 1992,
-    stream: Stream = 0,
+    draws: Draws = FOR_INTERVALS,
     level: float = 0.95,
-    kind: Kind = "percentile",
-    tick: Tick | None = None,
+    kind: IntervalKind = "percentile",
+    work: Work = ALONE,
 ) -> tuple[float, float]:
-    """The bootstrap interval of factor · (ΣN_A/ΣD_A − ΣN_B/ΣD_B) that covers `level`.
+    """The bootstrap interval of factor · (value of A − value of B) that covers `level`.
 
     `kind` is percentile or bca, bias-corrected and accelerated (Efron & Tibshirani 1993, chapters 13 and 14). Raises
-    ValueError for a level that is not between 0 and 1 and for fewer than one resample.
+    ValueError for a level that is not between 0 and 1.
     """
-    low, high = intervals([_many(paired)], [(0, 1)], [factor], resamples, seed, stream, level, kind, tick)[0, 0]
+    low, high = intervals([paired.many], [(0, 1)], [factor], draws, level, kind, work)[0, 0]
     return float(low), float(high)
 
 
 def intervals(
-    measures: Sequence[Many],
+    measures: Sequence[ManySystems],
     pairs: Sequence[tuple[int, int]],
     factors: Sequence[float],
-    resamples: int = 2000,
-    seed: int = 1992,
-    stream: Stream = 0,
+    draws: Draws = FOR_INTERVALS,
     level: float = 0.95,
-    kind: Kind = "percentile",
-    tick: Tick | None = None,
-    threads: int = 1,
+    kind: IntervalKind = "percentile",
+    work: Work = ALONE,
 ) -> Floats:
     """The intervals of several measures, each with its factor, and pairs of systems over the same resamples.
 
     Returns an array of shape (measures, pairs, 2). Raises ValueError also where the measures have different units.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"the level of an interval is {level} and must be between 0 and 1")
+    _check_level(level)
     if kind not in ("percentile", "bca"):
         raise ValueError(f"an interval is percentile or bca, and not {kind!r}")
     if len(factors) != len(measures):
         raise ValueError(f"there are {len(measures)} measures and {len(factors)} factors")
-    found = np.empty((len(measures), len(pairs), 2))
+    limits = np.empty((len(measures), len(pairs), 2))
     if not pairs:
-        return found
+        return limits
     first, second = np.array(pairs, dtype=np.intp).T
-    values = _values(measures, resamples, seed, stream, tick, threads)
+    values = _values(measures, draws, work)
     tails = ((1 - level) / 2, (1 + level) / 2)
     parts = [slice(start, start + PAIRS_AT_ONCE) for start in range(0, len(pairs), PAIRS_AT_ONCE)]
     for index, many in enumerate(measures):
         if kind == "percentile":
-            limits = partial(_percentiles, values[index], first, second, tails)
-            for some, of_some in zip(parts, in_order(limits, parts, threads), strict=True):
-                found[index, some] = np.sort(factors[index] * of_some)
+            percentiles = partial(_percentiles, values[index], first, second, tails)
+            for part, of_part in zip(parts, in_order(percentiles, parts, work.threads), strict=True):
+                limits[index, part] = np.sort(factors[index] * of_part)
             continue
+        observed, left_out = many.values(), _without_each(many)
         for place, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             differences = values[index, a] - values[index, b]
-            shares = _corrected(differences, many.pair(a, b), level)
-            found[index, place] = np.sort(factors[index] * _quantiles(differences, shares))
-    return found
+            shares = _corrected(differences, observed[a] - observed[b], left_out[a] - left_out[b], level)
+            limits[index, place] = np.sort(factors[index] * _quantiles(differences, shares))
+    return limits
 
 
 def value_intervals(
-    many: Many,
-    factor: float = 1.0,
-    resamples: int = 2000,
-    seed: int = 1992,
-    stream: Stream = 0,
-    level: float = 0.95,
+    many: ManySystems, factor: float = 1.0, draws: Draws = FOR_INTERVALS, level: float = 0.95
 ) -> Floats:
-    """The percentile interval of each system's own factor · ΣN / ΣD, of shape (systems, 2), for a picture.
+    """The percentile interval of each system's own factor · value, of shape (systems, 2), for a picture.
 
     Two systems whose intervals overlap may still differ: their difference has an interval of its own. Raises ValueError
-    for a level that is not between 0 and 1 and for fewer than one resample.
+    for a level that is not between 0 and 1.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"the level of an interval is {level} and must be between 0 and 1")
-    values = factor * _values([many], resamples, seed, stream, None)[0]
-    return _quantiles(values, ((1 - level) / 2, (1 + level) / 2))
+    _check_level(level)
+    return _quantiles(factor * _values([many], draws, ALONE)[0], ((1 - level) / 2, (1 + level) / 2))
 
 
-def pair(
-    paired: Paired,
-    resamples: int = 9999,
-    seed: int = 1992,
-    stream: Stream = 0,
-    sides: Sides = "two-sided",
-    tick: Tick | None = None,
-    threads: int = 1,
+def bootstrap_test(
+    paired: Paired | PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Outcome:
     """The bootstrap test: how often a resampled difference is as far from the observed one as that is from 0.
 
@@ -143,75 +128,61 @@ def pair(
     p = (nge + 1) / (resamples + 1). Identical systems give p = 1.
     """
     check_sides(sides)
-    values = _values([_many(paired)], resamples, seed, stream, tick, threads)[0]
-    numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
-    observed = numerator_a / denominator_a - numerator_b / denominator_b
+    many = paired.many
+    values = _values([many], draws, work)[0]
+    first, second = many.values().tolist()
+    observed = first - second
     shifted = values[0] - values[1] - observed
-    # A slack of the numerators moves a difference of two ratios over the same denominator so far.
-    tie = TIE + 2 * paired.slack / denominator_a
+    tie = TIE + many.tie
     if sides == "two-sided":
         nge = int(np.count_nonzero(np.abs(shifted) >= abs(observed) * (1 - TIE) - tie))
     else:
         nge = int(np.count_nonzero(shifted >= observed - abs(observed) * TIE - tie))
-    return approximate(nge, resamples)
+    return approximate(nge, draws.shuffles)
 
 
-def _many(paired: Paired) -> Many:
-    return Many(
-        np.stack((paired.numerator_a, paired.numerator_b)),
-        np.stack((paired.denominator_a, paired.denominator_b)),
-        paired.slack,
-    )
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"the level of an interval is {level} and must be between 0 and 1")
 
 
-def _values(
-    measures: Sequence[Many], resamples: int, seed: int, stream: Stream, tick: Tick | None, threads: int = 1
-) -> NDArray[np.float64]:
-    """ΣN / ΣD of each system in each resample, of shape (measures, systems, resamples)."""
-    check_shuffles(resamples)
+def _values(measures: Sequence[ManySystems], draws: Draws, work: Work) -> Floats:
+    """The value of each system in each resample, of shape (measures, systems, resamples)."""
     if not measures:
         raise ValueError("no measure to resample")
-    if len({many.numerators.shape for many in measures}) > 1:
+    columns = [many.columns for many in measures]
+    if len({of_measure.shape[1:] for of_measure in columns}) > 1:
         raise ValueError("the measures have different systems or units")
-    systems = measures[0].systems
-    table = np.concatenate([rows for many in measures for rows in (many.numerators, many.denominators)])
-    table, repeats = _distinct(table)
-    found = np.empty((len(measures), systems, resamples))
-    done = 0
+    systems, units = columns[0].shape[1:]
+    table = np.concatenate([of_measure.reshape(-1, units) for of_measure in columns])
+    ends = np.cumsum([len(of_measure) * systems for of_measure in columns])[:-1]
+    repeats = None
+    # Only a ratio can be taken of sums that are drawn as normal ones: they may be below 0, and are not whole.
+    if units > MOST_UNITS and all(isinstance(many, Many) for many in measures):
+        table, repeats = distinct_columns(table)
     if repeats is not None and _is_smooth(table, repeats):
-        draw = _normal_sums(table, repeats, seed, stream)
+        draw = _normal_sums(table, repeats, draws)
     else:
-        columns = np.ascontiguousarray(table.T, dtype=np.float64)
-        draw = _drawn_sums(columns, repeats, seed, stream)
-    for drawn_sums in in_order(draw, coins.chunks(resamples, CHUNK), threads):
+        draw = _drawn_sums(np.ascontiguousarray(table.T, dtype=np.float64), repeats, draws)
+    values = np.empty((len(measures), systems, draws.shuffles))
+    done = 0
+    for drawn_sums in in_order(draw, draws.chunks(CHUNK), work.threads):
         used = int(drawn_sums.shape[0])
-        sums = drawn_sums.T.reshape(len(measures), 2, systems, used)
-        found[:, :, done : done + used] = np.divide(
-            sums[:, 0], sums[:, 1], out=np.zeros((len(measures), systems, used)), where=sums[:, 1] > 0
-        )
+        for index, sums in enumerate(np.split(drawn_sums.T, ends)):
+            values[index, :, done : done + used] = measures[index].value(sums.reshape(-1, systems, used))
         done += used
-        if tick is not None:
-            tick(done)
-    return found
+        work.progress(done / draws.shuffles)
+    return values
 
 
-def _distinct(table: Integers) -> tuple[Integers, Integers | None]:
-    """The distinct columns with how often each occurs, where there are too many columns to draw them one by one."""
-    if table.shape[1] <= MOST_UNITS:
-        return table, None
-    return distinct_columns(table)
-
-
-def resampled(
-    units: int, repeats: Integers | None, resamples: int, seed: int, stream: Stream
-) -> Iterator[NDArray[np.float64]]:
+def resampled(units: int, draws: Draws) -> Iterator[Floats]:
     """How often each unit is drawn in each resample of a chunk, of shape (resamples in it, units)."""
-    for chunk, used in coins.chunks(resamples, CHUNK):
-        yield _resample(units, repeats, used, coins.generator(seed, stream, chunk, purpose=coins.RESAMPLES))
+    for chunk, used in draws.chunks(CHUNK):
+        yield _resample(units, None, used, draws.generator(chunk, RESAMPLES))
 
 
 def _resample(units: int, repeats: Integers | None, used: int, source: np.random.Generator) -> Floats:
-    """`resampled` for one chunk."""
+    """`resampled` for one chunk; with `repeats`, for that many units of each kind."""
     if repeats is not None:
         total = int(repeats.sum())
         return source.multinomial(total, repeats / total, size=used).astype(np.float64)
@@ -220,26 +191,25 @@ def _resample(units: int, repeats: Integers | None, used: int, source: np.random
     return np.bincount(drawn.reshape(-1), minlength=used * units).reshape(used, units).astype(np.float64)
 
 
-Draw = Callable[[tuple[int, int]], Floats]
+SumsOfChunk = Callable[[tuple[int, int]], Floats]
 """From the number of a chunk, and how many of its resamples are used, to the sums over each, of shape (used, sums)."""
 
 
-def _drawn_sums(columns: Floats, repeats: Integers | None, seed: int, stream: Stream) -> Draw:
+def _drawn_sums(columns: Floats, repeats: Integers | None, draws: Draws) -> SumsOfChunk:
     """The sums over each resample of columns of shape (units, sums)."""
 
     def draw(numbered: tuple[int, int]) -> Floats:
         chunk, used = numbered
-        source = coins.generator(seed, stream, chunk, purpose=coins.RESAMPLES)
-        return _resample(columns.shape[0], repeats, used, source) @ columns
+        return _resample(columns.shape[0], repeats, used, draws.generator(chunk, RESAMPLES)) @ columns
 
     return draw
 
 
 def _percentiles(
-    values: Floats, first: NDArray[np.intp], second: NDArray[np.intp], shares: Sequence[float], some: slice
+    values: Floats, first: NDArray[np.intp], second: NDArray[np.intp], shares: Sequence[float], part: slice
 ) -> Floats:
     """The quantiles of the differences of some pairs, for values of shape (systems, resamples)."""
-    return _quantiles(values[first[some]] - values[second[some]], shares)
+    return _quantiles(values[first[part]] - values[second[part]], shares)
 
 
 def _quantiles(values: Floats, shares: Sequence[float]) -> Floats:
@@ -267,7 +237,7 @@ def _is_smooth(table: Integers, repeats: Integers) -> bool:
     return bool((cubes <= SMOOTH * squares**1.5).all())
 
 
-def _normal_sums(table: Integers, repeats: Integers, seed: int, stream: Stream) -> Draw:
+def _normal_sums(table: Integers, repeats: Integers, draws: Draws) -> SumsOfChunk:
     """The sums of each row of the table over each resample, drawn from the normal distribution that has the mean and
     the covariance of the sums over resamples.
     """
@@ -277,7 +247,7 @@ def _normal_sums(table: Integers, repeats: Integers, seed: int, stream: Stream) 
 
     def draw(numbered: tuple[int, int]) -> Floats:
         chunk, used = numbered
-        source = coins.generator(seed, stream, chunk, purpose=coins.RESAMPLES)
+        source = draws.generator(chunk, RESAMPLES)
         return np.asarray(totals + source.standard_normal((CHUNK, len(totals)))[:used] @ factor.T)
 
     return draw
@@ -294,20 +264,18 @@ def _cholesky(covariance: Floats) -> Floats:
     return factor
 
 
-def _corrected(differences: Floats, paired: Paired, level: float) -> tuple[float, float]:
-    """The shares between which a BCa interval lies (Efron & Tibshirani 1993, section 14.3)."""
-    numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
-    observed = numerator_a / denominator_a - numerator_b / denominator_b
+def _corrected(differences: Floats, observed: float, left_out: Floats, level: float) -> tuple[float, float]:
+    """The shares between which a BCa interval lies (Efron & Tibshirani 1993, section 14.3).
+
+    `left_out` has the difference with one unit left out, for each unit.
+    """
     near = TIE * max(abs(observed), 1e-300)
     below = float(np.mean(differences < observed - near) + np.mean(np.abs(differences - observed) <= near) / 2)
     if not 0 < below < 1:
         return (1 - level) / 2, (1 + level) / 2
     normal = NormalDist()
     bias = normal.inv_cdf(below)
-    left_a = _without_each(numerator_a - paired.numerator_a, denominator_a - paired.denominator_a)
-    left_b = _without_each(numerator_b - paired.numerator_b, denominator_b - paired.denominator_b)
-    influence = left_a - left_b
-    influence = influence.mean() - influence
+    influence = left_out.mean() - left_out
     squares = float((influence**2).sum())
     acceleration = float((influence**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
     z_low, z_high = normal.inv_cdf((1 - level) / 2), normal.inv_cdf((1 + level) / 2)
@@ -315,7 +283,7 @@ def _corrected(differences: Floats, paired: Paired, level: float) -> tuple[float
     return low, high
 
 
-def _without_each(numerators: Integers, denominators: Integers) -> Floats:
-    """The measure with one unit left out, for each unit."""
-    ratio: Floats = np.divide(numerators, denominators, out=np.zeros(numerators.shape), where=denominators > 0)
-    return ratio
+def _without_each(many: ManySystems) -> Floats:
+    """The value of each system with one unit left out, of shape (systems, units)."""
+    columns = many.columns
+    return many.value(columns.sum(axis=2)[:, :, None] - columns)

@@ -12,8 +12,10 @@ Nothing here knows how u and v are drawn or counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import gcd
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +24,24 @@ from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Floats, Integers, Paired
 
 Booleans = NDArray[np.bool_]
+Whole = TypeVar("Whole", int, Integers)
 
 _INT64 = 2**63
 _FAR = 2**62
+
+
+def fraction(
+    numerators: Whole, denominators: Whole, u: Whole, v: Whole, divisor: Callable[[Whole, Whole], Whole]
+) -> tuple[Whole, Whole, Whole, Whole]:
+    """(L, K, a, b), freed of common factors: inside the edges δ ≥ δ₀ is (u·a − v·b)·K ≥ L·(S_D² − v²).
+
+    For S_N, S_D, u₀ and v₀ of one pair, or of many in arrays of one shape; `divisor` finds the greatest common one.
+    """
+    common = divisor(denominators, numerators)
+    a, b = denominators // common, numerators // common
+    cross, square = u * a - v * b, denominators * denominators - v * v
+    shared = divisor(cross, square)
+    return cross // shared, square // shared, a, b
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +126,8 @@ class Extreme:
         return -(-(bound + v * b) // a)
 
     def _fraction(self) -> tuple[int, int, int, int]:
-        """(L, K, a, b), freed of common factors: inside the edges δ ≥ δ₀ is (u·a − v·b)·K ≥ L·(S_D² − v²)."""
-        common = gcd(self.denominators, self.numerators)
-        a, b = self.denominators // common, self.numerators // common
-        cross, square = self.u * a - self.v * b, self.denominators**2 - self.v**2
-        shared = gcd(cross, square)
-        return cross // shared, square // shared, a, b
+        """(L, K, a, b), as in `fraction`."""
+        return fraction(self.numerators, self.denominators, self.u, self.v, gcd)
 
     def _edge_bound(self, cross: int, square: int, strict: bool = False) -> int:
         """What u ± S_N must reach at the edges: δ ≥ δ₀ is (u ± S_N)·K ≥ 4·S_D·gcd(S_D, S_N)·L there."""

@@ -7,6 +7,7 @@ is the name of the measure, the unit or the systems. This module checks and adds
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,19 @@ class Paired:
         """N and D of the first system less those of the second, each of shape (units,)."""
         return self.numerator_a - self.numerator_b, self.denominator_a - self.denominator_b
 
+    def unit_values(self) -> tuple[Floats, Floats]:
+        """The value of each system on each unit, of shape (units,); NaN where it has none."""
+        return _quotients(self.numerator_a, self.denominator_a), _quotients(self.numerator_b, self.denominator_b)
+
+    @property
+    def many(self) -> Many:
+        """The two as systems 0 and 1."""
+        return Many(
+            np.stack((self.numerator_a, self.numerator_b)),
+            np.stack((self.denominator_a, self.denominator_b)),
+            self.slack,
+        )
+
     def swapped(self) -> Paired:
         """The same data with the two systems changed about."""
         return Paired(self.numerator_b, self.denominator_b, self.numerator_a, self.denominator_a, self.slack)
@@ -111,6 +125,31 @@ class Many:
         """The two systems of rows a and b."""
         return Paired(self.numerators[a], self.denominators[a], self.numerators[b], self.denominators[b], self.slack)
 
+    @property
+    def columns(self) -> Integers:
+        """Numerators and denominators together, of shape (2, systems, units)."""
+        return np.stack((self.numerators, self.denominators))
+
+    def value(self, sums: Integers | Floats) -> Floats:
+        """ΣN / ΣD for sums of the columns, of shape (2, any), 0 where there is no denominator; of shape (any)."""
+        values: Floats = np.divide(sums[0], sums[1], out=np.zeros(sums[0].shape), where=sums[1] > 0)
+        return values
+
+    @property
+    def tie(self) -> float:
+        """By how much differences that count as ties may differ; slack is for systems of the same denominators."""
+        return 2 * self.slack / int(self.denominators[0].sum()) if self.slack else 0.0
+
+    def spread(self, a: int, b: int) -> float:
+        """The standard deviation of the null distribution of a pair's difference, to first order:
+        2·√Σ(S_D·ΔN − S_N·ΔD)² / S_D², where S_N and S_D are the sums of both systems."""
+        numerators = int(self.numerators[a].sum()) + int(self.numerators[b].sum())
+        denominators = int(self.denominators[a].sum()) + int(self.denominators[b].sum())
+        numerator = (self.numerators[a] - self.numerators[b]).astype(np.float64)
+        denominator = (self.denominators[a] - self.denominators[b]).astype(np.float64)
+        scores = numerator - denominator * (numerators / denominators)
+        return 2 * sqrt(float(scores @ scores)) / denominators
+
     def values(self) -> Floats:
         """ΣN / ΣD of each system, of shape (systems,), rounded once."""
         return np.array(
@@ -133,6 +172,11 @@ def _integers(values: Any, name: str, dimensions: int) -> Integers:
     array = np.ascontiguousarray(array, dtype=np.int64).view()
     array.flags.writeable = False
     return array
+
+
+def _quotients(over: Integers, under: Integers) -> Floats:
+    without = np.full(over.shape, np.nan)
+    return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 
 
 def _check_sums(rows: Integers, name: str) -> None:

@@ -1,29 +1,134 @@
 """TESTS and ADJUSTMENTS, the tables of significance tests and of adjustments, in display order.
 
-What each is called, what it asks and where it comes from; they feed checking, help and documentation. The tests
-themselves are in the modules beside this one.
+Each member holds all that is known of it: what it is called, what it asks, where it comes from, what it fits, and what
+runs it. The tables feed checking, help, documentation and the running of tests; nothing else compares a test's name.
+Numpy is imported where a test runs, so that the tables can be read without it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-Kind = Literal["randomized", "matched", "independent"]
-"""Randomized tests take any ratio of sums; matched ones need equal denominators in every unit (Yeh 2000, section 3.2);
-independent ones assume that the two systems' answers have nothing to do with each other (Yeh 2000, section 2)."""
+if TYPE_CHECKING:
+    from warehouse.significance.draws import Draws
+    from warehouse.significance.outcome import Outcome, Sides
+    from warehouse.significance.paired import Floats, Integers
+    from warehouse.significance.two_systems import TwoSystems
+    from warehouse.significance.valuation import ManySystems
+    from warehouse.significance.work import Work
+
+TestKind = Literal["randomized", "matched", "independent"]
+"""Randomized tests take any function of sums; matched ones need equal denominators in every unit (Yeh 2000, section
+3.2); independent ones assume that the two systems' answers have nothing to do with each other (Yeh 2000, section 2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A significance test by its name in the language."""
+    """A significance test by its name in the language.
+
+    `draws` is what it draws at random, None where it draws nothing. How it runs: `of_pair` tests one pair of systems;
+    `of_family` gives nge of all pairs of a family at once, adjusted by itself; a test that has neither `exchanges` the
+    systems' tuples, by counting every exchange where that is affordable and else by shuffles common to all pairs.
+    """
 
     __test__ = False  # not a pytest class
 
     name: str
-    kind: Kind
+    kind: TestKind
     meaning: str
     source: str
+    draws: Literal["shuffles", "resamples"] | None = None
+    of_pair: Callable[[TwoSystems, Draws, Sides], Outcome] | None = None
+    of_family: Callable[[ManySystems, Draws, Sides, Work], Integers] | None = None
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether it exchanges tuples, pair by pair: only then can it be exact, and share shuffles with maxt."""
+        return self.of_pair is None and self.of_family is None
+
+    @property
+    def whole_family(self) -> bool:
+        """Whether it looks at all systems at once, and so needs no adjustment."""
+        return self.of_family is not None
+
+    def misfit(self, label: str, steady: bool) -> str | None:
+        """Why it does not fit the statistic of that label, None where it may.
+
+        `steady` says that the statistic's denominator is the same for both systems in every unit. Whether counts are
+        right or wrong as a whole, as some tests need, is found when they are there.
+        """
+        if self.kind == "matched" and not steady:
+            return f"{self.name} needs the same denominator for both systems in every unit, and {label} has not"
+        return None
+
+    def conflict(self, adjustment: Adjustment, exact: bool) -> tuple[str, str] | None:
+        """Why the adjustment does not go with this test, and what to do; None where it does. `exact`: it is asked to be
+        exact."""
+        if not adjustment.adjusts:
+            return None
+        if self.whole_family:
+            return f"test {self.name} adjusts by itself", "leave adjust out"
+        if adjustment.of_family is not None and (exact or not self.exchanges):
+            return f"adjust {adjustment.name} goes with the shuffles of {TESTS[0].name}", "say adjust holm instead"
+        return None
+
+
+def _sign(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import matched
+
+    return matched.sign(systems.differences(), sides)
+
+
+def _wilcoxon(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import matched
+
+    return matched.wilcoxon(systems.differences(), sides)
+
+
+def _t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import matched
+
+    return matched.t(systems.differences(), sides)
+
+
+def _mcnemar(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import matched
+
+    return matched.mcnemar(*systems.right_alone(), sides)
+
+
+def _bootstrap(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import bootstrap
+
+    return bootstrap.bootstrap_test(systems.paired, draws, sides)
+
+
+def _tukey(many: ManySystems, draws: Draws, sides: Sides, work: Work) -> Integers:
+    from warehouse.significance import multiple
+
+    return multiple.tukey(many, draws, sides, work)
+
+
+def _two_sample_t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import independent
+
+    return independent.two_sample_t(*systems.samples(), sides)
+
+
+def _z(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import independent
+
+    (hits_a, units_a), (hits_b, units_b) = systems.proportions()
+    return independent.z(hits_a, units_a, hits_b, units_b, sides)
+
+
+def _chi_square(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
+    from warehouse.significance import independent
+
+    (hits_a, units_a), (hits_b, units_b) = systems.proportions()
+    return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, sides)
 
 
 TESTS: tuple[Test, ...] = (
@@ -32,39 +137,156 @@ TESTS: tuple[Test, ...] = (
         "randomized",
         "how often exchanging the systems' tuples by fair coins gives a difference at least as large as the observed",
         "Noreen 1989; Chinchor 1992",
+        draws="shuffles",
     ),
-    Test("sign", "matched", "in how many units one system is ahead of the other; exact", "Yeh 2000, section 3.2"),
-    Test("wilcoxon", "matched", "the ranks of the differences, unit by unit", "Wilcoxon 1945"),
-    Test("t", "matched", "the mean of the differences, unit by unit, taken as normal", "Student 1908"),
-    Test("mcnemar", "matched", "items that only one of the systems has right; exact", "McNemar 1947"),
     Test(
-        "bootstrap", "randomized", "how often resampled units, shifted to no difference, differ as much", "Efron 1979"
+        "sign",
+        "matched",
+        "in how many units one system is ahead of the other; exact",
+        "Yeh 2000, section 3.2",
+        of_pair=_sign,
+    ),
+    Test("wilcoxon", "matched", "the ranks of the differences, unit by unit", "Wilcoxon 1945", of_pair=_wilcoxon),
+    Test("t", "matched", "the mean of the differences, unit by unit, taken as normal", "Student 1908", of_pair=_t),
+    Test(
+        "mcnemar",
+        "matched",
+        "items that only one of the systems has right; exact",
+        "McNemar 1947",
+        of_pair=_mcnemar,
+    ),
+    Test(
+        "bootstrap",
+        "randomized",
+        "how often resampled units, shifted to no difference, differ as much",
+        "Efron 1979",
+        draws="resamples",
+        of_pair=_bootstrap,
     ),
     Test(
         "tukey",
         "randomized",
         "randomized honestly significant difference: every pair against the range of all systems shuffled together",
         "Carterette 2012",
+        draws="shuffles",
+        of_family=_tukey,
     ),
-    Test("two-sample-t", "independent", "two means as if from different documents", "Student 1908"),
-    Test("z", "independent", "the difference of two proportions as if from different documents", "Yeh 2000, section 2"),
-    Test("chi-square", "independent", "right and wrong answers of both in a 2 × 2 table", "Yeh 2000, section 2"),
+    Test(
+        "two-sample-t",
+        "independent",
+        "two means as if from different documents",
+        "Student 1908",
+        of_pair=_two_sample_t,
+    ),
+    Test(
+        "z",
+        "independent",
+        "the difference of two proportions as if from different documents",
+        "Yeh 2000, section 2",
+        of_pair=_z,
+    ),
+    Test(
+        "chi-square",
+        "independent",
+        "right and wrong answers of both in a 2 × 2 table",
+        "Yeh 2000, section 2",
+        of_pair=_chi_square,
+    ),
 )
+"""The first is meant where none is named, and fits every measure."""
+
+DRAWING: tuple[str, ...] = tuple(
+    test.name for drawn in ("shuffles", "resamples") for test in TESTS if test.draws == drawn
+)
+"""The names of the tests that draw: those that shuffle, then those that resample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A way to adjust the significance levels of a family of comparisons, by its name in the language."""
+    """A way to adjust the significance levels of a family of comparisons, by its name in the language or a synonym.
+
+    How it runs: `of_levels` takes the levels alone; `of_family` the systems, the pairs and the common shuffles. One
+    that has neither adjusts nothing.
+    """
 
     name: str
     meaning: str
     source: str
+    synonyms: tuple[str, ...] = ()
+    of_levels: Callable[[Sequence[float]], Floats] | None = None
+    of_family: Callable[[ManySystems, Sequence[tuple[int, int]], Draws, Sides, Work], Floats] | None = None
+
+    @property
+    def adjusts(self) -> bool:
+        """Whether it changes levels at all."""
+        return self.of_levels is not None or self.of_family is not None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name, then its synonyms."""
+        return (self.name, *self.synonyms)
+
+
+def _bonferroni(levels: Sequence[float]) -> Floats:
+    from warehouse.significance import multiple
+
+    return multiple.bonferroni(levels)
+
+
+def _holm(levels: Sequence[float]) -> Floats:
+    from warehouse.significance import multiple
+
+    return multiple.holm(levels)
+
+
+def _benjamini_hochberg(levels: Sequence[float]) -> Floats:
+    from warehouse.significance import multiple
+
+    return multiple.benjamini_hochberg(levels)
+
+
+def _westfall_young(
+    many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides, work: Work
+) -> Floats:
+    from warehouse.significance import multiple
+
+    return multiple.westfall_young(many, pairs, draws, sides, work)
 
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("none", "each level stands for itself; the caption counts the comparisons", ""),
-    Adjustment("bonferroni", "each level times the number of comparisons", "Dunn 1961"),
-    Adjustment("holm", "step-down Bonferroni; keeps the family-wise error under any dependence", "Holm 1979"),
-    Adjustment("bh", "keeps the expected share of false discoveries", "Benjamini and Hochberg 1995"),
-    Adjustment("maxt", "step-down on the largest statistic of the common shuffles", "Westfall and Young 1993"),
+    Adjustment("bonferroni", "each level times the number of comparisons", "Dunn 1961", of_levels=_bonferroni),
+    Adjustment(
+        "holm",
+        "step-down Bonferroni; keeps the family-wise error under any dependence",
+        "Holm 1979",
+        of_levels=_holm,
+    ),
+    Adjustment(
+        "bh",
+        "keeps the expected share of false discoveries",
+        "Benjamini and Hochberg 1995",
+        synonyms=("fdr",),
+        of_levels=_benjamini_hochberg,
+    ),
+    Adjustment(
+        "maxt",
+        "step-down on the largest statistic of the common shuffles",
+        "Westfall and Young 1993",
+        of_family=_westfall_young,
+    ),
 )
+"""The first is meant where none is named."""
+
+_TEST_BY_NAME = {test.name: test for test in TESTS}
+_ADJUSTMENT_BY_NAME = {name: adjustment for adjustment in ADJUSTMENTS for name in adjustment.names}
+
+
+def named_test(name: str) -> Test:
+    """The test of that name, in lower case. Raises KeyError where there is none."""
+    return _TEST_BY_NAME[name]
+
+
+def named_adjustment(name: str) -> Adjustment:
+    """The adjustment of that name or synonym, in lower case. Raises KeyError where there is none."""
+    return _ADJUSTMENT_BY_NAME[name]

@@ -9,7 +9,7 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, title
 from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import key_filter
@@ -41,7 +41,7 @@ def _name(entry: p.Entry) -> str:
     return f"labels of {entry.test_set.name}"
 
 
-def answer(plan: AgreePlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of annotators with the confusion of their labels; the summary has Krippendorff's alpha of all."""
     import numpy as np
 

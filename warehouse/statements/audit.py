@@ -13,7 +13,7 @@ from grammar.value import value
 from warehouse.filtering.generality import KeyCounts
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, title
 from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
@@ -68,7 +68,7 @@ def _name(what: str, entry: p.Entry) -> str:
     return f"{what} of {entry.test_set.name}"
 
 
-def answer(plan: AuditPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a test set and system with printed recall, precision or fallout of filtering."""
     columns = (
         Column("test_set", "name"),

@@ -10,7 +10,7 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import signature, some, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
@@ -52,7 +52,7 @@ def compile(plan: ChangePlan) -> Queries:
     return tuple(query for entry in plan.entries for query in Valued(entry, where=plan.where).queries())
 
 
-def answer(plan: ChangePlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure and system; the summary has a row a measure. Systems without a value on both are left out of
     it.
     """

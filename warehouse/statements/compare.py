@@ -13,7 +13,7 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
@@ -21,7 +21,7 @@ from warehouse.query.resolving.systems import baseline, present_on, system_named
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
-from warehouse.significance.tests import TESTS
+from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures import COMPARED
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.procedures import Pair
     from warehouse.query.comparison.verdicts import Decided
 
-INDEPENDENT = {test.name for test in TESTS if test.kind == "independent"}
 FEW = 6
 """With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
 
@@ -106,7 +105,7 @@ def compile(plan: ComparePlan) -> Queries:
 # --- answering --------------------------------------------------------------------------------------------------------
 
 
-def answer(plan: ComparePlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
     from warehouse.query.comparison.blocks import tested
     from warehouse.query.comparison.pairs import comparisons
@@ -117,8 +116,8 @@ def answer(plan: ComparePlan, facts: Facts, labour: Labour) -> Result:
     notes: list[str] = []
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, plan.against, facts):
-            outcomes = tested(batch, labour)
-            limits = intervals(batch, labour.threads)
+            outcomes = tested(batch, workforce)
+            limits = intervals(batch, workforce.work)
             for comparison in batch:
                 _add(rows, comparison, decide(comparison, outcomes), limits)
                 notes += comparison_notes(comparison)
@@ -132,8 +131,13 @@ def answer(plan: ComparePlan, facts: Facts, labour: Labour) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles")),
         table=table,
         notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes, *_notes(plan, table)])),
-        triangle=replace(TRIANGLE, cell="p" if plan.how.adjust == "none" else "p_adjusted") if all_pairs else None,
+        triangle=replace(TRIANGLE, cell=level_column(plan.how)) if all_pairs else None,
     )
+
+
+def level_column(how: p.Testing) -> str:
+    """The column of the level that decides."""
+    return "p_adjusted" if named_adjustment(how.adjust).adjusts else "p"
 
 
 TRIANGLE = Triangle(
@@ -239,9 +243,9 @@ def _caption(plan: ComparePlan, table: Table) -> str:
     count = len(table.rows)
     sizes = set(Counter(zip(table.column("test_set"), table.column("measure"), strict=True)).values())
     family = ""
-    if plan.how.adjust != "none":
+    if named_adjustment(plan.how.adjust).adjusts:
         family = f"; adjusted by {plan.how.adjust} in families of {_pairs(sizes)}"
-    elif plan.how.test == "tukey":
+    elif named_test(plan.how.test).whole_family:
         family = f"; levels hold for families of {_pairs(sizes)}"
     elif count > 1:
         family = f"; {count} comparisons, not adjusted"
@@ -259,7 +263,7 @@ def _pairs(sizes: set[int]) -> str:
 def _notes(plan: ComparePlan, table: Table) -> Iterator[str]:
     """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
     few = table.records_where("differing", lambda units: isinstance(units, int) and 0 < units < FEW)
-    independent = table.records_where("test", lambda test: test in INDEPENDENT)
+    independent = table.records_where("test", lambda name: named_test(str(name)).kind == "independent")
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     if len(few) <= ONE_BY_ONE:
         for row in few:

@@ -7,7 +7,7 @@ from typing import Any
 from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.results import Column, Result, Table
@@ -31,7 +31,7 @@ def compile(plan: ExplainPlan) -> Queries:
     return plan.statement.compile(plan.question) if plan.statement.weighs else ()
 
 
-def answer(plan: ExplainPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: ExplainPlan, facts: Facts, workforce: Workforce) -> Result:
     """Rows of a stage and what is done in it."""
     explained = plan.statement.explain(plan.question, facts) if plan.statement.explain else ()
     lines = (("statement", plan.question.text), *explained)

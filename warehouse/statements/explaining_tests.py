@@ -12,7 +12,7 @@ from warehouse.query.comparison.procedures import RESAMPLES, SHUFFLES, choose, t
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Facts, Line, Queries
 from warehouse.significance.shuffles import randomization
-from warehouse.significance.tests import TESTS
+from warehouse.significance.tests import named_test
 from warehouse.statements.explaining import entry_line, query_lines
 
 
@@ -27,7 +27,7 @@ def tested_lines(
         for batch in comparisons(how, entry, against, facts):
             for comparison in batch:
                 yield from _executor(comparison)
-    test = next(each for each in TESTS if each.name == how.test)
+    test = named_test(how.test)
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of the exchange units"
     yield "seed", str(how.seed)
@@ -37,18 +37,18 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
     """How the pairs of one statistic would be tested, why, and at what cost."""
     label, pairs = comparison.statistic.label, len(comparison.pairs)
     head = f"{label}: {pairs} pairs" if pairs > 1 else label
-    if comparison.how.test != "randomization":
+    if not named_test(comparison.how.test).exchanges:
         yield "executor", f"{head}, the {comparison.how.test} test of each"
-        return
-    if isinstance(comparison.sums, FunctionSums):
-        shuffles = comparison.how.shuffles or SHUFFLES
-        yield "executor", f"{head}, {shuffles:,} shuffles evaluated one by one: it is no ratio of sums"
         return
     if comparison.runs:
         counts = " and ".join(str(len(values)) for values in comparison.runs)
         yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
         return
     choice = choose(comparison, priced=True)
+    if isinstance(comparison.sums, FunctionSums) and not choice.exactly:
+        shuffles = comparison.how.shuffles or SHUFFLES
+        yield "executor", f"{head}, {shuffles:,} shuffles evaluated one by one: it is no ratio of sums"
+        return
     if choice.exactly:
         ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))
         yield "executor", f"{head}, exact by {ways}: {choice.reason}"
@@ -57,7 +57,7 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
         if together(comparison):
             way = "all pairs over common coins in one product over systems"
         else:
-            chosen = randomization.plan(comparison.paired(*comparison.pairs[0]), shuffles)
+            chosen = randomization.shuffle_method(comparison.paired(*comparison.pairs[0]), shuffles)
             way = f"{chosen.method}, because {chosen.reason}"
         yield "executor", f"{head}, {shuffles:,} shuffles by {way}: {choice.reason}"
     if choice.costs:

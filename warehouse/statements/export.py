@@ -7,7 +7,7 @@ from typing import Any
 from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.results import Result
@@ -33,8 +33,8 @@ def compile(plan: ExportPlan) -> Queries:
     return plan.statement.compile(plan.question)
 
 
-def answer(plan: ExportPlan, facts: Facts, labour: Labour) -> Result:
-    return plan.statement.answer(plan.question, facts, labour)
+def answer(plan: ExportPlan, facts: Facts, workforce: Workforce) -> Result:
+    return plan.statement.answer(plan.question, facts, workforce)
 
 
 EXPORT = Statement(

@@ -11,7 +11,7 @@ from grammar.value import value
 from warehouse.filtering.generality import KeyCounts, generalities
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, title
 from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, key_filter
@@ -49,7 +49,7 @@ def _name(entry: p.Entry) -> str:
     return f"key of {entry.test_set.name}"
 
 
-def answer(plan: GeneralityPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: GeneralityPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a test set and `by` value. Documents that the key says nothing of do not count."""
     columns = (
         Column("test_set", "name"),

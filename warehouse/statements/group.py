@@ -9,13 +9,14 @@ from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, CellKind, Column, Result
+from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures import GROUPED
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def compile(plan: GroupPlan) -> Queries:
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
 
-def answer(plan: GroupPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system in the order of its value, with its letters; the summary has a row a group."""
     from warehouse.query.comparison.blocks import tested
     from warehouse.query.comparison.pairs import comparisons
@@ -64,7 +65,7 @@ def answer(plan: GroupPlan, facts: Facts, labour: Labour) -> Result:
     families: list[Mapping[Pair, Decided]] = []
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts, ranked=True):
-            outcomes = tested(batch, labour)
+            outcomes = tested(batch, workforce)
             for comparison in batch:
                 decided = decide(comparison, outcomes)
                 families.append(decided)
@@ -85,11 +86,11 @@ def answer(plan: GroupPlan, facts: Facts, labour: Labour) -> Result:
 
 
 def _adjusted(plan: GroupPlan, families: list[int]) -> str:
-    if plan.how.adjust != "none":
+    if named_adjustment(plan.how.adjust).adjusts:
         pairs = " and ".join(map(str, sorted(set(families))))
         return f"; adjusted by {plan.how.adjust} in families of {pairs} pairs"
     count = sum(families)
-    return "" if plan.how.test == "tukey" or count == 1 else f"; {count} comparisons, not adjusted"
+    return "" if named_test(plan.how.test).whole_family or count == 1 else f"; {count} comparisons, not adjusted"
 
 
 def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple[Column, ...], tuple[Column, ...]]:

@@ -14,7 +14,7 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, simulated
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
@@ -52,13 +52,13 @@ def compile(plan: PlotPlan) -> Queries:
     return (*plan.statement.compile(plan.question), *plan.statement.picture.compile(plan.question))
 
 
-def answer(plan: PlotPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     """The answer to the question, with its chart. Raises QueryError where there is nothing to draw, or too much."""
     from warehouse.charts import Chart
     from warehouse.statements.pictures.drawn import labels
 
-    result = plan.statement.answer(plan.question, facts, labour)
-    drawn: Drawn = plan.statement.picture.draw(plan.question, result, facts, labour)  # type: ignore[union-attr]
+    result = plan.statement.answer(plan.question, facts, workforce)
+    drawn: Drawn = plan.statement.picture.draw(plan.question, result, facts, workforce)  # type: ignore[union-attr]
     if not drawn.panels:
         raise QueryError("there is no value to draw", hints=result.notes[:1])
     if len(drawn.panels) > MOST_PANELS:

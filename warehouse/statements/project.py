@@ -18,7 +18,7 @@ from warehouse.measures import PrintedFigure, Statistic, measure_named, settle
 from warehouse.measures.values import printed
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import signature, some, title
 from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
@@ -33,7 +33,7 @@ from warehouse.statements.pictures import PROJECTED
 if TYPE_CHECKING:
     from warehouse.query.comparison.observations import Floats
 
-    Draws = tuple[Floats, ...]
+    Resampled = tuple[Floats, ...]
     """Recall and fallout in each resample of the documents; NaN where undefined."""
 
 RESAMPLES = 2000
@@ -121,7 +121,7 @@ def compile(plan: ProjectPlan) -> Queries:
 # --- answering --------------------------------------------------------------------------------------------------------
 
 
-def answer(plan: ProjectPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure, system and generality. Raises QueryError where the test set has no key or no recall and
     fallout.
     """
@@ -201,27 +201,28 @@ def _generality(plan: ProjectPlan, facts: Facts) -> float:
     return start
 
 
-def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Draws]:
+def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Resampled]:
     """Recall and fallout of each system with documents of its own, over the same resamples of them."""
     import numpy as np
 
     from warehouse.query.comparison.observations import observations
     from warehouse.query.comparison.sums import sums
     from warehouse.significance import bootstrap
+    from warehouse.significance.draws import Draws
 
     how = p.Testing.plain(plan.where)
     seen = observations(how, entry, facts)
     both = [sums(seen, statistic) for statistic in entry.statistics]
     stream = zlib.crc32(entry.test_set.own_name.encode())
     drawn: dict[str, list[Floats]] = {}
-    for counts in bootstrap.resampled(seen.units, None, RESAMPLES, how.seed, stream):
+    for counts in bootstrap.resampled(seen.units, Draws(RESAMPLES, how.seed, stream)):
         for place, system in enumerate(entry.systems):
             drawn.setdefault(system.name, []).append(np.stack([each.resample(place, counts) for each in both]))
     return {name: tuple(np.concatenate(parts, axis=1)) for name, parts in drawn.items()}
 
 
 def _interval(
-    statistic: Statistic, draws: Draws, start: float, generality: Decimal, exponent: Decimal
+    statistic: Statistic, draws: Resampled, start: float, generality: Decimal, exponent: Decimal
 ) -> tuple[float | None, float | None]:
     """The 95% percentile interval of a projected value; nothing where no resample has one."""
     import numpy as np

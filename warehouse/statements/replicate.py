@@ -14,7 +14,7 @@ from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
@@ -70,13 +70,13 @@ class Tested:
         return self.decided[pair].verdict == "different"
 
 
-def answer(plan: ReplicatePlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
     from warehouse.query.comparison.verdicts import comparison_notes, testing_signature, testing_title
 
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
-    on_source, on_target = (_tested(plan, entry, facts, labour) for entry in plan.entries)
+    on_source, on_target = (_tested(plan, entry, facts, workforce) for entry in plan.entries)
     for first, second in zip(on_source, on_target, strict=True):
         for pair in first.comparison.pairs:
             rows.add(**_carried(first, second, pair))
@@ -97,7 +97,7 @@ def answer(plan: ReplicatePlan, facts: Facts, labour: Labour) -> Result:
     )
 
 
-def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, labour: Labour) -> list[Tested]:
+def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce) -> list[Tested]:
     """Each statistic of an entry with the verdict on each pair."""
     from warehouse.query.comparison.blocks import tested
     from warehouse.query.comparison.pairs import comparisons
@@ -105,7 +105,7 @@ def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, labour: Labour) -
 
     found: list[Tested] = []
     for batch in comparisons(plan.how, entry, None, facts):
-        outcomes = tested(batch, labour)
+        outcomes = tested(batch, workforce)
         found += [Tested(comparison, decide(comparison, outcomes)) for comparison in batch]
     return found
 

@@ -15,7 +15,7 @@ from grammar.value import value
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, some, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
@@ -157,7 +157,7 @@ def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
 # --- answering --------------------------------------------------------------------------------------------------------
 
 
-def answer(plan: ScorePlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     """The values of the measures, a row a test set, system and `by` value."""
     labels, kinds = plan.column_labels(), [_kind(plan) for _ in plan.entries[0].statistics]
     replicated = any(entry.replicates is not None for entry in plan.entries)

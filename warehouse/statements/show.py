@@ -10,7 +10,7 @@ from grammar.value import value
 from warehouse.measures import MEASURES
 from warehouse.measures.measure import plain
 from warehouse.query.compile import inventory
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
@@ -43,7 +43,7 @@ def compile(plan: ShowPlan) -> Queries:
     return () if plan.query is None else (Query(plan.what, plan.query),)
 
 
-def answer(plan: ShowPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
     """The things of one kind, a row each."""
     table = plan.table or Table(plan.columns, tuple(facts[plan.what]))
     return Result(plan.text, plan.what, plan.text, table)

@@ -9,7 +9,7 @@ from typing import Any
 from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
-from warehouse.query.engine import Labour
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.results import Cell, CellKind, Column, Result, Table
@@ -30,7 +30,7 @@ def compile(plan: SqlPlan) -> Queries:
     return (Query("answer", Sql(plan.query), "typed"),)
 
 
-def answer(plan: SqlPlan, facts: Facts, labour: Labour) -> Result:
+def answer(plan: SqlPlan, facts: Facts, workforce: Workforce) -> Result:
     """The rows of the user's query."""
     names, rows = facts["answer"]
     table = tuple(tuple(_cell(each) for each in row) for row in rows)

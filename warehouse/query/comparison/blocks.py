@@ -15,10 +15,9 @@ from grammar.errors import QueryError
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, Pair, choose, outcomes, shuffled, together
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums
-from warehouse.query.engine import Labour, silent
-
-WHOLE = frozenset({"tukey"})
-"""The tests that look at all systems at once."""
+from warehouse.query.engine import Workforce
+from warehouse.significance.tests import named_test
+from warehouse.significance.work import ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,48 +33,49 @@ class Block:
     at_once: bool | None
 
 
-def tested(comparisons: Sequence[Comparison], labour: Labour) -> Outcomes:
-    """The outcome of each statistic and pair of one test set, shared out as the engine can."""
+def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
+    """The outcome of each statistic and pair of one test set, in blocks where they are shared out."""
     if (
-        labour.blocks < 2
+        workforce.blocks < 2
         or not comparisons
         or len(comparisons[0].pairs) < 2
-        or comparisons[0].how.test in WHOLE
+        or named_test(comparisons[0].how.test).whole_family
         or comparisons[0].runs
     ):
-        return outcomes(comparisons, labour.told, labour.threads)
-    found: Outcomes = {}
-    for of_block in labour.each(outcomes_of, list(parted(comparisons, labour.blocks))):
+        return outcomes(comparisons, workforce.work)
+    by_pair: Outcomes = {}
+    for of_block in workforce.each(outcomes_of, list(parted(comparisons, workforce.blocks))):
         if of_block is None:
             # A test refuses a pair, and says which where all are tested in their order.
-            return outcomes(comparisons, labour.told, labour.threads)
-        found.update(of_block)
-    return found
+            return outcomes(comparisons, workforce.work)
+        by_pair.update(of_block)
+    return by_pair
 
 
 def outcomes_of(block: Block) -> Outcomes | None:
     """The outcomes of a block, by the places of systems among all; None where a test refuses a pair."""
     try:
-        found = (
-            outcomes(block.comparisons)
-            if block.at_once is None
-            else shuffled(block.comparisons, silent, 1, block.at_once)
-        )
+        if block.at_once is None:
+            by_pair = outcomes(block.comparisons)
+        else:
+            by_pair = shuffled(block.comparisons, ALONE, block.at_once)
     except QueryError:
         return None
-    return {(label, (block.places[a], block.places[b])): outcome for (label, (a, b)), outcome in found.items()}
+    return {(label, (block.places[a], block.places[b])): outcome for (label, (a, b)), outcome in by_pair.items()}
 
 
 def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
     """The blocks, about as many as there should be of each kind of work."""
     common: list[Comparison] = []
     for comparison in comparisons:
-        if comparison.how.test == "randomization" and isinstance(comparison.sums, RatioSums):
-            if not choose(comparison).exactly:
-                shuffles = comparison.how.shuffles or SHUFFLES
-                common.append(replace(comparison, how=replace(comparison.how, shuffles=shuffles)))
+        how = comparison.how
+        if named_test(how.test).exchanges:
+            exactly = choose(comparison).exactly
+            how = replace(how, exact=True) if exactly else replace(how, shuffles=how.shuffles or SHUFFLES)
+            comparison = replace(comparison, how=how)
+            if not exactly and isinstance(comparison.sums, RatioSums):
+                common.append(comparison)
                 continue
-            comparison = replace(comparison, how=replace(comparison.how, exact=True))
         for pairs in _cuts(comparison.pairs, blocks):
             yield _block((comparison,), pairs, None)
     if common:
@@ -112,7 +112,7 @@ def _block(comparisons: Sequence[Comparison], pairs: Sequence[Pair], at_once: bo
 
 
 def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ...]) -> Comparison:
-    """An comparison with some of its systems, and without the observations, which no test looks at."""
+    """A comparison with some of its systems, and without the observations, which no test looks at."""
     some = np.array(places, dtype=np.intp)
     if isinstance(comparison.sums, FunctionSums):
         kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])

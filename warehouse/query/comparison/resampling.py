@@ -25,6 +25,7 @@ from warehouse.query.comparison.procedures import RESAMPLES
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, sums
 from warehouse.query.path import Facts, Queries
 from warehouse.significance import bootstrap
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many
 
 
@@ -57,10 +58,10 @@ def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
     """
     documents, intervals = 0, {}
     resampled = _resampled(entry)
-    stream = zlib.crc32(entry.test_set.own_name.encode())
+    draws = Draws(RESAMPLES, how.seed, zlib.crc32(entry.test_set.own_name.encode()))
     for seen, statistics in _observed(how, resampled, facts) if resampled is not None else ():
         for statistic in statistics:
-            limits = _intervals(seen, statistic, how.seed, stream)
+            limits = _intervals(seen, statistic, draws)
             for system, (low, high) in zip(seen.systems, limits.tolist(), strict=True):
                 if low == low and high == high:
                     intervals[statistic.label, system.name] = (low, high)
@@ -82,27 +83,26 @@ def _observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[tuple[Ob
                     yield observations_of_one(how, part, place, facts), part.statistics
 
 
-def _intervals(seen: Observations, statistic: Statistic, seed: int, stream: int) -> Floats:
+def _intervals(seen: Observations, statistic: Statistic, draws: Draws) -> Floats:
     """The interval of each system, of shape (systems, 2); NaN where a value is undefined."""
-    found = np.full((len(seen.systems), 2), np.nan)
-    each = sums(seen, statistic)
-    defined = [place for place in range(len(seen.systems)) if each.exact_value(place) is not None]
+    limits = np.full((len(seen.systems), 2), np.nan)
+    summed = sums(seen, statistic)
+    defined = [place for place in range(len(seen.systems)) if summed.exact_value(place) is not None]
     if not defined:
-        return found
-    if isinstance(each, RatioSums):
+        return limits
+    if isinstance(summed, RatioSums):
         # A system alone stands beside itself: what is resampled are two or more.
         rows = defined if len(defined) > 1 else defined * 2
-        many = Many(each.numerators[rows], each.denominators[rows])
-        limits = bootstrap.value_intervals(many, float(each.factor), RESAMPLES, seed, stream)
-        found[defined] = limits[: len(defined)]
-        return found
-    found[defined] = _of_arithmetic(each, seen.units, defined, seed, stream)
-    return found
+        many = Many(summed.numerators[rows], summed.denominators[rows])
+        limits[defined] = bootstrap.value_intervals(many, float(summed.factor), draws)[: len(defined)]
+        return limits
+    limits[defined] = _of_function(summed, seen.units, defined, draws)
+    return limits
 
 
-def _of_arithmetic(each: FunctionSums, units: int, defined: list[int], seed: int, stream: int) -> Floats:
-    drawn = [
-        np.stack([each.resample(place, counts) for place in defined])
-        for counts in bootstrap.resampled(units, None, RESAMPLES, seed, stream)
+def _of_function(summed: FunctionSums, units: int, defined: list[int], draws: Draws) -> Floats:
+    """The same for a function of sums, without the resamples in which it is undefined."""
+    values = [
+        np.stack([summed.resample(place, counts) for place in defined]) for counts in bootstrap.resampled(units, draws)
     ]
-    return np.asarray(np.nanquantile(np.concatenate(drawn, axis=1), (0.025, 0.975), axis=1).T)
+    return np.asarray(np.nanquantile(np.concatenate(values, axis=1), (0.025, 0.975), axis=1).T)

@@ -15,9 +15,7 @@ from warehouse.results import Cell
 from warehouse.significance.confidence import Verdict, confidence, verdict
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.replicates import smallest
-from warehouse.significance.tests import TESTS
-
-MATCHED = {test.name for test in TESTS if test.kind == "matched"}
+from warehouse.significance.tests import named_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
         if without:
             has, are = ("1 document has", "is") if without == 1 else (f"{without} documents have", "are")
             yield f"{label} on {where}: {has} no value for some system and {are} left out of its mean"
-        if without and comparison.how.test in MATCHED:
+        if without and named_test(comparison.how.test).kind == "matched":
             yield (
                 f"{comparison.how.test} looks only at the documents of {where} for which both systems of a pair have a "
                 "value, so what it tests is not quite the difference of the two means"

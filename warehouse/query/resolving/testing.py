@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar, cast
 
 from grammar import nodes as n
 from grammar.editing.hints import hints
@@ -14,7 +14,7 @@ from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
 from warehouse.query.resolving.names import Scope, text_of
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
+from warehouse.significance.tests import ADJUSTMENTS, DRAWING, TESTS, Adjustment, Test, named_adjustment, named_test
 
 MOST_SHUFFLES = 10**9
 
@@ -40,8 +40,7 @@ def check_tested(statement: Tested, entry: p.Entry, scope: Scope) -> None:
     """Tests need rows by document, values that follow from sums, and for matched pairs steady denominators."""
     done = _DONE[type(statement)]
     check_twice(statement.systems)
-    test = _word(statement.test, scope, [test.name for test in TESTS], "test", "randomization")
-    kind = next(each.kind for each in TESTS if each.name == test)
+    test = _member(statement.test, TESTS, named_test, "test")
     if not entry.task.by_document:
         raise QueryError(
             f"{entry.task.rows} have no documents, so they cannot be {done}",
@@ -55,12 +54,8 @@ def check_tested(statement: Tested, entry: p.Entry, scope: Scope) -> None:
             raise QueryError(
                 f"{statistic.label} is a mean over documents, so units cannot be exchanged", statement.exchange.span
             )
-        if kind == "matched" and not statistic.steady:
-            raise QueryError(
-                f"{test} needs the same denominator for both systems in every unit, and {statistic.label} has not",
-                node.span,
-                ("test randomization fits every measure (Yeh 2000, section 3.2)",),
-            )
+        if (misfit := test.misfit(statistic.label, statistic.steady)) is not None:
+            raise QueryError(misfit, node.span, (f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",))
     for baseline in entry.baselines:
         if baseline.share != 1:
             place = statement.systems.span if statement.systems else statement.span
@@ -99,12 +94,12 @@ def check_replicates(node: n.Attribute | None, by: Iterable[p.Dimension], where:
 def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
     """How the pairs of a question are tested, its clauses checked against one another."""
     task = entries[0].task
-    test = _word(statement.test, scope, [each.name for each in TESTS], "test", "randomization")
-    adjust = _word(statement.adjust, scope, [each.name for each in ADJUSTMENTS], "adjustment", "none")
+    test = _member(statement.test, TESTS, named_test, "test")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
     confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
-    _check_clauses(statement, test, adjust)
+    _check_clauses(statement, test, adjustment)
     if statement.exact and statement.shuffles is not None:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
     exchange = p.Dimension("document")
@@ -112,7 +107,7 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
         exchange = dimension_of(scope, statement.exchange, task)
         replicates = None if isinstance(statement, n.Replicate) else statement.replicates
         if exchange == p.Dimension("system"):
-            _check_across(statement, replicates, test, adjust)
+            _check_across(statement, replicates, test, adjustment)
         elif exchange.of not in ("document", "unit"):
             what = ("say document, unit or document.attribute",)
             raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
@@ -122,61 +117,60 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
     return p.Testing(
         where=where,
         exchange=exchange,
-        test=test,
+        test=test.name,
         shuffles=shuffles,
         exact=statement.exact,
         sides=statement.sides or "two-sided",
         seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else p.DEFAULT_SEED,
         level=level,
         confidence=confidence,
-        adjust=adjust,
+        adjust=adjustment.name,
         missing=statement.missing or "error",
         interval=(statement.interval if isinstance(statement, n.Compare) else None) or "percentile",
     )
 
 
-def _check_across(statement: Tested, replicates: n.Attribute | None, test: str, adjust: str) -> None:
+def _check_across(statement: Tested, replicates: n.Attribute | None, test: Test, adjustment: Adjustment) -> None:
     """Whole systems change sides only where there are several of each: replicates, and by randomization."""
     place = statement.exchange.span if statement.exchange else statement.span
     if replicates is None:
         raise QueryError(
             "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)
         )
-    if test != "randomization" or adjust == "maxt":
+    if not test.exchanges or adjustment.of_family is not None:
         raise QueryError("exchange by system goes with test randomization, without adjust maxt", place)
 
 
-_SHUFFLED = ("randomization", "tukey", "bootstrap")
-"""The tests that draw: shuffles, or for the bootstrap resamples."""
-
-
-def _check_clauses(statement: Tested, test: str, adjust: str) -> None:
+def _check_clauses(statement: Tested, test: Test, adjustment: Adjustment) -> None:
     """Clauses that would change nothing, or that contradict the test, are errors."""
-    if statement.shuffles is not None and test not in _SHUFFLED:
+    if statement.shuffles is not None and test.draws is None:
         raise QueryError(
-            f"test {test} draws no shuffles", statement.shuffles.span, (f"shuffles go with {', '.join(_SHUFFLED)}",)
+            f"test {test.name} draws no shuffles", statement.shuffles.span, (f"shuffles go with {', '.join(DRAWING)}",)
         )
-    if statement.exact and test != "randomization":
+    if statement.exact and not test.exchanges:
         place = statement.test.span if statement.test else statement.span
-        raise QueryError(f"exact goes with randomization, not with test {test}", place)
-    if statement.adjust is None or adjust == "none":
-        return
-    if test == "tukey":
-        raise QueryError("test tukey adjusts by itself", statement.adjust.span, ("leave adjust out",))
-    if adjust == "maxt" and (statement.exact or test != "randomization"):
-        raise QueryError(
-            "adjust maxt goes with the shuffles of randomization", statement.adjust.span, ("say adjust holm instead",)
-        )
+        raise QueryError(f"exact goes with {TESTS[0].name}, not with test {test.name}", place)
+    conflict = test.conflict(adjustment, statement.exact)
+    if statement.adjust is not None and conflict is not None:
+        wrong, hint = conflict
+        raise QueryError(wrong, statement.adjust.span, (hint,))
 
 
-def _word(node: n.Name | n.Variable | None, scope: Scope, known: Iterable[str], what: str, default: str) -> str:
+_Member = TypeVar("_Member", Test, Adjustment)
+
+
+def _member(
+    node: n.Name | n.Variable | None, table: Sequence[_Member], find: Callable[[str], _Member], what: str
+) -> _Member:
+    """The member of a table that is named, the first where none is."""
     if node is None:
-        return default
-    known = list(known)
+        return table[0]
     text = text_of(node, node, f"the name of {'an' if what[0] in 'aeiou' else 'a'} {what}").casefold()
-    if text not in known:
-        raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s"))
-    return text
+    try:
+        return find(text)
+    except KeyError:
+        known = [member.name for member in table]
+        raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s")) from None
 
 
 def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:

@@ -6,72 +6,21 @@ null distribution is symmetric; every method finds the probability of its upper 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
 from warehouse.significance.beta import binomial_tail
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.exact import dynamic, enumeration, fourier
+from warehouse.significance.exact.cost import Cost, Way
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Outcome, Sides
 from warehouse.significance.paired import Paired
 
-AFFORDABLE_OPERATIONS = 2e8
-"""About a second of work: up to here an exact test is done unasked."""
-
-AFFORDABLE_BYTES = 300_000_000
-"""And up to this much memory."""
-
-POSSIBLE_OPERATIONS = 1e10
-"""About a minute: beyond, an exact test is refused."""
-
-POSSIBLE_BYTES = 2_000_000_000
-"""And beyond this much memory."""
-
 _SMALL_TABLE = 1e7
 """A table is the most accurate way, so up to here it is not asked whether another is cheaper."""
-
-Way = Literal["identical", "binomial", "table", "halves", "listing", "transform"]
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """How a pair would be tested exactly, and what that takes; it follows from the data alone.
-
-    `way` is identical (the systems do not differ, or not in their measure), binomial (all differences are of one size),
-    table (dynamic programme), halves or listing (enumeration) or transform (characteristic function). An operation
-    takes 2.5 to 8 nanoseconds.
-    """
-
-    way: Way
-    operations: float
-    bytes: int
-    units: int
-    distinct: int
-
-    @property
-    def affordable(self) -> bool:
-        """Whether the test is cheap enough to be done unasked."""
-        return self.operations <= AFFORDABLE_OPERATIONS and self.bytes <= AFFORDABLE_BYTES
-
-    @property
-    def possible(self) -> bool:
-        """Whether the test can be done at all."""
-        return self.operations <= POSSIBLE_OPERATIONS and self.bytes <= POSSIBLE_BYTES
-
-
-def affordable_together(costs: Iterable[Cost]) -> bool:
-    """Whether several exact tests are cheap enough, all together, to be done unasked."""
-    operations = 0.0
-    for cost in costs:
-        operations += cost.operations
-        if operations > AFFORDABLE_OPERATIONS or not cost.affordable:
-            return False
-    return True
 
 
 def cost(paired: Paired) -> Cost:
@@ -79,29 +28,25 @@ def cost(paired: Paired) -> Cost:
     return _cost(paired, Extreme.of(paired))[0]
 
 
-def pair(paired: Paired, sides: Sides = "two-sided", tick: Callable[[int], None] | None = None) -> Outcome:
+def exact_test(paired: Paired, sides: Sides = "two-sided") -> Outcome:
     """The exact significance level of the difference of two systems.
 
-    `tick` is called now and then with the work done so far, and may raise to end the test. A level below 1e-308 comes
-    out as 0. Raises ValueError where `cost` says that the test is not possible.
+    A level below 1e-308 comes out as 0. Raises ValueError where `cost` says that the test is not possible.
     """
     observed = Extreme.of(paired, sides)
     estimate, lattice = _cost(paired, observed)
-    if not estimate.possible:
-        raise ValueError(
-            f"the exact test would take about {estimate.operations:.0e} steps and {estimate.bytes / 1e9:.1f} GB"
-        )
+    estimate.check()
     if lattice is None or (sides == "two-sided" and observed.sign == 0):
         return Outcome(1.0, "exact")
     # The upper tail begins above a difference of 0; the rest is what the strict upper tail of the opposite leaves.
     upper = Extreme.of(paired, "one-sided")
     if sides == "two-sided":
-        p = 2 * _tail(estimate.way, lattice, upper if observed.sign > 0 else upper.opposite(), False, tick)
+        p = 2 * _tail(estimate.way, lattice, upper if observed.sign > 0 else upper.opposite(), False)
     elif observed.sign > 0 or (observed.sign == 0 and not upper.flat):
-        p = _tail(estimate.way, lattice, upper, False, tick)
+        p = _tail(estimate.way, lattice, upper, False)
     else:
         rest = replace(upper, u=upper.slack - upper.u, v=-upper.v, slack=0)
-        p = 1 - _tail(estimate.way, lattice, rest, True, tick)
+        p = 1 - _tail(estimate.way, lattice, rest, True)
     return Outcome(min(max(p, 0.0), 1.0), "exact")
 
 
@@ -132,7 +77,7 @@ def _cost(paired: Paired, observed: Extreme) -> tuple[Cost, Lattice | None]:
     return min(offers, key=lambda offer: (not offer.possible, offer.operations)), lattice
 
 
-def _tail(way: Way, lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int], None] | None) -> float:
+def _tail(way: Way, lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     """The probability of an exchange at least as extreme, or more extreme where `strict`, on the upper side."""
     if way == "binomial":
         # X = x·(2·heads − units) must reach the bound.
@@ -140,9 +85,9 @@ def _tail(way: Way, lattice: Lattice, extreme: Extreme, strict: bool, tick: Call
         step = lattice.across * int(lattice.x[0])
         return binomial_tail(-(-(-(-bound // step) + lattice.units) // 2), lattice.units)
     if way == "table":
-        return dynamic.tail(lattice, extreme, strict, tick)
+        return dynamic.tail(lattice, extreme, strict)
     if way == "halves":
         return enumeration.halves(lattice, extreme, strict)
     if way == "listing":
-        return enumeration.listed(lattice, extreme, strict, tick)
-    return fourier.tail(lattice, extreme, strict, tick)
+        return enumeration.listed(lattice, extreme, strict)
+    return fourier.tail(lattice, extreme, strict)

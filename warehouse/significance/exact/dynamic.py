@@ -8,7 +8,6 @@ the last place. The table has a cell for each reachable (X, Y) of the lattice in
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ldexp
 
 import numpy as np
@@ -31,10 +30,10 @@ def operations(lattice: Lattice) -> tuple[float, int]:
     return float(cells.sum()), int(16 * cells[-1])
 
 
-def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int], None] | None = None) -> float:
+def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`.
 
-    Meant for an observed difference of at least 0. `tick` is called after each unit with the number of cells so far.
+    Meant for an observed difference of at least 0.
     """
     x, y = _units(lattice)
     lowest = int(y[y < 0].sum())
@@ -51,7 +50,7 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int],
     table: Floats = np.zeros((rows, columns))
     spare = np.zeros_like(table)
     table[-lowest, 0] = 1.0
-    width, top, bottom, done = 1, -lowest, -lowest, 0
+    width, top, bottom = 1, -lowest, -lowest
     for across, down in zip(x.tolist(), y.tolist(), strict=True):
         new_width = min(width + across, columns)
         new_top, new_bottom = min(top, top + down), max(bottom, bottom + down)
@@ -65,9 +64,6 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int],
             spare[top + down : bottom + down + 1, across : across + moved] += old[:, :moved]
         table, spare = spare, table
         width, top, bottom = new_width, new_top, new_bottom
-        if tick is not None:
-            done += (new_bottom - new_top + 1) * new_width
-            tick(done)
     exchanges = sum(float(table[row, : last[row] + 1].sum()) for row in range(rows))
     return ldexp(exchanges, -lattice.units)
 

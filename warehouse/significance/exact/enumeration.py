@@ -6,8 +6,6 @@ otherwise every exchange is listed. Exchanges are counted in integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from warehouse.significance.exact.lattice import Lattice
@@ -35,7 +33,7 @@ def halves(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     return float(int(reached.sum()) / (1 << x.size))
 
 
-def listed(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int], None] | None = None) -> float:
+def listed(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     """The same for any denominators and up to MOST_UNITS differing units."""
     x, y = np.repeat(lattice.x, lattice.count), np.repeat(lattice.y, lattice.count)
     sums_x, sums_y = _sums(x), _sums(y)
@@ -49,8 +47,6 @@ def listed(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int
     for start in range(0, sums_x.size, _PART):
         part = slice(start, start + _PART)
         reached += int(np.count_nonzero(sums_x[part] >= limits[np.searchsorted(values, sums_y[part])]))
-        if tick is not None:
-            tick(min(start + _PART, sums_x.size))
     return float(reached / (1 << x.size))
 
 

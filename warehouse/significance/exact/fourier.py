@@ -9,7 +9,6 @@ a relative error of about 1e-10 however small it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, log, sqrt
@@ -69,17 +68,17 @@ def operations(lattice: Lattice, standard_errors: float) -> tuple[float, int]:
     return points / 2 * (factors * complex_times + 30), int(min(12 * points, 2**62))
 
 
-def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int], None] | None = None) -> float:
+def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`.
 
-    Meant for an observed difference of at least 0. `tick` is called now and then with the number of points so far.
+    Meant for an observed difference of at least 0.
     """
     score = _scores(lattice, extreme)
     tilt = _tilt(lattice, extreme, score)
     bias = np.tanh(tilt * score)
     rows = _window(lattice.y, lattice.count, tilt * score)
     columns = _window(lattice.x, lattice.count, tilt * score)
-    transformed = _characteristic(lattice, bias if tilt else None, rows, columns, tick)
+    transformed = _characteristic(lattice, bias if tilt else None, rows, columns)
     np.fft.ifft(transformed, axis=0, out=transformed)
     log_scale = float(lattice.count @ _log_cosh(tilt * score))
     slope = extreme.numerators / extreme.denominators
@@ -192,9 +191,7 @@ def _chernoff(size: Floats, count: Integers, tilts: Floats) -> float:
     return mean
 
 
-def _characteristic(
-    lattice: Lattice, bias: Floats | None, rows: Window, columns: Window, tick: Callable[[int], None] | None
-) -> NDArray[np.complex128]:
+def _characteristic(lattice: Lattice, bias: Floats | None, rows: Window, columns: Window) -> NDArray[np.complex128]:
     """Half of the transform of the null distribution in the window, of shape (rows, columns // 2 + 1).
 
     With α = π·(row·y / rows + column·x / columns) a unit's factor is cos α, and cos α + i·bias·sin α where its sign is
@@ -208,16 +205,14 @@ def _characteristic(
         for column in range(0, half, TILE[1])
     ]
     order = np.argsort(-lattice.count, kind="stable")
-    points = 0
     for start in range(0, order.size, BATCH):
         some = order[start : start + BATCH]
         left, right = _angles(lattice, some, None if bias is None else bias[some], rows, columns)
-        runs = _runs(lattice.count[some])
+        alike = _equal_counts(lattice.count[some])
         still = []
         for tall, wide in live:
             tile = product[tall, wide]
-            _multiply(tile, left[:, tall], right[:, :, wide], runs)
-            points += tile.size * int(some.size)
+            _multiply(tile, left[:, tall], right[:, :, wide], alike)
             # Zeros multiply fast; numbers too small to be normal do not.
             tile[np.abs(tile) < NEGLIGIBLE] = 0.0
             filled = np.count_nonzero(tile)
@@ -226,8 +221,6 @@ def _characteristic(
             elif filled:
                 still.extend(part for part in _quarters(tall, wide) if product[part].any())
         live = still
-        if tick is not None:
-            tick(points)
     transformed: NDArray[np.complex128] = product.astype(np.complex128, copy=False)
     transformed *= _phase(rows, rows.size)[:, None]
     np.multiply(transformed, _phase(columns, half), out=transformed)
@@ -259,17 +252,17 @@ def _angles(
     return np.stack((cos_row + turn * sin_row, turn * cos_row - sin_row), axis=2), right.astype(np.complex128)
 
 
-def _runs(counts: Integers) -> list[tuple[slice, int]]:
+def _equal_counts(counts: Integers) -> list[tuple[slice, int]]:
     """Where counts that stand together are equal, and what they are."""
     edges = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), counts.size]
     return [(slice(start, stop), int(counts[start])) for start, stop in pairwise(edges)]
 
 
-def _multiply(tile: Plane, left: Plane, right: Plane, runs: list[tuple[slice, int]]) -> None:
+def _multiply(tile: Plane, left: Plane, right: Plane, alike: list[tuple[slice, int]]) -> None:
     """Multiplies the factors of some units into a tile, each as often as there are units alike."""
     factors = np.matmul(left, right)
-    for run, power in runs:
-        tile *= _power(np.multiply.reduce(factors[run], axis=0), power)
+    for units, power in alike:
+        tile *= _power(np.multiply.reduce(factors[units], axis=0), power)
 
 
 def _power(base: Plane, exponent: int) -> Plane:

@@ -8,18 +8,20 @@ and exactly within.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.significance.extreme import Extreme
+from warehouse.significance.draws import Draws
+from warehouse.significance.extreme import Extreme, fraction
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Floats, Integers, Many
 from warehouse.significance.parallel import in_order
 from warehouse.significance.shuffles import coins, lookup
+from warehouse.significance.work import ALONE, Work
 
 Reals = NDArray[np.floating[Any]]
 
@@ -38,7 +40,7 @@ SPREAD = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
+class ReducedCounts:
     """The counts of the systems, reduced: less the smallest of each unit, divided by what is common to all.
 
     Both leave the pairs' differences as they are but for the factor `scale`. `rows` has the shape (systems, units);
@@ -50,7 +52,7 @@ class Counts:
     reach: Integers
 
     @classmethod
-    def of(cls, rows: Integers) -> Counts:
+    def of(cls, rows: Integers) -> ReducedCounts:
         """Reduces counts of shape (systems, units)."""
         reduced = rows - rows.min(axis=0)
         scale = int(np.gcd.reduce(reduced, axis=None)) or 1
@@ -68,30 +70,33 @@ class Slice:
 
 
 class Shuffler:
-    """The distinct numerators and denominators of some measures, and the product of them with the coins."""
+    """The distinct counts of some measures, and the product of them with the coins."""
 
-    __slots__ = ("counts", "dtype", "measures", "places")
+    __slots__ = ("counts", "dtype", "places")
 
-    def __init__(self, measures: Sequence[Many]) -> None:
-        """Raises ValueError where the measures are none or differ in the number of systems or units."""
-        if not measures:
+    def __init__(self, tables: Sequence[Integers]) -> None:
+        """From counts of shape (columns, systems, units), a table a measure.
+
+        `places` says of each measure which of the distinct `counts` its columns are. Raises ValueError where the
+        measures are none or differ in the number of systems or units.
+        """
+        if not tables:
             raise ValueError("no measure to compare by")
-        shapes = {many.numerators.shape for many in measures}
+        shapes = {table.shape[1:] for table in tables}
         if len(shapes) > 1:
             raise ValueError(f"the measures have different systems or units: shapes {sorted(shapes)}")
-        self.measures = tuple(measures)
-        self.counts: list[Counts] = []
-        self.places: list[tuple[int, int]] = []
+        self.counts: list[ReducedCounts] = []
+        self.places: list[tuple[int, ...]] = []
         arrays: dict[bytes, int] = {}
-        for many in measures:
-            place = []
-            for rows in (many.numerators, many.denominators):
+        for table in tables:
+            places = []
+            for rows in table:
                 key = rows.tobytes()
                 if key not in arrays:
                     arrays[key] = len(self.counts)
-                    self.counts.append(Counts.of(rows))
-                place.append(arrays[key])
-            self.places.append((place[0], place[1]))
+                    self.counts.append(ReducedCounts.of(rows))
+                places.append(arrays[key])
+            self.places.append(tuple(places))
         # A pair's sum is the difference of two, so it needs one bit more.
         reach = 2 * max(int(counts.reach.max()) for counts in self.counts)
         self.dtype: np.dtype[np.floating[Any]] | None = None
@@ -100,7 +105,7 @@ class Shuffler:
         elif reach < 2**53:
             self.dtype = np.dtype(np.float64)
 
-    def slices(self, shuffles: int, seed: int, stream: coins.Stream) -> Iterator[Slice]:
+    def slices(self, draws: Draws) -> Iterator[Slice]:
         """The signed sums of every shuffle, in order. Not for counts whose sums exceed 2^53, where `dtype` is None."""
         dtype = self.dtype or np.dtype(np.float64)
         systems, units = self.counts[0].rows.shape
@@ -109,9 +114,9 @@ class Shuffler:
         whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
         width = max(64, min(coins.CHUNK, SLICE // systems) // 8 * 8)
         height = max(1, SPREAD // (8 * width))
-        for chunk, used in coins.chunks(shuffles):
+        for chunk, used in draws.chunks(coins.CHUNK):
             product = np.zeros((table.shape[0], used), dtype=dtype)
-            for first, block in coins.blocks(units, seed, stream, chunk, used):
+            for first, block in coins.blocks(units, draws, chunk, used):
                 for row in range(0, block.shape[0], height):
                     some = block[row : row + height]
                     start = 8 * (first + row)
@@ -133,47 +138,43 @@ class Shuffler:
                 yield Slice(sums, int(part.shape[1]))
 
 
-def count(
-    measures: Sequence[Many],
-    shuffles: int,
-    seed: int,
-    stream: coins.Stream,
-    sides: Sides,
-    tick: Callable[[int], None] | None = None,
-    threads: int = 1,
-) -> Integers:
-    """nge of every pair of systems by every measure, of shape (measures, systems, systems); see
-    `randomization.all_pairs`."""
+def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
+    """Approximate randomization of every pair of systems for one or more measures over the same shuffles.
+
+    Returns nge, of shape (measures, systems, systems): entry [m, a, b] compares system a, as the first, with system b;
+    the diagonal is the number of shuffles. p is (nge + 1) / (shuffles + 1) (Chinchor 1992, table 2). The coins are
+    those of `randomization_test`. Raises ValueError where the measures do not have the same number of systems and
+    units.
+    """
     check_sides(sides)
-    shuffler = Shuffler(measures)
+    shuffler = Shuffler([many.columns for many in measures])
     systems = measures[0].systems
     nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
     if shuffler.dtype is None:
-        _count_by_pairs(measures, shuffles, seed, stream, sides, nge, tick)
+        _count_by_pairs(measures, draws, sides, nge, work)
     else:
-        questions = [_Question(shuffler, index, sides) for index in range(len(measures))]
+        bounds = [_PairBounds(shuffler, index, many, sides) for index, many in enumerate(measures)]
 
         def counted(part: Slice) -> tuple[Integers, int]:
-            desk, found = _Desk(part), np.zeros_like(nge)
+            workspace, nge_here = _Workspace(part), np.zeros_like(nge)
             for a in range(systems - 1):
-                desk.take(a)
-                for index, question in enumerate(questions):
-                    question.count(desk, found[index])
-            return found, part.shuffles
+                workspace.take(a)
+                for index, bound in enumerate(bounds):
+                    bound.count(workspace, nge_here[index])
+            return nge_here, part.shuffles
 
         done = 0
-        for found, taken in in_order(counted, shuffler.slices(shuffles, seed, stream), threads):
-            nge += found
-            done += taken
-            if tick is not None:
-                tick(done)
+        for nge_here, shuffles in in_order(counted, shuffler.slices(draws), work.threads):
+            nge += nge_here
+            done += shuffles
+            work.progress(done / draws.shuffles)
     if sides == "two-sided":
         nge += nge.transpose(0, 2, 1)
-    nge[:, np.arange(systems), np.arange(systems)] = shuffles
+    nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
     return nge
 
 
-class _Desk:
+class _Workspace:
     """Where the pairs of one system after another are worked on in one slice, in memory that is asked for once.
 
     New memory for every step would cost more than the steps do.
@@ -221,7 +222,7 @@ class _Desk:
         return memory[: after * shuffles].reshape(after, shuffles)
 
 
-class _Question:
+class _PairBounds:
     """What the pairs must reach by one measure, as numbers for all pairs (a, b > a) of a system a at once.
 
     Divided by S_D and by the scale of the numerators, the question of `Extreme` reads |u − ρ·v| + κ·v² ≥ κ·S_D², where
@@ -237,26 +238,28 @@ class _Question:
         "lows",
         "many",
         "numerators",
+        "observed",
         "scales",
         "slopes",
         "two_sided",
-        "whole",
     )  # fmt: skip
 
-    def __init__(self, shuffler: Shuffler, index: int, sides: Sides) -> None:
-        self.many = shuffler.measures[index]
+    def __init__(self, shuffler: Shuffler, index: int, many: Many, sides: Sides) -> None:
+        self.many = many
         self.two_sided = sides == "two-sided"
         self.numerators, self.denominators = shuffler.places[index]
         top, bottom = shuffler.counts[self.numerators], shuffler.counts[self.denominators]
         self.scales = (top.scale, bottom.scale)
         self.flat = not bottom.rows.any()
-        self.whole = _Whole.of(self.many)
-        first, second = self.whole.pairs
+        self.observed = _ObservedPairs.of(self.many)
+        first, second = self.observed.pairs
         if self.flat:
             slopes, curves, lows, highs = self._flat(top.scale)
         else:
             dtype = shuffler.dtype or np.dtype(np.float64)
-            u_reach, v_reach = ((each.reach[first] + each.reach[second]).astype(np.float64) for each in (top, bottom))
+            u_reach, v_reach = (
+                (counts.reach[first] + counts.reach[second]).astype(np.float64) for counts in (top, bottom)
+            )
             slopes, curves, lows, highs = self._curved(u_reach, v_reach, float(np.finfo(dtype).eps))
         ends = np.cumsum(np.arange(self.many.systems - 1, 0, -1))[:-1]
         self.slopes, self.curves, self.lows, self.highs = (
@@ -264,18 +267,18 @@ class _Question:
             for column in (slopes, curves, lows, highs)
         )
 
-    def count(self, desk: _Desk, nge: Integers) -> None:
+    def count(self, workspace: _Workspace, nge: Integers) -> None:
         """Adds the shuffles of one slice to nge, of shape (systems, systems): above the diagonal, and below if one-
-        sided, for the pairs of the desk's system and those after it.
+        sided, for the pairs of the workspace's system and those after it.
         """
         if self.flat:
-            self._count_flat(desk, nge)
+            self._count_flat(workspace, nge)
         else:
-            self._count_curved(desk, nge)
+            self._count_curved(workspace, nge)
 
     def _flat(self, scale: int) -> tuple[Floats, Floats, Floats, Floats]:
         """No slope and no curve: u must reach the high bound, or one-sided fall to the low one to favour the other."""
-        u, slack = self.whole.u, self.many.slack
+        u, slack = self.observed.u, self.many.slack
         if self.two_sided:
             lows = highs = -(-(np.abs(u) - slack) // scale)
         else:
@@ -286,44 +289,44 @@ class _Question:
     def _curved(self, u_reach: Floats, v_reach: Floats, eps: float) -> tuple[Floats, Floats, Floats, Floats]:
         """ρ, κ and the band."""
         top_scale, bottom_scale = self.scales
-        whole, total = self.whole, self.whole.denominators
-        slope = _quotient(whole.numerators * bottom_scale, total * top_scale)
-        cross = whole.u * total - whole.v * whole.numerators
+        observed, total = self.observed, self.observed.denominators
+        slope = _quotient(observed.numerators * bottom_scale, total * top_scale)
+        cross = observed.u * total - observed.v * observed.numerators
         same = np.asarray(cross == 0)
         if self.two_sided:
             cross = np.abs(cross)
-        share = _quotient(cross, total * total - whole.v * whole.v)
+        share = _quotient(cross, total * total - observed.v * observed.v)
         curve = share * bottom_scale**2 / _quotient(total * top_scale, 1)
         bound = share * _quotient(total, top_scale)
         # No number that occurs is larger than this, and fewer than fourteen roundings of half an eps each happen to it.
         band = 8 * eps * (u_reach + np.abs(slope) * v_reach + np.abs(curve) * v_reach**2 + np.abs(bound)) + _TINY
         lows, highs = bound - band, bound + band
-        lows[whole.may_lack], highs[whole.may_lack] = -np.inf, np.inf
+        lows[observed.may_lack], highs[observed.may_lack] = -np.inf, np.inf
         if self.two_sided:
             # Every shuffle differs as much as systems that do not.
             curve[same], lows[same], highs[same] = 0.0, -np.inf, -np.inf
         return slope, curve, lows, highs
 
-    def _count_flat(self, desk: _Desk, nge: Integers) -> None:
-        a, u, answers = desk.system, desk.difference(self.numerators), desk.answers(0)
+    def _count_flat(self, workspace: _Workspace, nge: Integers) -> None:
+        a, u, answers = workspace.system, workspace.difference(self.numerators), workspace.answers(0)
         if self.two_sided:
-            size = np.abs(u, out=desk.real(0))
+            size = np.abs(u, out=workspace.real(0))
             nge[a, a + 1 :] += _ones(np.greater_equal(size, self.highs[a], out=answers))
         else:
             nge[a, a + 1 :] += _ones(np.greater_equal(u, self.highs[a], out=answers))
             nge[a + 1 :, a] += _ones(np.less_equal(u, self.lows[a], out=answers))
 
-    def _count_curved(self, desk: _Desk, nge: Integers) -> None:
-        a, u, v = desk.system, desk.difference(self.numerators), desk.difference(self.denominators)
-        distance = np.multiply(v, self.slopes[a], out=desk.real(0))
+    def _count_curved(self, workspace: _Workspace, nge: Integers) -> None:
+        a, u, v = workspace.system, workspace.difference(self.numerators), workspace.difference(self.denominators)
+        distance = np.multiply(v, self.slopes[a], out=workspace.real(0))
         np.subtract(u, distance, out=distance)
         if self.two_sided:
             np.abs(distance, out=distance)
-        curved = np.multiply(v, v, out=desk.real(1))
+        curved = np.multiply(v, v, out=workspace.real(1))
         curved *= self.curves[a]
         distance += curved
-        sure = np.greater_equal(distance, self.highs[a], out=desk.answers(0))
-        not_below = np.greater_equal(distance, self.lows[a], out=desk.answers(1))
+        sure = np.greater_equal(distance, self.highs[a], out=workspace.answers(0))
+        not_below = np.greater_equal(distance, self.lows[a], out=workspace.answers(1))
         counted = _ones(sure)
         nge[a, a + 1 :] += counted
         # Rounding leaves hardly any shuffle in doubt, and one count of all tells whether it does.
@@ -336,19 +339,19 @@ class _Question:
         rows = doubtful // u.shape[1]
         exact_u = self.scales[0] * u.reshape(-1)[doubtful].astype(np.int64)
         exact_v = self.scales[1] * v.reshape(-1)[doubtful].astype(np.int64)
-        reached, other = self.whole.decide(a, rows, exact_u, exact_v, self.many, self.two_sided)
+        reached, other = self.observed.decide(a, rows, exact_u, exact_v, self.many, self.two_sided)
         nge[a, a + 1 :] += np.bincount(rows[reached], minlength=u.shape[0])
         if not self.two_sided:
             nge[a + 1 :, a] += np.bincount(rows[other], minlength=u.shape[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Whole:
+class _ObservedPairs:
     """What was observed for all pairs (a, b > a), a pair of system 0 first, as whole numbers however large.
 
-    u, v, S_N and S_D are as in `Extreme`. Freed of common factors, a pair's question is (u·a − v·b)·K ≥ L·(S_D² − v²),
-    with a, b, K and L in `parts`; `fits` says for which pairs all of that stays within int64. `may_lack` are pairs of
-    which an exchange may leave one system without any denominator.
+    u, v, S_N and S_D are as in `Extreme`, and `parts` are L, K, a and b of its `fraction`; `fits` says for which pairs
+    all of that stays within int64. `may_lack` are pairs of which an exchange may leave one system without any
+    denominator.
     """
 
     pairs: tuple[Integers, Integers]
@@ -361,21 +364,17 @@ class _Whole:
     may_lack: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, many: Many) -> _Whole:
+    def of(cls, many: Many) -> _ObservedPairs:
         """The pairs of a measure."""
         tops, bottoms = many.numerators.sum(axis=1), many.denominators.sum(axis=1)
         reach = np.abs(many.numerators).sum(axis=1)
         if int(reach.max(initial=0)) >= _SMALL or int(bottoms.max(initial=0)) >= _SMALL:
             # Python's integers, slower and without end.
-            tops, bottoms, reach = (each.astype(object) for each in (tops, bottoms, reach))
+            tops, bottoms, reach = (sums.astype(object) for sums in (tops, bottoms, reach))
         first, second = np.triu_indices(many.systems, 1)
         u, v = tops[first] - tops[second], bottoms[first] - bottoms[second]
         numerators, denominators = tops[first] + tops[second], bottoms[first] + bottoms[second]
-        common = np.gcd(denominators, numerators)
-        a, b = denominators // common, numerators // common
-        cross, square = u * a - v * b, denominators * denominators - v * v
-        shared = np.gcd(cross, square)
-        cross, square = cross // shared, square // shared
+        cross, square, a, b = fraction(numerators, denominators, u, v, np.gcd)
         largest = ((reach[first] + reach[second]) * a).astype(np.float64) + (denominators * np.abs(b)).astype(
             np.float64
         )
@@ -385,7 +384,7 @@ class _Whole:
         # Where no unit has a denominator in both systems, one of the two may be left without any.
         may_lack = (has @ has.T == 0)[first, second]
         fits = (np.maximum(left, right) < 2.0**62) & ~may_lack & (u.dtype != object)
-        return cls((first, second), u, v, numerators, denominators, (a, b, square, cross), fits, may_lack)
+        return cls((first, second), u, v, numerators, denominators, (cross, square, a, b), fits, may_lack)
 
     def decide(
         self, system: int, rows: Integers, u: Integers, v: Integers, many: Many, two_sided: bool
@@ -397,7 +396,7 @@ class _Whole:
         """
         start = int(np.searchsorted(self.pairs[0], system))
         places = start + rows
-        a, b, square, cross = (part[places] for part in self.parts)
+        cross, square, a, b = (part[places] for part in self.parts)
         total = self.denominators[places]
         left, right = u * a - v * b, cross * (total * total - v * v)
         if two_sided:
@@ -416,8 +415,7 @@ class _Whole:
 
 def _quotient(over: Integers, under: Integers | int) -> Floats:
     """A quotient in floating point, also of numbers beyond int64."""
-    found: Floats = np.asarray(over / under, dtype=np.float64)
-    return found
+    return np.asarray(over / under, dtype=np.float64)
 
 
 def _ones(answers: NDArray[np.bool_]) -> Integers:
@@ -436,25 +434,16 @@ def _spans(used: int, width: int) -> Iterator[tuple[int, int]]:
         yield whole, used
 
 
-def _count_by_pairs(
-    measures: Sequence[Many],
-    shuffles: int,
-    seed: int,
-    stream: coins.Stream,
-    sides: Sides,
-    nge: Integers,
-    tick: Callable[[int], None] | None,
-) -> None:
+def _count_by_pairs(measures: Sequence[Many], draws: Draws, sides: Sides, nge: Integers, work: Work) -> None:
     """The same for counts too large for a product: pair by pair, with the same coins."""
     systems = measures[0].systems
     pairs = [(a, b) for a in range(systems) for b in range(systems) if a < b or (a != b and sides == "one-sided")]
     for index, many in enumerate(measures):
         for a, b in pairs:
             paired = many.pair(a, b)
-            seen = Extreme.of(paired, sides)
-            sums = lookup.Sums.of(*paired.differences())
-            for numerator, denominator in lookup.shuffled(sums, shuffles, seed, stream):
-                u, v = seen.u - 2 * numerator, seen.v - 2 * denominator
-                nge[index, a, b] += int(np.count_nonzero(seen.contains(u, v)))
-        if tick is not None:
-            tick(shuffles * (index + 1) // len(measures))
+            extreme = Extreme.of(paired, sides)
+            sums = lookup.PackedSums.of(*paired.differences())
+            for numerator, denominator in lookup.shuffled(sums, draws):
+                u, v = extreme.u - 2 * numerator, extreme.v - 2 * denominator
+                nge[index, a, b] += int(np.count_nonzero(extreme.contains(u, v)))
+        work.progress((index + 1) / len(measures))

@@ -31,8 +31,18 @@ def memory(count: int) -> int:
     return 8 * ((1 << guide_bits(count)) + min(count, 10 * isqrt(count) + 10))
 
 
+def weights(count: int, reach: int) -> tuple[int, NDArray[np.float64]]:
+    """How likely each number of heads is beside the middle one, up to so many from it: the lowest, and one a number."""
+    middle = count // 2
+    more = np.arange(middle, min(count, middle + reach), dtype=np.float64)
+    upper = np.concatenate(([1.0], np.cumprod((count - more) / (more + 1))))
+    # k and count − k are as likely, so the lower half is the upper one turned around.
+    lower = upper[1 + count % 2 :][::-1]
+    return middle - len(lower), np.concatenate((lower, upper))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Heads:
+class BinomialTable:
     """The distribution of the heads among a number of coins.
 
     `edges` are 2^64 · P(heads ≤ lowest + i) in ascending order, those below 2^64. At the place of the first `bits` bits
@@ -44,23 +54,19 @@ class Heads:
     guide: NDArray[np.int64]
 
     @classmethod
-    def of(cls, count: int) -> Heads:
+    def of(cls, count: int) -> BinomialTable:
         """The heads among so many coins. Raises ValueError for fewer than one."""
         if count < 1:
             raise ValueError(f"heads among {count} coins")
         # Ten standard deviations to each side; what is beyond has a probability below 2^-64.
-        middle = count // 2
-        more = np.arange(middle, min(count, middle + 5 * isqrt(count) + 5), dtype=np.float64)
-        upper = np.concatenate(([1.0], np.cumprod((count - more) / (more + 1))))
-        # k and count − k are as likely, so the lower half is the upper one turned around.
-        lower = upper[1 + count % 2 :][::-1]
-        sums = np.cumsum(np.concatenate((lower, upper)))
+        lowest, likely = weights(count, 5 * isqrt(count) + 5)
+        sums = np.cumsum(likely)
         shares = sums / sums[-1]
         edges = np.ldexp(shares[shares < 1], 64).astype(np.uint64)
         bits = guide_bits(count)
         inside = np.bincount((edges >> np.uint64(64 - bits)).astype(np.intp), minlength=1 << bits)
         guide = np.where(inside > 0, OPEN, np.cumsum(inside))
-        return cls(middle - len(lower), edges, guide)
+        return cls(lowest, edges, guide)
 
     @property
     def bits(self) -> int:
@@ -75,11 +81,11 @@ class Heads:
         # Little-endian words on every machine, so that the parts are the same.
         first = words.astype("<u8", copy=False).view("<u2")
         # The one mode that neither checks nor copies; no index is out of range.
-        found = np.take(self.guide, (first >> (16 - self.bits)).astype(np.intp), mode="clip")
-        undecided = np.flatnonzero(found == OPEN)
+        heads = np.take(self.guide, (first >> (16 - self.bits)).astype(np.intp), mode="clip")
+        undecided = np.flatnonzero(heads == OPEN)
         if undecided.size:
             rest = source.bit_generator.random_raw(undecided.size) >> np.uint64(16)
             whole = (first[undecided].astype(np.uint64) << np.uint64(48)) | rest
-            found[undecided] = np.searchsorted(self.edges, whole, side="right")
-        found += self.lowest
-        return found
+            heads[undecided] = np.searchsorted(self.edges, whole, side="right")
+        heads += self.lowest
+        return heads

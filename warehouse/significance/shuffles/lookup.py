@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Integers
 from warehouse.significance.parallel import in_order
 from warehouse.significance.shuffles import coins
@@ -26,7 +27,7 @@ TABLES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class PackedSums:
     """Two numbers a unit, each of shape (units,), whose sums over the units that change places are wanted.
 
     Where `shift` is not None the two travel as one, first · 2^shift + second.
@@ -37,7 +38,7 @@ class Sums:
     shift: int | None
 
     @classmethod
-    def of(cls, first: Integers, second: Integers) -> Sums:
+    def of(cls, first: Integers, second: Integers) -> PackedSums:
         """Packs the two where the sums over any of the units fit into 63 bits together."""
         shift = int(np.abs(second).sum()).bit_length() + 1
         fits = int(np.abs(first).sum()).bit_length() + shift <= 62
@@ -68,14 +69,12 @@ def memory(units: int, shuffles: int) -> int:
     return 2 * tables + min(coins.ROWS, coins.rows(units)) * coins.CHUNK + 16 * 8 * coins.CHUNK
 
 
-def shuffled(
-    sums: Sums, shuffles: int, seed: int, stream: coins.Stream, threads: int = 1
-) -> Iterator[tuple[Integers, Integers]]:
+def shuffled(sums: PackedSums, draws: Draws, threads: int = 1) -> Iterator[tuple[Integers, Integers]]:
     """For each chunk of shuffles the two sums over the units that change places, each of shape (shuffles in the
     chunk,). Threads share out the chunks, or the units of a single one; each holds what it works on."""
     columns = sums.columns()
     units = int(columns[0].shape[0])
-    width = bits(units, shuffles)
+    width = bits(units, draws.shuffles)
     kept = [_tables(column, width) for column in columns] if _size(units, width) <= TABLES else None
     # Rows of coins without a differing unit need not be looked at.
     wanted = np.zeros(coins.rows(units), dtype=bool)
@@ -94,27 +93,27 @@ def shuffled(
             # A block that is not the last has a multiple of three rows, so that twelve bits start where it starts.
             tables = [table[8 * first // width :] for table in kept]
         place = np.empty(used, dtype=np.intp)
-        found = np.empty(used, dtype=np.int64)
+        looked = np.empty(used, dtype=np.int64)
         for row, index in _indices(block, width, wanted[first:stop]):
             np.copyto(place, index)
             for table, total in zip(tables, totals, strict=True):
                 # The one mode that neither checks nor copies; no index is out of range.
-                np.take(table[row], place, out=found, mode="clip")
-                np.add(total, found, out=total)
+                np.take(table[row], place, out=looked, mode="clip")
+                np.add(total, looked, out=total)
         return totals
 
     def summed(numbered: tuple[int, int], sharing: int = 1) -> tuple[Integers, Integers]:
         chunk, used = numbered
         totals = [np.zeros(used, dtype=np.int64) for _ in columns]
-        for part in in_order(looked_up, coins.blocks(units, seed, stream, chunk, used), sharing):
-            for total, found in zip(totals, part, strict=True):
-                np.add(total, found, out=total)
+        for part in in_order(looked_up, coins.blocks(units, draws, chunk, used), sharing):
+            for total, of_part in zip(totals, part, strict=True):
+                np.add(total, of_part, out=total)
         return sums.unpack(totals)
 
-    if shuffles <= coins.CHUNK:
-        yield summed((0, shuffles), threads)
+    if draws.shuffles <= coins.CHUNK:
+        yield summed((0, draws.shuffles), threads)
     else:
-        yield from in_order(summed, coins.chunks(shuffles), threads)
+        yield from in_order(summed, draws.chunks(coins.CHUNK), threads)
 
 
 def _size(units: int, width: int) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from warehouse.query.path import Facts, Picture, Queries
 
 if TYPE_CHECKING:
-    from warehouse.query.engine import Labour
+    from warehouse.query.engine import Workforce
     from warehouse.results import Result
     from warehouse.statements.change import ChangePlan
     from warehouse.statements.compare import ComparePlan
@@ -29,13 +29,13 @@ def _of_score(plan: ScorePlan) -> Queries:
     return queries(plan)
 
 
-def _scored(plan: ScorePlan, result: Result, facts: Facts, labour: Labour) -> Drawn:
+def _scored(plan: ScorePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     from warehouse.statements.pictures.scored import scored
 
     return scored(plan, result, facts)
 
 
-def _compared(plan: ComparePlan, result: Result, facts: Facts, labour: Labour) -> Drawn:
+def _compared(plan: ComparePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     from warehouse.statements.pictures.compared import compared
 
     return compared(plan, result, facts)
@@ -47,19 +47,19 @@ def _of_group(plan: GroupPlan) -> Queries:
     return queries(plan)
 
 
-def _grouped(plan: GroupPlan, result: Result, facts: Facts, labour: Labour) -> Drawn:
+def _grouped(plan: GroupPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     from warehouse.statements.pictures.grouped import grouped
 
     return grouped(plan, result, facts)
 
 
-def _changed(plan: ChangePlan, result: Result, facts: Facts, labour: Labour) -> Drawn:
+def _changed(plan: ChangePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     from warehouse.statements.pictures.changed import changed
 
     return changed(plan, result)
 
 
-def _projected(plan: ProjectPlan, result: Result, facts: Facts, labour: Labour) -> Drawn:
+def _projected(plan: ProjectPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     from warehouse.statements.pictures.projected import projected
 
     return projected(plan, result, facts)

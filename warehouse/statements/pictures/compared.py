@@ -19,7 +19,9 @@ from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.labels import on
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
+from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
+from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures.drawn import (
     Drawn,
     labels,
@@ -45,7 +47,7 @@ def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     documents = {str(row["test_set"]): int(row["documents"] or 0) for row in result.rows}
     one = all(len(rows) == 1 for rows in contests.values())
-    if one and plan.how.test == "randomization":
+    if one and named_test(plan.how.test).exchanges:
         return _null(plan, result, contests, documents, facts)
     if result.triangle:
         return _matrices(plan, result, contests, documents)
@@ -77,7 +79,7 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: 
             raise QueryError(wrong, hints=("against one system gives a line each, plot group their groups",))
         sign = 1 if _lower_is_better(plan, measure) else -1
         ranked = sorted(values, key=lambda name: (sign * values[name], name))
-        cell = "p" if plan.how.adjust == "none" else "p_adjusted"
+        cell = "p_adjusted" if named_adjustment(plan.how.adjust).adjusts else "p"
         levels = {
             frozenset((str(row["system_a"]), str(row["system_b"]))): (
                 number(row[cell]) or 0.0,
@@ -150,7 +152,7 @@ def _distribution(comparison: Comparison, sums: RatioSums, shuffles: int, both: 
     (pair,) = comparison.pairs
     a, b = comparison.asked(pair)
     null = float(sums.factor) * randomization.null_differences(
-        comparison.paired(a, b), shuffles, comparison.how.seed, comparison.stream
+        comparison.paired(a, b), Draws(shuffles, comparison.how.seed, comparison.stream)
     )
     observed = float(comparison.exact_difference(a, b))
     edges = edges_for(float(null.min()), float(null.max()), observed, both)

@@ -1,4 +1,4 @@
-"""Heads among many coins: the distribution against exact sums and SciPy, and draws that follow it."""
+"""BinomialTable among many coins: the distribution against exact sums and SciPy, and draws that follow it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from warehouse.significance.draws import GROUPED, Draws
 from warehouse.significance.shuffles import coins
-from warehouse.significance.shuffles.binomial import MANY_COINS, OPEN, Heads, memory
+from warehouse.significance.shuffles.binomial import MANY_COINS, OPEN, BinomialTable, memory
 
 FIRST_DRAWS = {
     100: [44, 42, 57, 52, 45, 50, 43, 47],
@@ -23,7 +24,7 @@ FIRST_DRAWS = {
 
 @pytest.mark.parametrize("count", [*range(1, 40), 64, 150, 1001])
 def test_the_edges_are_the_distribution_function(count: int) -> None:
-    heads = Heads.of(count)
+    heads = BinomialTable.of(count)
     below = Fraction(sum(comb(count, k) for k in range(heads.lowest)), 2**count)
     for place, edge in enumerate(heads.edges.tolist()):
         below += Fraction(comb(count, heads.lowest + place), 2**count)
@@ -32,7 +33,7 @@ def test_the_edges_are_the_distribution_function(count: int) -> None:
 
 @pytest.mark.parametrize("count", [10_000, 1_000_001, 10**8])
 def test_the_edges_of_many_coins_are_those_of_scipy(count: int) -> None:
-    heads = Heads.of(count)
+    heads = BinomialTable.of(count)
     places = heads.lowest + np.arange(len(heads.edges))
     found = np.ldexp(heads.edges.astype(np.float64), -64)
     np.testing.assert_allclose(found, stats.binom.cdf(places, count, 0.5), rtol=0, atol=1e-11)
@@ -40,7 +41,7 @@ def test_the_edges_of_many_coins_are_those_of_scipy(count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 7, 150, MANY_COINS - 1, MANY_COINS, 10**6])
 def test_the_guide_says_what_the_edges_say(count: int) -> None:
-    heads = Heads.of(count)
+    heads = BinomialTable.of(count)
     numbers = np.random.default_rng(1).integers(0, 2**64, 20_000, dtype=np.uint64)
     looked_up = heads.guide[(numbers >> np.uint64(64 - heads.bits)).astype(np.intp)]
     decided = looked_up != OPEN
@@ -67,7 +68,7 @@ class Chosen:
 @pytest.mark.parametrize("count", [5, 150, 10_000])
 def test_a_draw_on_an_edge_is_decided_by_all_64_bits(count: int) -> None:
     """At an edge the next number of heads begins; the number before it is the last of the one below."""
-    heads = Heads.of(count)
+    heads = BinomialTable.of(count)
     for place in range(len(heads.edges) // 3, len(heads.edges) // 2 + 1):
         edge = int(heads.edges[place])
         numbers = [edge - 1, edge, edge + 1, edge]
@@ -78,8 +79,8 @@ def test_a_draw_on_an_edge_is_decided_by_all_64_bits(count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 5, 33, 150, 2000])
 def test_draws_follow_the_distribution(count: int) -> None:
-    heads = Heads.of(count)
-    source = coins.generator(1992, count, 0, purpose=coins.GROUPED)
+    heads = BinomialTable.of(count)
+    source = Draws(1, 1992, count).generator(0, GROUPED)
     drawn = np.concatenate([heads.draw(source, coins.CHUNK) for _ in range(20)])
     assert drawn.min() >= 0
     assert drawn.max() <= count
@@ -98,21 +99,21 @@ def test_the_draws_are_the_same_on_every_machine(count: int, first: list[int]) -
 
     Of ten million coins the first bits decide nothing.
     """
-    source = coins.generator(1992, (7,), 0, purpose=coins.GROUPED)
-    assert Heads.of(count).draw(source, 8).tolist() == first
+    source = Draws(1, 1992, (7,)).generator(0, GROUPED)
+    assert BinomialTable.of(count).draw(source, 8).tolist() == first
 
 
 def test_the_memory_of_the_tables_is_known_before() -> None:
     for count in (1, 150, 5000, 10**7):
-        heads = Heads.of(count)
+        heads = BinomialTable.of(count)
         assert 0.5 < memory(count) / (heads.guide.nbytes + heads.edges.nbytes) < 2
 
 
 def test_draws_come_four_at_a_time() -> None:
     with pytest.raises(ValueError, match="6 draws"):
-        Heads.of(10).draw(np.random.default_rng(1), 6)
+        BinomialTable.of(10).draw(np.random.default_rng(1), 6)
 
 
 def test_heads_need_a_coin() -> None:
     with pytest.raises(ValueError, match="heads among 0 coins"):
-        Heads.of(0)
+        BinomialTable.of(0)

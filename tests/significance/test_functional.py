@@ -1,0 +1,232 @@
+"""Tests of any function of sums: against the definition by brute force, and against the kernels for ratios, which are
+functions of sums too."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from itertools import combinations as all_combinations
+from math import sqrt
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.significance import brute
+from warehouse.significance import bootstrap, multiple
+from warehouse.significance.draws import Draws
+from warehouse.significance.exact import combinations, counting
+from warehouse.significance.outcome import Sides
+from warehouse.significance.paired import Many, Paired
+from warehouse.significance.shuffles.functional import functional_test
+from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.valuation import ManyCounts, PairedCounts, Valuation
+
+BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
+
+
+def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    quotients = np.full(sums.shape[1], np.nan)
+    np.divide(sums[0], sums[1], out=quotients, where=sums[1] != 0)
+    return quotients
+
+
+def exact_ratio(sums: tuple[int, ...]) -> Fraction | None:
+    return Fraction(sums[0], sums[1]) if sums[1] else None
+
+
+@pytest.mark.parametrize("sides", ["two-sided", "one-sided"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_ratio_meets_the_same_shuffles_as_the_kernel_for_ratios(seed: int, sides: str) -> None:
+    source = np.random.default_rng(seed)
+    under = source.integers(0, 6, (2, 37))
+    over = source.binomial(under, 0.5)
+    a, b = np.stack((over[0], under[0])), np.stack((over[1], under[1]))
+    found = functional_test(PairedCounts(a, b, Valuation(ratio, exact_ratio)), Draws(9999, seed, 7), sides)
+    expected = randomization_test(Paired(over[0], under[0], over[1], under[1]), Draws(9999, seed, 7), sides)
+    assert found == expected
+
+
+def test_an_undefined_pseudo_system_counts_with_0() -> None:
+    a, b = np.array([[1, 0], [1, 0]]), np.array([[0, 0], [0, 1]])
+    found = functional_test(PairedCounts(a, b, Valuation(ratio, exact_ratio)), Draws(999, 1, 1))
+    expected = randomization_test(Paired(a[0], a[1], b[0], b[1]), Draws(999, 1, 1))
+    assert found == expected
+
+
+def test_identical_systems_have_p_1() -> None:
+    counts = np.array([[3, 1, 2], [4, 4, 4]])
+    assert functional_test(PairedCounts(counts, counts, Valuation(ratio, exact_ratio)), Draws(99)).p == 1.0
+
+
+def test_an_undefined_system_is_refused() -> None:
+    nothing = np.zeros((2, 3), dtype=np.int64)
+    with pytest.raises(ValueError, match="undefined"):
+        functional_test(PairedCounts(nothing, nothing + 1, Valuation(ratio, exact_ratio)), Draws(99))
+
+
+# --- a function with a square root, by the definition -----------------------------------------------------------------
+
+DIGITS = Context(prec=60)
+
+
+def correlated(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Matthews's correlation of right and wrong decisions (Matthews 1975)."""
+    a, b, c, d = sums
+    under = np.sqrt((a + b) * (a + c) * (b + d) * (c + d))
+    correlations = np.full(sums.shape[1], np.nan)
+    np.divide(a * d - b * c, under, out=correlations, where=under != 0)
+    return correlations
+
+
+def exactly_correlated(sums: tuple[int, ...]) -> Decimal | None:
+    a, b, c, d = sums
+    under = (a + b) * (a + c) * (b + d) * (c + d)
+    return DIGITS.divide(Decimal(a * d - b * c), DIGITS.sqrt(Decimal(under))) if under else None
+
+
+MATTHEWS = Valuation(correlated, exactly_correlated)
+RATIO = Valuation(ratio, exact_ratio)
+
+
+def decisions(source: np.random.Generator, systems: int, units: int, size: int = 1) -> NDArray[np.int64]:
+    """Decisions on documents, so many to a unit, in the cells a, b, c, d; of shape (systems, 4, units)."""
+    relevant = source.random((units, size)) < 0.4
+    counts = np.zeros((systems, 4, units), dtype=np.int64)
+    for system in range(systems):
+        yes = source.random((units, size)) < np.where(relevant, 0.7, 0.3)
+        for cell, where in enumerate((relevant & yes, ~relevant & yes, relevant & ~yes, ~relevant & ~yes)):
+            counts[system, cell] = where.sum(axis=1)
+    return counts
+
+
+def by_brute_force(paired: PairedCounts, sides: str) -> Fraction:
+    """Every exchange, in decimal numbers of 60 digits; those nearer than 1e-50 are ties."""
+    units = paired.counts_a.shape[1]
+
+    def difference(exchange: tuple[bool, ...]) -> Decimal:
+        changed = np.array(exchange)
+        first = np.where(changed, paired.counts_b, paired.counts_a).sum(axis=1)
+        values = [paired.valuation.exactly(tuple(sums.tolist())) or 0 for sums in (first, paired.totals - first)]
+        a, b = (DIGITS.divide(*map(Decimal, Fraction(value).as_integer_ratio())) for value in values)
+        found = DIGITS.subtract(a, b)
+        return found.copy_abs() if sides == "two-sided" else found
+
+    observed = difference((False,) * units)
+    exchanges = brute.all_exchanges(units)
+    reached = sum(DIGITS.subtract(difference(exchange), observed) >= Decimal("-1e-50") for exchange in exchanges)
+    return Fraction(reached, 2**units)
+
+
+@pytest.mark.parametrize("sides", BOTH_SIDES)
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_exact_test_counts_every_exchange(sides: Sides, size: int) -> None:
+    """With documents alike and unlike, ties and pseudo systems without a value."""
+    source = np.random.default_rng(size)
+    tested = 0
+    while tested < 12:
+        units = int(source.integers(2, 11))
+        try:
+            paired = ManyCounts(decisions(source, 2, units, size), MATTHEWS).pair(0, 1)
+        except ValueError:
+            continue  # a system without a value
+        tested += 1
+        expected = by_brute_force(paired, sides)
+        assert combinations.exact_functional_test(paired, sides).p == pytest.approx(float(expected), rel=1e-13)
+
+
+def test_equal_values_by_unequal_counts_tie() -> None:
+    """Exchanging both kinds of units mirrors the difference, whose last digits are not those of the observed one."""
+    a, b = decisions(np.random.default_rng(3), 2, 12)
+    paired = PairedCounts(a, b, MATTHEWS)
+    mirrored = PairedCounts(b, a, MATTHEWS)
+    assert combinations.exact_functional_test(paired) == combinations.exact_functional_test(mirrored)
+    assert combinations.exact_functional_test(paired).p == pytest.approx(float(by_brute_force(paired, "two-sided")))
+
+
+@pytest.mark.parametrize("sides", BOTH_SIDES)
+def test_shuffles_come_near_the_exact_level(sides: Sides) -> None:
+    """Within four standard errors, for thousands of documents of few kinds."""
+    paired = ManyCounts(decisions(np.random.default_rng(4), 2, 400), MATTHEWS).pair(0, 1)
+    level = combinations.exact_functional_test(paired, sides).p
+    shuffles = 50_000
+    estimate = functional_test(paired, Draws(shuffles), sides).p
+    assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / shuffles) + 1 / shuffles
+
+
+def test_the_exact_test_of_a_ratio_is_that_of_the_kernel_for_ratios() -> None:
+    source = np.random.default_rng(5)
+    under = source.integers(1, 3, (2, 200))
+    over = source.binomial(under, [[0.5], [0.6]])
+    for sides in BOTH_SIDES:
+        as_function = PairedCounts(np.stack((over[0], under[0])), np.stack((over[1], under[1])), RATIO)
+        expected = counting.exact_test(Paired(over[0], under[0], over[1], under[1]), sides).p
+        assert combinations.exact_functional_test(as_function, sides).p == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_an_exact_test_costs_is_known_beforehand() -> None:
+    source = np.random.default_rng(6)
+    few = ManyCounts(decisions(source, 2, 3000), MATTHEWS).pair(0, 1)
+    assert combinations.cost(few).way == "combinations"
+    assert combinations.cost(few).distinct == 2
+    assert combinations.cost(few).affordable
+    same = PairedCounts(few.counts_a, few.counts_a, MATTHEWS)
+    assert combinations.cost(same).way == "identical"
+    assert combinations.exact_functional_test(same).p == 1.0
+    many = ManyCounts(source.integers(0, 1000, (2, 4, 500)), MATTHEWS).pair(0, 1)
+    assert not combinations.cost(many).possible
+    with pytest.raises(ValueError, match="the exact test would take about"):
+        combinations.exact_functional_test(many)
+
+
+# --- resamples, permuted labels and families: a ratio as a function is what the ratio is ------------------------------
+
+
+def both_ways(systems: int) -> tuple[Many, ManyCounts]:
+    """The same ratio of sums, as one and as a function."""
+    over, under = brute.f(brute.muc_counts(np.random.default_rng(7), systems, 40))
+    return Many(over, under), ManyCounts(np.stack((over, under), axis=1), RATIO)
+
+
+@pytest.mark.parametrize("kind", ["percentile", "bca"])
+def test_intervals_are_those_of_the_ratio(kind: bootstrap.IntervalKind) -> None:
+    many, counts = both_ways(3)
+    pairs = [(0, 1), (2, 0)]
+    expected = bootstrap.intervals([many], pairs, [1.0], Draws(999), kind=kind)
+    np.testing.assert_array_equal(bootstrap.intervals([counts], pairs, [1.0], Draws(999), kind=kind), expected)
+
+
+@pytest.mark.parametrize("sides", BOTH_SIDES)
+def test_other_tests_are_those_of_the_ratio(sides: Sides) -> None:
+    many, counts = both_ways(4)
+    expected = bootstrap.bootstrap_test(many.pair(0, 1), Draws(999), sides)
+    assert bootstrap.bootstrap_test(counts.pair(0, 1), Draws(999), sides) == expected
+    np.testing.assert_array_equal(multiple.tukey(counts, Draws(999), sides), multiple.tukey(many, Draws(999), sides))
+
+
+def test_the_spread_is_that_of_the_ratio_to_first_order() -> None:
+    many, counts = both_ways(3)
+    for a, b in [(0, 1), (1, 2)]:
+        assert counts.spread(a, b) == pytest.approx(many.spread(a, b), rel=1e-2)
+
+
+@pytest.mark.parametrize("sides", BOTH_SIDES)
+def test_westfall_young_of_one_pair_is_its_own_level(sides: Sides) -> None:
+    counts = ManyCounts(decisions(np.random.default_rng(8), 4, 60), MATTHEWS)
+    draws = Draws(2999)
+    pairs = list(all_combinations(range(4), 2))
+    single = np.array([functional_test(counts.pair(a, b), draws, sides).p for a, b in pairs])
+    assert multiple.westfall_young(counts, pairs[:1], draws, sides)[0] == single[0]
+    levels = multiple.westfall_young(counts, pairs, draws, sides)
+    assert (levels >= single).all()
+    assert (levels <= np.minimum(1, single * len(pairs)) + 0.05).all()
+
+
+def test_the_spread_is_the_standard_deviation_of_the_shuffles() -> None:
+    paired = ManyCounts(decisions(np.random.default_rng(9), 2, 300), MATTHEWS).pair(0, 1)
+    source = np.random.default_rng(10)
+    signs = source.integers(0, 2, (300, 4000)) * 2 - 1
+    more = (paired.counts_a - paired.counts_b) @ signs
+    totals = paired.totals[:, None]
+    values = paired.many.value((totals + more) / 2) - paired.many.value((totals - more) / 2)
+    assert paired.many.spread(0, 1) == pytest.approx(values.std(), rel=0.05)

@@ -1,0 +1,88 @@
+"""Exact randomization of a function of summed counts, by how many units of each kind change places.
+
+Units whose counts differ alike, up to sign, are of one kind, and it does not matter which of them change places but how
+many. So all combinations of these numbers are gone through, each with its binomial probability: a measure of decisions
+that are right or wrong has a few kinds of units, however many units there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum, prod
+
+import numpy as np
+
+from warehouse.significance.distinct import distinct_columns
+from warehouse.significance.exact.cost import Cost
+from warehouse.significance.outcome import Outcome, Sides
+from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.shuffles.binomial import weights
+from warehouse.significance.valuation import ExtremeFunction, PairedCounts
+
+OPERATIONS = 40.0
+"""About what a combination takes: so many operations as `Cost` counts them. Five million are done unasked."""
+
+AT_ONCE = 1 << 16
+"""Combinations worked on at once."""
+
+_MANY = 10**300
+
+
+def cost(paired: PairedCounts) -> Cost:
+    """What the exact test of these data would take."""
+    return _cost(*_kinds(paired))
+
+
+def exact_functional_test(paired: PairedCounts, sides: Sides = "two-sided") -> Outcome:
+    """The exact significance level of the difference of two systems by a function of sums.
+
+    A pseudo system whose value is undefined counts with 0. Raises ValueError where `cost` says that the test is not
+    possible.
+    """
+    extreme = ExtremeFunction.of(paired, sides)
+    differences, counts = _kinds(paired)
+    _cost(differences, counts).check()
+    if not counts.size or (extreme.two_sided and not extreme.least):
+        return Outcome(1.0, "exact")
+    return Outcome(min(1.0, fsum(_probabilities(extreme, differences, counts))), "exact")
+
+
+def _kinds(paired: PairedCounts) -> tuple[Integers, Integers]:
+    """The distinct differences up to sign, of shape (columns, kinds), and how many units have each; none is all 0."""
+    differences = paired.counts_a - paired.counts_b
+    differences = differences[:, (differences != 0).any(axis=0)]
+    first = np.take_along_axis(differences, (differences != 0).argmax(axis=0)[None, :], axis=0)
+    return distinct_columns(differences * np.sign(first))
+
+
+def _cost(differences: Integers, counts: Integers) -> Cost:
+    units = int(counts.sum())
+    if not units:
+        return Cost("identical", 0.0, 0, 0, 0)
+    combinations = prod(count + 1 for count in counts.tolist())
+    memory = AT_ONCE * 8 * (8 * len(differences) + 2 * counts.size) + 8 * (units + counts.size)
+    return Cost("combinations", OPERATIONS * min(combinations, _MANY), memory, units, int(counts.size))
+
+
+def _probabilities(extreme: ExtremeFunction, differences: Integers, counts: Integers) -> Iterator[float]:
+    """The probability of what is extreme among some combinations after others."""
+    shape = tuple((counts + 1).tolist())
+    likely = [_binomial(count) for count in counts.tolist()]
+    for start in range(0, prod(shape), AT_ONCE):
+        stop = min(start + AT_ONCE, prod(shape))
+        exchanged = np.unravel_index(np.arange(start, stop), shape)
+        sums = np.repeat(extreme.totals[:, None], stop - start, axis=1)
+        for difference, count, number in zip(differences.T, counts.tolist(), exchanged, strict=True):
+            sums += difference[:, None] * (count - 2 * number)
+        reached = np.flatnonzero(extreme.contains((sums // 2).astype(np.float64)))
+        probability = np.ones(reached.size)
+        for probabilities, number in zip(likely, exchanged, strict=True):
+            probability *= probabilities[number[reached]]
+        yield float(probability.sum())
+
+
+def _binomial(count: int) -> Floats:
+    """The probability of each number of heads among so many coins, of shape (count + 1,)."""
+    _, likely = weights(count, count)
+    probabilities: Floats = likely / likely.sum()
+    return probabilities

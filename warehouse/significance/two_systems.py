@@ -1,0 +1,81 @@
+"""What a test of one pair of systems may look at, beside the sums: differences, samples, items that are right.
+
+Each is refused in a sentence where the numbers do not have it. Nothing here tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from warehouse.significance import matched
+from warehouse.significance.paired import Floats, Integers, Paired
+from warehouse.significance.valuation import PairedCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoSystems:
+    """Two systems on the same units, and what is known of the measure.
+
+    `factor` is the constant factor of a ratio, `averaged` says that the measure is a mean over documents, and
+    `proportion` that it is a share of counted items.
+    """
+
+    paired: Paired | PairedCounts
+    factor: Fraction
+    averaged: bool
+    proportion: bool
+
+    def differences(self) -> Integers:
+        """What a matched-pair test looks at: the difference on each unit, of shape (units,).
+
+        For a mean over documents these are the documents on which both systems have a value. Raises ValueError where
+        denominators differ.
+        """
+        paired = self._ratio
+        if not self.averaged:
+            return matched.differences(paired)
+        both = (paired.denominator_a == paired.denominator_b) & (paired.denominator_a > 0)
+        differences: Integers = (paired.numerator_a - paired.numerator_b)[both]
+        return differences
+
+    def right_alone(self) -> tuple[int, int]:
+        """How many items only the first system has right, and how many only the second.
+
+        Raises ValueError where some are right in part.
+        """
+        paired = self._ratio
+        differences = matched.differences(paired)
+        largest = max(int(paired.numerator_a.max(initial=0)), int(paired.numerator_b.max(initial=0)))
+        for numerator in (paired.numerator_a, paired.numerator_b):
+            if not np.isin(numerator, (0, largest)).all():
+                raise ValueError(
+                    "it needs items that are right or wrong, and some are right in part; exchange by unit may help"
+                )
+        return int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
+
+    def samples(self) -> tuple[Floats, Floats]:
+        """The values of each system on the units where it has one, each of shape (its units,)."""
+        a, b = self.paired.unit_values()
+        return a[~np.isnan(a)], b[~np.isnan(b)]
+
+    def proportions(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """How many items each system has right, and of how many. Raises ValueError for measures that count no items."""
+        if not self.proportion or self.averaged:
+            raise ValueError("it needs a share of counted items, as recall and precision are")
+        numerator_a, denominator_a, numerator_b, denominator_b = self._ratio.totals
+        return (self._hits(numerator_a), denominator_a), (self._hits(numerator_b), denominator_b)
+
+    def _hits(self, numerator: int) -> int:
+        hits = self.factor * numerator
+        if hits.denominator != 1:
+            raise ValueError(f"it needs whole items, and partial credit makes them {float(hits)}; say partial=0")
+        return int(hits)
+
+    @property
+    def _ratio(self) -> Paired:
+        if isinstance(self.paired, PairedCounts):
+            raise ValueError("it needs a ratio of sums")
+        return self.paired

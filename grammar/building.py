@@ -119,7 +119,7 @@ class Builder(Transformer[Token, Any]):
         for word in ABOUT_QUESTIONS:
             setattr(self, word, self._about_question)
         for clause in CLAUSES:
-            if not hasattr(self, clause.field):  # `replicates` has a method below
+            if not hasattr(self, clause.field):  # `replicates` has a method of its own; two rows fill `sides`
                 setattr(self, clause.field, _method_of(clause))
             if clause.second_field:
                 setattr(self, f"{clause.field}_and_{clause.second_field}", _method_of_both_fields(clause))

@@ -21,7 +21,7 @@ from warehouse.store.replacement import create, unbalanced_imports
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.store.upgrading import upgrade
-from warehouse.tasks.records import FACT_TABLES
+from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS
 
 
 def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:
@@ -170,3 +170,16 @@ def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 2"):
         upgrade(path)
     assert path.read_bytes() == before
+
+
+def test_the_forms_of_facts_are_the_tables_of_the_schema(database: Database) -> None:
+    listed = database.rows(Sql("select table_name, column_name from duckdb_columns() where not internal"))
+    columns: dict[str, set[str]] = {}
+    for table, column in listed:
+        columns.setdefault(table, set()).add(column)
+    for form in FORMS:
+        assert {*form.key_columns, *form.content_columns, "import_id"} == columns[form.table], form.name
+    for table, targets in POINTERS.items():
+        assert {column for column in columns[table] if column.endswith("_id")} - {"import_id"} == {
+            f"{target}_id" for target in targets
+        }

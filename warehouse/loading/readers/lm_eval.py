@@ -161,17 +161,12 @@ def _count_spans(document: Document, number: int, spans: _SpanCounts, called: st
     if not isinstance(item, list) or len(item) != 2:
         raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
     gold, predicted = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
-    counts: dict[str, tuple[int, int, int]] = {}
-    for counted, weights in ((gold, (1, 0, 0)), (predicted, (0, 1, 0)), (gold & predicted, (0, 0, 1))):
-        for (label, _), count in counted.items():
-            possible, actual, correct = counts.get(label, (0, 0, 0))
-            counts[label] = (
-                possible + count * weights[0],
-                actual + count * weights[1],
-                correct + count * weights[2],
-            )
+    possible, actual, correct = (
+        Counter(label for label, _ in pairs.elements()) for pairs in (gold, predicted, gold & predicted)
+    )
+    counts = {label: (possible[label], actual[label], correct[label]) for label in possible | actual}
     spans.samples.append((number, called, name, counts))
-    spans.labels |= {label for label, _ in gold}
+    spans.labels |= possible.keys()
 
 
 def _tallies(counts: dict[str, tuple[int, int, int]], labels: list[str]) -> dict[str, Tally]:

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _session(args: argparse.Namespace, own: bool) -> Iterator[Session]:
-    """A session on the warehouse that is meant, or on an empty one that lasts as long as the study runs."""
+    """A session on the warehouse the line names, or on an empty one that lasts as long as the study runs."""
     if not own:
         with open_on_engine(args) as session:
             yield session
@@ -117,7 +117,7 @@ def _report(
 
 
 def _now() -> datetime:
-    """The time a report bears: that of SOURCE_DATE_EPOCH, where it is set."""
+    """The time that stands in a report: that of SOURCE_DATE_EPOCH, where it is set."""
     said = os.environ.get("SOURCE_DATE_EPOCH")
     if not said:
         return datetime.now(UTC)

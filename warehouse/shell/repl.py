@@ -62,7 +62,7 @@ class Shell:
         self.wrong = False
 
     def converse(self) -> bool:
-        """Runs what is typed or piped in until there is no more. False where something piped in was wrong."""
+        """Runs what is typed or piped in until the input ends. False if something piped in was wrong."""
         dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
         texts = lines(iter(sys.stdin)) if not self.typed else typed_lines(input) if dumb else self._prompted()
         if self.typed and not self.quiet:
@@ -179,12 +179,12 @@ class Shell:
             return interruptibly(work, self.session.interrupt, waiting.tick)
 
     def _settle(self) -> None:
-        """A query that was stopped may leave a transaction behind, in which nothing more could be asked."""
+        """Ends the transaction that an interrupted query may leave open, in which every later query would fail."""
         with contextlib.suppress(WarehouseError):
             self.session.database.run(Sql("rollback"))
 
     def open(self, path: Path) -> None:
-        """Goes on with another warehouse. Raises WarehouseError, and then nothing has changed."""
+        """Switches to another warehouse. If that raises WarehouseError, nothing has changed."""
         session = Session.open(path)
         session.variables, session.fixed = self.session.variables, self.session.fixed
         self.session.close()

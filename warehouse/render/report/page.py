@@ -102,14 +102,14 @@ def _resource(name: str) -> str:
 
 
 def _policy(script: str) -> str:
-    """What browsers are told to allow: the looks, this very script, and nothing from anywhere."""
+    """The content security policy: the page's own style and this very script, and nothing from elsewhere."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = ("default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{digest}'")
     return "; ".join((*allowed, "base-uri 'none'", "form-action 'none'"))
 
 
 def _harmless(data: str) -> str:
-    """JSON that ends no element it stands in."""
+    """JSON that cannot end the HTML element it stands in."""
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 

@@ -17,7 +17,7 @@ NUMBERS = "The numbers of the picture"
 
 
 def above(report: Report) -> list[str]:
-    """What is to be known before anything is read, a sentence each."""
+    """What readers should know first, a sentence each."""
     said = [f"{report.study}, asked of {report.warehouse}."]
     if report.given:
         said.append(f"Given from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
@@ -31,14 +31,14 @@ def above(report: Report) -> list[str]:
 
 
 def notes(result: Result) -> tuple[str, ...]:
-    """What stands below a result, but for what its picture says itself."""
+    """What stands below a result, except what its picture already says."""
     if result.chart is not None:
         return tuple(note for note in result.notes if note not in result.chart.notes)
     return notes_below(result)
 
 
 def seen(chart: Chart) -> str:
-    """What there is to see in a picture and to read below it, for who does not see it."""
+    """What a picture shows and what stands below it, for readers who cannot see it."""
     return " ".join([chart.alternative or chart.title, *(f"{note[:1].upper()}{note[1:]}." for note in chart.notes)])
 
 

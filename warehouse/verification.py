@@ -192,7 +192,7 @@ def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Verdict, tuple
     more = f", and {len(cells) - 1:,} other cells" if len(cells) > 1 else ""
     if all(_close(old, new) for _, old, new in cells):
         return "same", (f"behind the tenth digit not quite: {cells[0][0]}{more}",)
-    first = next(said for said, old, new in cells if not _close(old, new))
+    first = next(difference for difference, old, new in cells if not _close(old, new))
     return "different", (f"{first}{more}",)
 
 

@@ -32,9 +32,9 @@ class _Help(argparse.HelpFormatter):
 
 
 def _columns() -> int:
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said):
-        return int(said)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80
     except (OSError, ValueError):

@@ -118,11 +118,11 @@ def _report(
 
 def _now() -> datetime:
     """The time that stands in a report: that of SOURCE_DATE_EPOCH, where it is set."""
-    said = os.environ.get("SOURCE_DATE_EPOCH")
-    if not said:
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
+    if not seconds:
         return datetime.now(UTC)
     try:
-        return datetime.fromtimestamp(int(said), UTC)
+        return datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
-        say(f"error: SOURCE_DATE_EPOCH is '{said}', which is no number of seconds since 1970")
+        say(f"error: SOURCE_DATE_EPOCH is '{seconds}', which is no number of seconds since 1970")
         raise SystemExit(MISUSED) from None

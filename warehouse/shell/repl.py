@@ -121,21 +121,21 @@ class Shell:
 
         Raises EOFError where the text says to leave.
         """
-        said = text.strip()
-        word, _, rest = said.rstrip(";").strip().partition(" ")
+        typed = text.strip()
+        word, _, rest = typed.rstrip(";").strip().partition(" ")
         try:
-            if not said:
+            if not typed:
                 return
             if word.casefold() in ("quit", "exit"):
                 raise EOFError
-            if said.startswith("?") or word.casefold() == "help":
-                self.help(said.removeprefix("?").strip(" ;") if said.startswith("?") else rest)
-            elif said.startswith("."):
-                commands.run(self, said)
+            if typed.startswith("?") or word.casefold() == "help":
+                self.help(typed.removeprefix("?").strip(" ;") if typed.startswith("?") else rest)
+            elif typed.startswith("."):
+                commands.run(self, typed)
             else:
                 self.statements(text)
         except QueryError as error:
-            self._err(query_error(error, "" if said.startswith(".") else text))
+            self._err(query_error(error, "" if typed.startswith(".") else text))
         except DataError as error:
             self._err(data_error(error))
         except WarehouseError as error:

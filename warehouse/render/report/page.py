@@ -114,8 +114,8 @@ def _harmless(data: str) -> str:
 
 
 def _head(report: Report) -> str:
-    return "\n".join(["<header>", f"<h1>{text(report.title)}</h1>", *(f"<p>{text(said)}</p>" for said in above(report)),
-                      "</header>"])  # fmt: skip
+    sentences = (f"<p>{text(sentence)}</p>" for sentence in above(report))
+    return "\n".join(["<header>", f"<h1>{text(report.title)}</h1>", *sentences, "</header>"])
 
 
 def _contents(headings: Sequence[_Heading]) -> str:
@@ -169,9 +169,9 @@ def _answer(result: Result, statement: ReportedStatement, name: str, style: Styl
             f'<div class="picture" role="img" aria-label="{text(seen(result.chart))}">{_svg(result.chart, name)}</div>'
         )
         tables = [picture, "<details>", f"<summary>{NUMBERS}</summary>", *tables, "</details>"]
-    said = [f"<li>{text(note)}</li>" for note in notes(result)]
+    items = [f"<li>{text(note)}</li>" for note in notes(result)]
     signature = f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'
-    return [*tables, *(['<ul class="notes">', *said, "</ul>"] if said else []), signature]
+    return [*tables, *(['<ul class="notes">', *items, "</ul>"] if items else []), signature]
 
 
 def _tables(result: Result, title: str, style: Style) -> list[str]:
@@ -218,8 +218,8 @@ def _svg(chart: Chart, name: str) -> str:
 
 def _sources(report: Report) -> str:
     lines = [f'<section id="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">{SOURCES}</h2>']
-    for said in provenance(report):
-        lines.append(f"<p>{text(said)}</p>")
+    for sentence in provenance(report):
+        lines.append(f"<p>{text(sentence)}</p>")
     if report.sources:
         lines.append(
             f'<div class="table">{table(sources_rectangle(report.sources), sortable=True, caption=SOURCES)}</div>'

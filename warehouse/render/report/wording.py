@@ -18,16 +18,18 @@ NUMBERS = "The numbers of the picture"
 
 def above(report: Report) -> list[str]:
     """What readers should know first, a sentence each."""
-    said = [f"{report.study}, asked of {report.warehouse}."]
+    sentences = [f"{report.study}, asked of {report.warehouse}."]
     if report.given:
-        said.append(f"Given from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
+        sentences.append(f"Given from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
     if any(source.simulated for source in report.sources):
-        said.append("Simulated data: some rows of this warehouse are simulated; captions of results on them say so.")
+        sentences.append(
+            "Simulated data: some rows of this warehouse are simulated; captions of results on them say so."
+        )
     if report.wrong:
         count = "1 statement was" if report.wrong == 1 else f"{report.wrong} statements were"
         places = ", ".join(str(statement.number) for statement in report.statements if statement.error is not None)
-        said.append(f"{count} not answered: {places}.")
-    return said
+        sentences.append(f"{count} not answered: {places}.")
+    return sentences
 
 
 def notes(result: Result) -> tuple[str, ...]:

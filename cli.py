@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and gives its exit status."""
-    # The products here are small, and threads of their own for each cost more than they bring. Read when numpy loads.
+    # The matrix products here are small, so threads of their own cost more than they save. numpy reads this on import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What a young process makes, it keeps: looking for garbage in it is a twentieth of the time of a short question.
+    # A short-lived process keeps nearly all objects it makes: collecting garbage would take 5% of a short query's time.
     gc.set_threshold(100_000)
     words = sys.argv[1:] if arguments is None else arguments
     if arguments is None:
@@ -40,11 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
             allow(args.threads)
         return _guarded(args)
     except BrokenPipeError:
-        # The reader has gone, as `head` does; what Python would still flush goes nowhere.
+        # The reader has closed the pipe, as `head` does; what Python still flushes is dropped.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OSError as error:
-        # What a command opens and writes it answers for itself, so this is standard output.
+        # Commands handle errors of their own files, so this one is about standard output.
         say(f"error: standard output cannot be written: {(error.strerror or 'it is closed').lower()}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
@@ -53,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def command() -> int:
-    """The installed command: `main`, and the end at once. Python would take apart what was built piece by piece, a
-    seventh of the time of a short question. Where another thread is at work the end is as always.
+    """The installed command: `main`, then an immediate exit. Freeing all objects one by one would take a seventh of the
+    time of a short query. If another thread is still running, Python exits in the usual way.
     """
     status = main()
     threading = sys.modules.get("threading")
@@ -70,11 +70,11 @@ def command() -> int:
 
 
 _SIGNALLED: list[int] = []
-"""The exit status for each signal to end that came."""
+"""The exit status for each signal received that ends the program."""
 
 
 def _end_in_order() -> None:
-    """Has a program that is told to end, or whose terminal is closed, remove what it was about to make."""
+    """Turns SIGTERM and SIGHUP into SystemExit, so that unfinished files are removed before the program ends."""
     import signal
 
     def end(number: int, frame: object) -> NoReturn:
@@ -87,7 +87,7 @@ def _end_in_order() -> None:
 
 
 def _make_streams_safe() -> None:
-    """Streams that were closed lead nowhere, and what a stream cannot encode is shown by its code."""
+    """Replaces closed streams by the null device, and shows characters that a stream cannot encode by their codes."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -118,7 +118,7 @@ def _guarded(args: argparse.Namespace) -> int:
         raise
     except Exception as error:
         if str(error) == "Query interrupted":
-            # So DuckDB says, whatever came and whatever was raised for it.
+            # DuckDB says this whatever exception interrupted it.
             return _SIGNALLED[-1] if _SIGNALLED else INTERRUPTED
         if os.environ.get("EVALHOUSE_TRACEBACK"):
             raise
@@ -129,7 +129,7 @@ def _guarded(args: argparse.Namespace) -> int:
 
 
 def _check_format(parser: argparse.ArgumentParser, named: str | None) -> None:
-    """Says so and ends where no format has this name."""
+    """Ends with an error on the command line where no format has this name."""
     if named is None:
         return
     from warehouse.render import FORMATS

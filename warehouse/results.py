@@ -25,7 +25,7 @@ CellKind = Literal["name", "text", "count", "proportion", "difference", "probabi
 """
 
 TEXTS: tuple[CellKind, ...] = ("name", "text", "letters")
-"""The kinds that are no numbers."""
+"""The kinds that are not numbers."""
 
 Cell = str | int | float | bool | None
 
@@ -53,7 +53,7 @@ class Table:
         return self._named(self.rows)
 
     def records_where(self, name: str, holds: Callable[[Cell], bool]) -> list[dict[str, Cell]]:
-        """The rows of which something holds of one cell. Raises KeyError where there is no such column."""
+        """The rows whose cell in one column satisfies a condition. Raises KeyError if there is no such column."""
         return self._named([row for row, cell in zip(self.rows, self.column(name), strict=True) if holds(cell)])
 
     def _named(self, rows: Sequence[tuple[Cell, ...]]) -> list[dict[str, Cell]]:
@@ -65,7 +65,7 @@ class Table:
         return tuple(zip(*self.rows, strict=True)) if self.rows else ((),) * len(self.columns)
 
     def column(self, name: str) -> tuple[Cell, ...]:
-        """One column. Raises KeyError where there is none of that name."""
+        """The cells of one column. Raises KeyError if there is no such column."""
         for place, column in enumerate(self.columns):
             if column.name == name:
                 return tuple(row[place] for row in self.rows)

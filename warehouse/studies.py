@@ -114,7 +114,7 @@ class Study:
 def report(
     study: Study, answers: Sequence[Answer], session: Session, warehouse: str, given: Mapping[str, str], made: str
 ) -> Report:
-    """The description of a report of a study that was run; `warehouse` says in words what was statement."""
+    """The description of a report of a study that was run; `warehouse` says in words which data were used."""
     title, answers = _titled(study, answers)
     sections: list[Section] = []
     number = 0

@@ -1,7 +1,7 @@
-"""Whether a result of the past comes out again: what it claims is read from its signature or from the JSON of the whole
-result, its question is asked once more, and the two are compared.
+"""Checks that saved results still reproduce: a claim is read from a signature or from the JSON of a whole result, its
+statement is run again, and the two are compared.
 
-It changes no warehouse and runs nothing but questions.
+It never changes a warehouse, and runs questions only.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Verdict = Literal["same", "different", "unknown", "not repeatable"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a result said of itself: the statement, the parts of the signature behind it, and the rows and summary where
-    they are there. `source` says where it stands.
+    """What a saved result says: the statement, the parts of the signature behind it, and its rows and summary if they
+    were saved. `source` says where it stands.
     """
 
     source: str
@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of a claim: the verdict on its numbers, and why, each reason a sentence."""
+    """The verdict on the numbers of a claim, with the reasons, a sentence each."""
 
     claim: Claim
     verdict: Verdict
@@ -52,7 +52,7 @@ class Finding:
 
 
 def claims(text: str, source: str) -> list[Claim]:
-    """The claims of a text: a signature, or results as JSON, one behind the other or in a list. Raises DataError."""
+    """The claims in a text: one signature, or results as JSON, in sequence or in a list. Raises DataError."""
     text = text.strip()
     if not text:
         raise _wrong(source, "there is nothing in it")
@@ -89,7 +89,7 @@ def _claim(value: Any, source: str) -> Claim:
 
 
 def _signed(text: str, source: str) -> Claim:
-    """A signature: the shortest beginning that is a statement, for a name may have bars in it, and the parts behind."""
+    """A signature. Names may contain bars, so the statement is the shortest beginning that parses."""
     pieces = text.split(BAR)
     for place in range(1, len(pieces)):
         statement = BAR.join(pieces[:place])
@@ -109,7 +109,7 @@ def _wrong(source: str, message: str, line: int | None = None) -> DataError:
 
 
 def verify(claim: Claim, session: Session) -> Finding:
-    """Asks the question of a claim again. Raises WarehouseError where the warehouse fails."""
+    """Runs the statement of a claim again. Raises WarehouseError if the warehouse fails."""
     try:
         question = _question(claim.statement)
         with _defined(claim.parts, session.catalog.definitions):
@@ -130,7 +130,7 @@ def verify(claim: Claim, session: Session) -> Finding:
 
 
 def _question(text: str) -> n.Statement:
-    """The statement that a claim is about. Raises QueryError for one that is no question: nothing else is run."""
+    """The statement of a claim. Raises QueryError unless it is a question: nothing else is run."""
     statements = parse(text)
     if len(statements) != 1:
         raise QueryError("a result answers one statement")
@@ -144,7 +144,7 @@ def _question(text: str) -> n.Statement:
 
 @contextmanager
 def _defined(parts: Sequence[str], definitions: dict[str, str]) -> Iterator[None]:
-    """Within, measures that a signature defines are known, unless the warehouse has others of that name."""
+    """Inside the block, measures that a signature defines are known, unless the warehouse has others of that name."""
     before = dict(definitions)
     known = {name.casefold() for name in definitions}
     for part in parts:
@@ -159,7 +159,7 @@ def _defined(parts: Sequence[str], definitions: dict[str, str]) -> Iterator[None
 
 
 def _changed(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
-    """What of all that decides the numbers is not as it was, but for the numbers themselves."""
+    """Which inputs of the result have changed: the parts of the signature that differ, apart from the seal."""
     gone = [part for part in then if part not in now and not part.startswith(SEAL)]
     new = {part.split()[0]: part for part in now if part not in then and not part.startswith(SEAL)}
     for part in gone:
@@ -173,7 +173,7 @@ Rows = Sequence[Mapping[str, Cell]]
 
 
 def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict on whole tables, and what differs: the first cell that does, and how many more there are."""
+    """The verdict on whole tables, with the first cell that differs and the number of others."""
     for before, after, what in zip(then, now, ("rows", "rows of the summary"), strict=False):
         if len(before) != len(after):
             return "different", (f"{len(before):,} {what} then, {len(after):,} now",)
@@ -192,12 +192,12 @@ def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Verdict, tuple
     more = f", and {len(cells) - 1:,} other cells" if len(cells) > 1 else ""
     if all(_close(old, new) for _, old, new in cells):
         return "same", (f"behind the tenth digit not quite: {cells[0][0]}{more}",)
-    first = next(said for said, old, new in cells if not _close(old, new))
+    first = next(difference for difference, old, new in cells if not _close(old, new))
     return "different", (f"{first}{more}",)
 
 
 def _close(a: Cell, b: Cell) -> bool:
-    """Whether two numbers agree as far as machines are sure to."""
+    """Whether two numbers agree to ten digits, which all machines compute alike."""
     return isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-10)
 
 

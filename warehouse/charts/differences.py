@@ -11,7 +11,7 @@ from warehouse.charts.chart import Axis, Mark, Panel, Point, Points, Rule, Spans
 def differences(
     title: str, measure: str, unit: Unit, pairs: Sequence[tuple[str, float, float, float, Verdict]]
 ) -> Panel:
-    """A panel of (name of the pair, difference, low, high, verdict); a difference that is none is drawn hollow."""
+    """A panel of (name of the pair, difference, low, high, verdict); one that is not significant is hollow."""
     ends = [end for _, value, low, high, _ in pairs for end in (value, low, high)]
     dots = [Point(value, float(place), name, verdict) for place, (name, value, _, _, verdict) in enumerate(pairs)]
     marks: list[Mark] = [

@@ -26,13 +26,13 @@ def query(args: argparse.Namespace) -> int:
     piped = args.statements == "-"
     text = sys.stdin.read() if piped else args.statements
     with open_on_engine(args) as session:
-        # Who types statements knows what they do; what comes from elsewhere is a script.
+        # Statements typed on the line are trusted; those from standard input are a script.
         session.confined = piped and not args.allow_files
         return answer(args, session, text) if given(args, session) else MISUSED
 
 
 def given(args: argparse.Namespace, session: Session) -> bool:
-    """Sets the variables that are given from outside; false where one is wrong, which has then been said."""
+    """Sets the variables given with --param. False if one is wrong, after an error message about it."""
     from grammar.errors import QueryError
 
     session.force = args.force
@@ -46,8 +46,8 @@ def given(args: argparse.Namespace, session: Session) -> bool:
 
 
 def answer(args: argparse.Namespace, session: Session, text: str) -> int:
-    """Runs statements and prints each result as it comes; what was printed before an error stays. What makes one
-    document, such as a file, is written when all results are there.
+    """Runs statements and prints each result as soon as it is there; results before an error stay printed. Formats that
+    make one document of all results are written at the end.
     """
     from grammar.errors import QueryError
 
@@ -74,7 +74,7 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
 
 
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
-    """What comes next, None behind the last; a sign of life meanwhile. Ctrl-C stops it."""
+    """The next item, None after the last, with a clock on the terminal meanwhile. Ctrl-C stops the work."""
     from warehouse.interrupting import interruptibly
     from warehouse.significance.work import silent
 
@@ -84,7 +84,7 @@ def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> 
 
 
 def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
-    """The format of what is printed or written, and whether all results make one document. Raises DataError."""
+    """The format to print or write in, and whether all results make one document. Raises DataError."""
     from warehouse.render import FORMATS
 
     if file is not None:

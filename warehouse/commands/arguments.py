@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 GIVEN_NOTHING = {"db": None, "quiet": False, "no_color": False, "format": None, "digits": None, "threads": None}
-"""The options that every command takes, as they are where the line does not give them. Each stands before the command
-or behind it, so argparse itself may have no default for them: that of the second place would undo the first.
+"""Defaults of the options that every command takes. They may stand before or after the command, so argparse itself must
+not have defaults for them: the default of one place would overwrite the value from the other.
 """
 
 
 class _Help(argparse.HelpFormatter):
-    """Help as wide as the terminal; argparse would import half a dozen modules to find out how wide that is."""
+    """Help as wide as the terminal, without the half dozen modules that argparse imports to measure it."""
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, width=_columns() - 2, **options)
 
 
 def _columns() -> int:
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said):
-        return int(said)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def _columns() -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors of the command line in the words of all other errors."""
+    """Errors of the command line in the same form as all other errors."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Help, **options)
@@ -53,7 +53,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser for a line of words; only the commands that occur in it are given their arguments."""
+    """The parser for these words; only the commands that occur in them get their arguments, which saves time."""
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     everywhere.add_argument(
         "--db",

@@ -21,7 +21,7 @@ def completion(args: argparse.Namespace) -> int:
 
 
 def _say_what_may_follow(parser: argparse.ArgumentParser, file: object) -> None:
-    """Gives arguments what the line itself does not need to know of them: formats by name, and which are files."""
+    """Adds what only completion needs to know: the names of the formats, and which arguments are files."""
     from warehouse.render import FORMATS
 
     for action in parser._actions:

@@ -1,4 +1,4 @@
-"""The shell, where no command is given."""
+"""The shell, which starts where no command is given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def shell(args: argparse.Namespace) -> int:
-    """Talks until the input ends."""
+    """Runs the shell until the input ends."""
     from warehouse.session import Session
     from warehouse.shell.repl import Shell
 

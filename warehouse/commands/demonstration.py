@@ -30,11 +30,11 @@ QUESTIONS = (
         "change precision, fallout of published for all except allrel from TST3 to TST4 trim 1",
     ),
 )
-"""What the demonstration asks, and why."""
+"""Each question of the demonstration as (purpose, statement)."""
 
 
 def demo(args: argparse.Namespace) -> int:
-    """Loads the sample data and asks the questions, each with why."""
+    """Loads the sample data and runs the questions, each below its purpose."""
     args.format = args.format or "table"
     from warehouse.loading.sample import fill
     from warehouse.session import Session

@@ -1,4 +1,4 @@
-"""Scripts as files: reading one, and the command `fmt`, which lays them out."""
+"""Reading a script, and the command `fmt`, which lays scripts out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def lay_out(args: argparse.Namespace) -> int:
 
 
 def _rewrite(file: Path, text: str) -> None:
-    """Puts a text in the place of a file's, all of it or nothing, and keeps who may read it. Raises DataError."""
+    """Replaces the text of a file, whole or not at all, and keeps its permissions. Raises DataError."""
     import shutil
     import tempfile
 

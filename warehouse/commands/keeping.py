@@ -30,7 +30,7 @@ def init(args: argparse.Namespace) -> int:
 
 
 def info(args: argparse.Namespace) -> int:
-    """Prints what a warehouse holds; and says by which version of what, and what a query may use."""
+    """Prints what a warehouse holds; notes say the versions, and the memory and threads a query may use."""
     from warehouse.store.database import SCHEMA_VERSION
     from warehouse.store.library import LIBRARY
 
@@ -47,7 +47,7 @@ def info(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Prints what is unsound in a warehouse, a sentence a line."""
+    """Prints what is wrong with a warehouse, one sentence per line."""
     from warehouse.interrupting import interruptibly
     from warehouse.store.soundness import check
 
@@ -60,7 +60,7 @@ def check(args: argparse.Namespace) -> int:
 
 
 def bring_up_to_date(args: argparse.Namespace) -> int:
-    """Brings a warehouse that an older version made to the present schema."""
+    """Upgrades a warehouse made by an older version to the current schema."""
     from warehouse.store.upgrading import upgrade
 
     path = _named(args, "bring up to date")
@@ -70,7 +70,7 @@ def bring_up_to_date(args: argparse.Namespace) -> int:
 
 
 def _named(args: argparse.Namespace, to: str) -> Path:
-    """The warehouse that is meant. Raises WarehouseError where there is none but the sample data."""
+    """The warehouse the line names. Raises WarehouseError where there is only the sample data."""
     from warehouse.faults import WarehouseError
 
     path = path_of(args)

@@ -1,4 +1,4 @@
-"""Which warehouse a command line means, opened; and its FIELD=VALUE words."""
+"""Opening the warehouse that a command line names, and reading its FIELD=VALUE arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_FILE = Path("evalhouse.duckdb")
 
 
 def path_of(args: argparse.Namespace) -> Path | None:
-    """The warehouse that is meant, None where there is none and the sample data serve."""
+    """The warehouse the line names; None where there is none, so that the sample data are used."""
     named = args.db or os.environ.get("EVALHOUSE_DB")
     if named:
         return Path(named)
@@ -27,7 +27,7 @@ def path_of(args: argparse.Namespace) -> Path | None:
 
 
 def open_session(args: argparse.Namespace) -> Session:
-    """A session on the warehouse that is meant; says so where it is the sample data. Raises WarehouseError."""
+    """A session on the warehouse the line names; a note says if it is the sample data. Raises WarehouseError."""
     from warehouse.session import Session
 
     path = path_of(args)

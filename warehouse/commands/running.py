@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _session(args: argparse.Namespace, own: bool) -> Iterator[Session]:
-    """A session on the warehouse that is meant, or on an empty one that lasts as long as the study runs."""
+    """A session on the warehouse the line names, or on an empty one that lasts as long as the study runs."""
     if not own:
         with open_on_engine(args) as session:
             yield session
@@ -117,12 +117,12 @@ def _report(
 
 
 def _now() -> datetime:
-    """The time a report bears: that of SOURCE_DATE_EPOCH, where it is set."""
-    said = os.environ.get("SOURCE_DATE_EPOCH")
-    if not said:
+    """The time that stands in a report: that of SOURCE_DATE_EPOCH, where it is set."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
+    if not seconds:
         return datetime.now(UTC)
     try:
-        return datetime.fromtimestamp(int(said), UTC)
+        return datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
-        say(f"error: SOURCE_DATE_EPOCH is '{said}', which is no number of seconds since 1970")
+        say(f"error: SOURCE_DATE_EPOCH is '{seconds}', which is no number of seconds since 1970")
         raise SystemExit(MISUSED) from None

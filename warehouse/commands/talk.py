@@ -1,4 +1,4 @@
-"""What a command says beside its results: notes, progress and errors, on standard error."""
+"""What a command prints on standard error: notes, progress and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def note(args: argparse.Namespace, text: str) -> None:
-    """Says something that is no error, unless nothing is to be said."""
+    """Prints a note, unless --quiet."""
     from warehouse.render.style import clean
 
     if not args.quiet:

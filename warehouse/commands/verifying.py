@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def verify(args: argparse.Namespace) -> int:
-    """Says of each result whether it comes out again; status 1 unless all do."""
+    """Says of each result whether it still reproduces; status 1 unless all do."""
     from warehouse.verification import claims
     from warehouse.verification import verify as verified
 
@@ -34,7 +34,7 @@ def verify(args: argparse.Namespace) -> int:
 
 
 def _read(named: str) -> tuple[str, str]:
-    """The text that an argument means, and what it is called. Raises DataError."""
+    """The text that an argument names, and what to call it in messages. Raises DataError."""
     if named == "-":
         return sys.stdin.read(), "standard input"
     path = Path(named)

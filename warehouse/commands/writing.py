@@ -62,7 +62,7 @@ def export_as_lake(args: argparse.Namespace) -> int:
 
 
 def _opened(path: Path | None) -> Database:
-    """The warehouse that is meant, else the sample data. Raises WarehouseError."""
+    """The warehouse at the path, else the sample data. Raises WarehouseError."""
     from warehouse.loading.sample import sample
     from warehouse.store.database import open_to_export
 

@@ -27,12 +27,12 @@ class Format:
     suffix: str
     """The ending of files that are written in this format."""
     whole: DrawAll | None = None
-    """Draws several results as one document, where one below the other would be none."""
+    """Draws several results as one document, for formats in which results cannot simply follow each other."""
     has_notes: bool = False
-    """Whether the notes stand in what is drawn."""
+    """Whether the drawing includes the notes."""
 
 
-# Each drawing is imported when it is asked for: rich alone takes a tenth of a second.
+# Each drawing is imported when it is used: rich alone takes a tenth of a second.
 
 
 def _table(result: Result, style: Style) -> str:
@@ -126,7 +126,7 @@ FORMATS: tuple[Format, ...] = (
 )
 
 WORKBOOK = ".xlsx"
-"""The ending of files that are written as workbooks, which are no text and so are in no other place."""
+"""The ending of workbooks, which are binary and so can only be files."""
 
 
 def render(result: Result, format: str, style: Style) -> str:

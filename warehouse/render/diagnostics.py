@@ -10,7 +10,7 @@ from warehouse.render.style import clean, width
 
 TAB = 4
 WIDEST = 100
-"""A longer line is shown around the place that is meant."""
+"""A longer line is cut to the part around the error."""
 
 
 def query_error(error: QueryError, text: str, source: str | None = None) -> str:
@@ -45,9 +45,9 @@ def warehouse_error(error: WarehouseError) -> str:
 
 
 def unforeseen(error: Exception) -> str:
-    """A mistake of the program, which no input should bring about; where it is interests who mends it only."""
-    said = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"error: a mistake in evalhouse itself: {clean(said)}\n  with EVALHOUSE_TRACEBACK=1 it says where"
+    """A bug in evalhouse, which no input should cause; only who fixes it needs to see where it is."""
+    description = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"error: a mistake in evalhouse itself: {clean(description)}\n  with EVALHOUSE_TRACEBACK=1 it says where"
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:

@@ -13,7 +13,7 @@ WIDTH = 30
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[float], None]]:
-    """Gives a function that is told the share done, from 0 to 1; the bar is wiped away at the end."""
+    """Gives a function that draws the share done, from 0 to 1; the bar is wiped away at the end."""
     began = time.monotonic()
     drawn = False
 
@@ -47,7 +47,7 @@ class Waiting:
         self._share = share
 
     def tick(self, seconds: float) -> None:
-        """So many seconds have passed since the work began; with the next work it begins anew."""
+        """Draws, given the seconds since the work began; they start again from 0 with the next work."""
         if seconds < PATIENCE:
             self.wipe()
             return

@@ -1,6 +1,6 @@
-"""What is wrong with a text while it is typed: in its grammar, or in a name of a statement that is whole so far.
+"""Finds mistakes while a text is typed: in its grammar, or in the names of a statement that is complete so far.
 
-Nothing runs, and nothing is said of the word that is being typed.
+Nothing is run, and the word being typed is never marked.
 """
 
 from __future__ import annotations

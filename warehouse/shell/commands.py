@@ -21,7 +21,7 @@ MOST_DIGITS = 15
 
 
 class Console(Protocol):
-    """What a command sees and sets of the conversation that it is typed in."""
+    """The part of the shell that its commands read and set."""
 
     format: str
     digits: int | None
@@ -63,11 +63,7 @@ def run(console: Console, line: str) -> None:
 
 
 def _format(console: Console, name: str) -> None:
-    if name:
-        known = [format.name for format in FORMATS]
-        if name not in known:
-            raise QueryError(f"there is no format '{name}'", hints=hints(name, known, "formats"))
-        console.format = name
+    console.format = _known_format(name) or console.format
     console.say(f"format {console.format}")
 
 
@@ -135,10 +131,7 @@ def _edit(console: Console, nothing: str) -> None:
 def _last(console: Console, name: str) -> None:
     if console.last is None:
         raise QueryError("there is no result yet")
-    known = [format.name for format in FORMATS]
-    if name and name not in known:
-        raise QueryError(f"there is no format '{name}'", hints=hints(name, known, "formats"))
-    console.show(console.last, name or console.format)
+    console.show(console.last, _known_format(name) or console.format)
 
 
 def _explain(console: Console, nothing: str) -> None:
@@ -170,6 +163,13 @@ def _help(console: Console, words: str) -> None:
 
 def _quit(console: Console, nothing: str) -> None:
     raise EOFError
+
+
+def _known_format(name: str) -> str:
+    """The same name. Raises QueryError if no format has it."""
+    if name and name not in _FORMAT_NAMES:
+        raise QueryError(f"there is no format '{name}'", hints=hints(name, _FORMAT_NAMES, "formats"))
+    return name
 
 
 def _words(text: str) -> list[str]:

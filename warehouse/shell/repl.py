@@ -62,7 +62,7 @@ class Shell:
         self.wrong = False
 
     def converse(self) -> bool:
-        """Runs what is typed or piped in until there is no more. False where something piped in was wrong."""
+        """Runs what is typed or piped in until the input ends. False if something piped in was wrong."""
         dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
         texts = lines(iter(sys.stdin)) if not self.typed else typed_lines(input) if dumb else self._prompted()
         if self.typed and not self.quiet:
@@ -121,21 +121,21 @@ class Shell:
 
         Raises EOFError where the text says to leave.
         """
-        said = text.strip()
-        word, _, rest = said.rstrip(";").strip().partition(" ")
+        typed = text.strip()
+        word, _, rest = typed.rstrip(";").strip().partition(" ")
         try:
-            if not said:
+            if not typed:
                 return
             if word.casefold() in ("quit", "exit"):
                 raise EOFError
-            if said.startswith("?") or word.casefold() == "help":
-                self.help(said.removeprefix("?").strip(" ;") if said.startswith("?") else rest)
-            elif said.startswith("."):
-                commands.run(self, said)
+            if typed.startswith("?") or word.casefold() == "help":
+                self.help(typed.removeprefix("?").strip(" ;") if typed.startswith("?") else rest)
+            elif typed.startswith("."):
+                commands.run(self, typed)
             else:
                 self.statements(text)
         except QueryError as error:
-            self._err(query_error(error, "" if said.startswith(".") else text))
+            self._err(query_error(error, "" if typed.startswith(".") else text))
         except DataError as error:
             self._err(data_error(error))
         except WarehouseError as error:
@@ -179,12 +179,12 @@ class Shell:
             return interruptibly(work, self.session.interrupt, waiting.tick)
 
     def _settle(self) -> None:
-        """A query that was stopped may leave a transaction behind, in which nothing more could be asked."""
+        """Ends the transaction that an interrupted query may leave open, in which every later query would fail."""
         with contextlib.suppress(WarehouseError):
             self.session.database.run(Sql("rollback"))
 
     def open(self, path: Path) -> None:
-        """Goes on with another warehouse. Raises WarehouseError, and then nothing has changed."""
+        """Switches to another warehouse. If that raises WarehouseError, nothing has changed."""
         session = Session.open(path)
         session.variables, session.fixed = self.session.variables, self.session.fixed
         self.session.close()

@@ -31,7 +31,7 @@ class ReportFormat:
     draw: Draw
 
 
-# Each drawing is imported when it is asked for.
+# Each drawing is imported when it is used.
 
 
 def _page(report: Report, name: str, style: Style) -> Files:

@@ -80,8 +80,8 @@ class Report:
     """A study and its answers.
 
     `study` is the name of its file and `sha256` the digest of its text; `given` are the variables that were set from
-    outside, with their values; `warehouse` says in words what was asked, `version` and `made` what made the report and
-    when. Nothing else in a report changes while study, variables, warehouse and version stay.
+    outside, with their values; `warehouse` says in words which data were used, `version` and `made` which version made
+    the report, and when. For the same study, variables, warehouse and version, only `made` changes.
     """
 
     title: str

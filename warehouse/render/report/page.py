@@ -102,20 +102,20 @@ def _resource(name: str) -> str:
 
 
 def _policy(script: str) -> str:
-    """What browsers are told to allow: the looks, this very script, and nothing from anywhere."""
+    """The content security policy: the page's own style and this very script, and nothing from elsewhere."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = ("default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{digest}'")
     return "; ".join((*allowed, "base-uri 'none'", "form-action 'none'"))
 
 
 def _harmless(data: str) -> str:
-    """JSON that ends no element it stands in."""
+    """JSON that cannot end the HTML element it stands in."""
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _head(report: Report) -> str:
-    return "\n".join(["<header>", f"<h1>{text(report.title)}</h1>", *(f"<p>{text(said)}</p>" for said in above(report)),
-                      "</header>"])  # fmt: skip
+    sentences = (f"<p>{text(sentence)}</p>" for sentence in above(report))
+    return "\n".join(["<header>", f"<h1>{text(report.title)}</h1>", *sentences, "</header>"])
 
 
 def _contents(headings: Sequence[_Heading]) -> str:
@@ -169,9 +169,9 @@ def _answer(result: Result, statement: ReportedStatement, name: str, style: Styl
             f'<div class="picture" role="img" aria-label="{text(seen(result.chart))}">{_svg(result.chart, name)}</div>'
         )
         tables = [picture, "<details>", f"<summary>{NUMBERS}</summary>", *tables, "</details>"]
-    said = [f"<li>{text(note)}</li>" for note in notes(result)]
+    items = [f"<li>{text(note)}</li>" for note in notes(result)]
     signature = f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'
-    return [*tables, *(['<ul class="notes">', *said, "</ul>"] if said else []), signature]
+    return [*tables, *(['<ul class="notes">', *items, "</ul>"] if items else []), signature]
 
 
 def _tables(result: Result, title: str, style: Style) -> list[str]:
@@ -218,8 +218,8 @@ def _svg(chart: Chart, name: str) -> str:
 
 def _sources(report: Report) -> str:
     lines = [f'<section id="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">{SOURCES}</h2>']
-    for said in provenance(report):
-        lines.append(f"<p>{text(said)}</p>")
+    for sentence in provenance(report):
+        lines.append(f"<p>{text(sentence)}</p>")
     if report.sources:
         lines.append(
             f'<div class="table">{table(sources_rectangle(report.sources), sortable=True, caption=SOURCES)}</div>'

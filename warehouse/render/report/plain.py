@@ -19,7 +19,7 @@ def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
             parts.append(section.markdown())
         else:
             parts += _statement(section, level + 1, name, style, pictures)
-    parts += [f"## {SOURCES}", *(escaped(said) for said in provenance(report))]
+    parts += [f"## {SOURCES}", *(escaped(sentence) for sentence in provenance(report))]
     if report.sources:
         parts.append(grid(sources_rectangle(report.sources)))
     parts.append(f"evalhouse {escaped(report.version)}\n{escaped(report.made)}")
@@ -42,8 +42,8 @@ def _statement(
         parts.append(f"![{escaped(seen(result.chart))}]({picture})")
     else:
         parts += grids(result, style)
-    said = listed(notes(result))
-    return [*parts, *([said] if said else []), f"Signature: {markdown_word(clean(result.signature))}"]
+    below = listed(notes(result))
+    return [*parts, *([below] if below else []), f"Signature: {markdown_word(clean(result.signature))}"]
 
 
 def _code(text: str) -> str:

@@ -164,7 +164,10 @@ def _width(limits: Iterable[int], size: tuple[str, float, float]) -> float:
 
 
 def _sources(report: Report) -> list[str]:
-    parts = [rf"\section*{{{SOURCES}}}", *(rf"{{\raggedright {_breakable(said)}\par}}" for said in provenance(report))]
+    parts = [
+        rf"\section*{{{SOURCES}}}",
+        *(rf"{{\raggedright {_breakable(sentence)}\par}}" for sentence in provenance(report)),
+    ]
     if report.sources:
         parts.append(_table(sources_rectangle(report.sources)))
     return [*parts, f"{{\\small evalhouse {typeset(report.version)}\\par\n{typeset(report.made)}\\par}}"]

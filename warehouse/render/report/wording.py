@@ -17,28 +17,30 @@ NUMBERS = "The numbers of the picture"
 
 
 def above(report: Report) -> list[str]:
-    """What is to be known before anything is read, a sentence each."""
-    said = [f"{report.study}, asked of {report.warehouse}."]
+    """What readers should know first, a sentence each."""
+    sentences = [f"{report.study}, asked of {report.warehouse}."]
     if report.given:
-        said.append(f"Given from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
+        sentences.append(f"Given from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
     if any(source.simulated for source in report.sources):
-        said.append("Simulated data: some rows of this warehouse are simulated; captions of results on them say so.")
+        sentences.append(
+            "Simulated data: some rows of this warehouse are simulated; captions of results on them say so."
+        )
     if report.wrong:
         count = "1 statement was" if report.wrong == 1 else f"{report.wrong} statements were"
         places = ", ".join(str(statement.number) for statement in report.statements if statement.error is not None)
-        said.append(f"{count} not answered: {places}.")
-    return said
+        sentences.append(f"{count} not answered: {places}.")
+    return sentences
 
 
 def notes(result: Result) -> tuple[str, ...]:
-    """What stands below a result, but for what its picture says itself."""
+    """What stands below a result, except what its picture already says."""
     if result.chart is not None:
         return tuple(note for note in result.notes if note not in result.chart.notes)
     return notes_below(result)
 
 
 def seen(chart: Chart) -> str:
-    """What there is to see in a picture and to read below it, for who does not see it."""
+    """What a picture shows and what stands below it, for readers who cannot see it."""
     return " ".join([chart.alternative or chart.title, *(f"{note[:1].upper()}{note[1:]}." for note in chart.notes)])
 
 

@@ -37,8 +37,10 @@ def bars(panel: Panel, style: Style) -> list[Text]:
             below.text(column, 0, "━", look)
     for rule in panel.marks_of(Rule):
         below.text(min(int(panel.x.share(rule.at) * columns), columns - 1), 0, "▲" if rule.label else "△", "bold")
-    said = {min(int((1 - panel.y.share(value)) * ROWS), ROWS - 1): text for value, text in marked(panel.y, 4)}
-    lines = [Text(f"{said.get(row, ''):>{SCALE}} ", "dim").append_text(line) for row, line in enumerate(canvas.lines())]
+    counts = {min(int((1 - panel.y.share(value)) * ROWS), ROWS - 1): text for value, text in marked(panel.y, 4)}
+    lines = [
+        Text(f"{counts.get(row, ''):>{SCALE}} ", "dim").append_text(line) for row, line in enumerate(canvas.lines())
+    ]
     marks = Text(" " * (SCALE + 1)).append_text(below.line_of(0))
     title = Text(f"{unit_of(panel.x):^{columns + SCALE}}".rstrip(), "dim")
     return [*lines, marks, tick_line(panel.x, columns, SCALE + 1), title]

@@ -44,8 +44,8 @@ def plot(panel: Panel, style: Style) -> list[Text]:
     title = f"{unit_of(panel.y)} against {unit_of(panel.x)}" if not panel.x.nominal else unit_of(panel.y)
     below = []
     if left_out:
-        said = ", ".join(f"{clean(point.name)} ({_said(point, panel)})" for point in left_out)
-        below.append(Text(f"without a name above: {said}", "dim"))
+        named = ", ".join(f"{clean(point.name)} ({_said(point, panel)})" for point in left_out)
+        below.append(Text(f"without a name above: {named}", "dim"))
     if panel.x.nominal:
         names = Canvas(before + SCALE + 1 + columns, 1)
         for number, name in enumerate(panel.x.names):

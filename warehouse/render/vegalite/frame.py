@@ -35,7 +35,7 @@ def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", *
 
 
 def channel(axis: Axis, across: bool) -> Spec:
-    """What Vega-Lite is told of an axis."""
+    """An axis in Vega-Lite."""
     return _of_names(axis, across) if axis.nominal else _of_numbers(axis)
 
 

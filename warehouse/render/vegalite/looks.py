@@ -57,7 +57,7 @@ def extent(text: str) -> float:
     return width(text) * SIZE * LETTER
 
 
-def said(value: float, axis: Axis) -> str:
+def in_words(value: float, axis: Axis) -> str:
     """A number of an axis in words."""
     if axis.nominal:
         return clean(axis.names[round(value)])

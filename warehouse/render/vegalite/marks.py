@@ -18,7 +18,7 @@ from warehouse.render.vegalite.looks import (
     VERMILION,
     Spec,
     distinct,
-    said,
+    in_words,
 )
 from warehouse.render.vegalite.name_places import on_lines
 
@@ -54,7 +54,7 @@ def _points(mark: Points, panel: Panel) -> list[Spec]:
 
 
 def _tooltips(point: Point, panel: Panel) -> Spec:
-    return {"name": clean(point.name), "across": said(point.x, panel.x), "up": said(point.y, panel.y)}
+    return {"name": clean(point.name), "across": in_words(point.x, panel.x), "up": in_words(point.y, panel.y)}
 
 
 def _tooltip_channel(panel: Panel) -> list[Spec]:
@@ -124,7 +124,7 @@ def _rule(mark: Rule, panel: Panel) -> list[Spec]:
     if mark.label:
         right = mark.at > (panel.x.low + panel.x.high) / 2
         text: Spec = {"type": "text", "align": "right" if right else "left", "dx": -6 if right else 6, "dy": 9}
-        words: Spec = {"x": mark.at, "y": panel.y.high, "text": f"{clean(mark.label)} {said(mark.at, panel.x)}"}
+        words: Spec = {"x": mark.at, "y": panel.y.high, "text": f"{clean(mark.label)} {in_words(mark.at, panel.x)}"}
         drawn.append(layer([words], {**text, "color": VERMILION}, panel, text={"field": "text", "type": "nominal"}))
     return drawn
 

@@ -10,7 +10,7 @@ from warehouse.charts import labelling as geometry
 from warehouse.charts.labelling import Box, spread_out
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import Pixels, layer, pixel, place, size
-from warehouse.render.vegalite.looks import BESIDE, FAINT, GREY, INK, LINE, SIZE, Spec, extent, said, short
+from warehouse.render.vegalite.looks import BESIDE, FAINT, GREY, INK, LINE, SIZE, Spec, extent, in_words, short
 
 WORDS = {"field": "text", "type": "nominal"}
 GAP = 7.0
@@ -101,7 +101,7 @@ def at_ends(panel: Panel) -> list[Spec]:
         if panel.x.nominal:
             # The value stands with the name, so that no line need lead from one to the other.
             names: list[Spec] = [
-                {"y": place(0, to, panel)[1], "text": f"{short(name)} {said(y, panel.y)}"}
+                {"y": place(0, to, panel)[1], "text": f"{short(name)} {in_words(y, panel.y)}"}
                 for (name, (_, y)), to in zip(named, stands, strict=True)
             ]
             drawn.append(layer(names, {**text, "x": edge + away * 8}, panel, across=None, text=WORDS))

@@ -12,9 +12,10 @@ from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES, Measure
 from warehouse.measures.measure import plain
 from warehouse.render import FORMATS
-from warehouse.shell.meanings import KIND_MEANINGS, WORD_MEANINGS, statement_usage
+from warehouse.shell.meanings import WORD_MEANINGS, statement_usage
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.store.catalog import Catalog
+from warehouse.tasks import TASKS
 
 
 class Named(Protocol):
@@ -67,7 +68,7 @@ def topic(asked: str, catalog: Catalog) -> str | None:
 def words(catalog: Catalog) -> list[str]:
     """All words that something is known of, but for the names in the warehouse."""
     clauses = [clause.words for clause in CLAUSES]
-    known = [*STATEMENTS, *clauses, *KIND_MEANINGS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
+    known = [*STATEMENTS, *clauses, *TASKS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
     tables: tuple[Iterable[Named], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
     return known + [entry.name for table in tables for entry in table]
 
@@ -136,7 +137,7 @@ def _measure(word: str, catalog: Catalog) -> Iterator[str]:
             if word in map(str.casefold, catalog.measures_of(task, test_set.id))
         ]
         if on:
-            yield f"{_spelt(word, catalog, task)} of {task}: {KIND_MEANINGS[task]}, on {', '.join(on)}"
+            yield f"{_spelt(word, catalog, task)} of {task}: {TASKS[task].meaning}, on {', '.join(on)}"
 
 
 def _spelt(word: str, catalog: Catalog, task: str) -> str:
@@ -178,7 +179,7 @@ def _format(word: str, catalog: Catalog) -> Iterator[str]:
 
 
 def _word(word: str, catalog: Catalog) -> Iterator[str]:
-    meaning = KIND_MEANINGS.get(word) or WORD_MEANINGS.get(word)
+    meaning = TASKS[word].meaning if word in TASKS else WORD_MEANINGS.get(word)
     if meaning:
         yield f"{word}: {meaning}"
 
@@ -189,7 +190,7 @@ def _name(word: str, catalog: Catalog) -> Iterator[str]:
             yield f"{test_set.full_name}: a test set of this warehouse"
     for name, number in catalog.systems.items():
         if name.casefold() == word:
-            on = dict.fromkeys(each for task in KIND_MEANINGS for each in catalog.test_sets_of(number, task))
+            on = dict.fromkeys(each for task in TASKS for each in catalog.test_sets_of(number, task))
             yield f"{name}: a system, on {', '.join(on)}"
 
 

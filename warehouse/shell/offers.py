@@ -18,7 +18,7 @@ from warehouse.measures import MEASURES, Measure, measure_named
 from warehouse.measures.measure import Parameter, plain
 from warehouse.query.resolving.user_measures import defined
 from warehouse.session import Session
-from warehouse.shell.meanings import KIND_MEANINGS, WORD_MEANINGS, keyword_meaning
+from warehouse.shell.meanings import WORD_MEANINGS, keyword_meaning
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import TASKS
 
@@ -171,7 +171,7 @@ def _readers(session: Session, before: str) -> Names:
 
 
 def _tasks(session: Session, before: str) -> Names:
-    yield from ((task, KIND_MEANINGS[task]) for task in TASKS)
+    yield from ((task.name, task.meaning) for task in TASKS.values())
 
 
 _NAMES: Mapping[str, Callable[[Session, str], Names]] = {

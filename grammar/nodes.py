@@ -380,7 +380,18 @@ class Agree(StatementNode):
     where: Condition | None = None
 
 
-Question = Score | Compare | Group | Generality | Change | Replicate | Project | Audit | Agree
+@value
+class Coverage(StatementNode):
+    """`coverage for all on qa`: which documents each system was scored on."""
+
+    words: ClassVar[str] = "coverage"
+
+    task: Name | None = None
+    systems: Systems | None = None
+    test_sets: TestSets | None = None
+
+
+Question = Score | Compare | Group | Generality | Change | Replicate | Project | Audit | Agree | Coverage
 """What can be plotted, explained and exported."""
 
 

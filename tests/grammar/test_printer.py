@@ -168,6 +168,7 @@ question_kinds = (
     ),
     st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets)),
     st.builds(nodes.Agree, perhaps(test_sets), perhaps(conditions)),
+    st.builds(nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets)),
 )
 questions = st.one_of(*question_kinds)
 files = texts | variables

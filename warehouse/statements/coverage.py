@@ -1,0 +1,169 @@
+"""`coverage`: on how many documents each system was scored, which are absent, and whether systems can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query import plan as p
+from warehouse.query.compile import presence
+from warehouse.query.engine import Workforce
+from warehouse.query.labels import on, signature, some, title
+from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.systems import systems_of
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Column, Result
+from warehouse.statements.explaining import query_lines
+from warehouse.store.catalog import KnownTestSet
+from warehouse.tasks import TASKS, Task
+
+NAMED = 5
+"""So many of the documents that a system lacks are named."""
+
+COLUMNS = (
+    Column("test_set", "name"),
+    Column("task", "text"),
+    Column("system", "name"),
+    Column("documents", "count"),
+    Column("scored", "count"),
+    Column("absent", "count"),
+    Column("failed", "count", on_screen=False),
+    Column("reasons", "text", on_screen=False),
+    Column("names", "text"),
+    Column("comparable", "text"),
+)
+
+
+@value
+class CoveragePlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+
+
+def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
+    given = scope.task(statement.task)
+    tasks = [task for task in ((given,) if given else TASKS.values()) if task.by_document]
+    if statement.task is not None and not tasks:
+        raise QueryError(
+            f"{statement.task.text} has no rows by document, so nothing can be absent",
+            statement.task.span,
+            (f"say of {', '.join(task.name for task in TASKS.values() if task.by_document)}",),
+        )
+    chosen = scope.test_sets(statement.test_sets)
+    entries: list[p.Entry] = []
+    for test_set, place in chosen:
+        stored = [task for task in tasks if scope.catalog.has_rows(task.name, test_set.id)]
+        if not stored and len(chosen) == 1:
+            rows = " or ".join(task.rows for task in tasks)
+            raise QueryError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span)
+        entries += [_entry(statement, scope, test_set, task, len(stored) + len(chosen) > 2) for task in stored]
+    entries = [entry for entry in entries if entry.systems]
+    if not entries:
+        raise QueryError("no test set has rows for this", statement.span)
+    return CoveragePlan(to_text(statement), tuple(entries))
+
+
+def _entry(statement: n.Coverage, scope: Scope, test_set: KnownTestSet, task: Task, elsewhere: bool) -> p.Entry:
+    """The systems of a task; `elsewhere` leaves out those that have rows only of another task or test set."""
+    systems = [
+        system
+        for system in systems_of(scope, statement.systems, task, test_set, elsewhere)
+        if isinstance(system, p.StoredSystem)
+    ]
+    names = scope.catalog.measures_of(task.name, test_set.id) if task.imported is not None else ()
+    statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in names]
+    return scope.entry(test_set, task, statistics, systems)
+
+
+def compile(plan: CoveragePlan) -> Queries:
+    return tuple(query for entry in plan.entries for query in _queries(entry))
+
+
+def _queries(entry: p.Entry) -> Queries:
+    return (
+        Query(_name("scored", entry), presence.documents_scored(entry)),
+        Query(_name("by measure", entry), presence.scored(entry)),
+        Query(_name("by any", entry), presence.scored_by_any(entry)),
+        Query(_name("absent", entry), presence.absent(entry, NAMED)),
+    )
+
+
+def _name(what: str, entry: p.Entry) -> str:
+    return f"{what} of {entry.task.name} on {entry.test_set.name}"
+
+
+def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
+    """A row a test set, task and system. Documents count that the test set has, whoever was scored on them.
+
+    `comparable` says whether the system can be compared with every other one of the rows without `missing`: all were
+    scored on the same documents, with every measure.
+    """
+    rows = TableRows.of(COLUMNS)
+    notes: list[str] = []
+    for entry in plan.entries:
+        scored, lacking = dict(facts[_name("scored", entry)]), _lacking(entry, facts)
+        absent: dict[int, list[str]] = {}
+        for number, name in facts[_name("absent", entry)]:
+            absent.setdefault(number, []).append(name)
+        for system in entry.stored_systems:
+            count = scored.get(system.id, 0)
+            rows.add(
+                test_set=entry.test_set.name,
+                task=entry.task.name,
+                system=system.name,
+                documents=entry.documents,
+                scored=count,
+                absent=entry.documents - count,
+                failed=None,
+                reasons=None,
+                names=", ".join(absent.get(system.id, [])) or None,
+                comparable="no" if lacking else "yes",
+            )
+        if lacking:
+            names = some([system.name for system in entry.stored_systems if system.id in lacking])
+            notes.append(
+                f"{entry.task.name} on {entry.test_set.name}: not every document was scored for {names}; "
+                "comparisons with them need missing drop or missing zero"
+            )
+    return Result(
+        statement=plan.text,
+        caption=title(
+            f"documents scored on {on(list({e.test_set.id: e for e in plan.entries}.values()))}", plan.entries
+        ),
+        signature=signature(plan.text, plan.entries),
+        table=rows.table(COLUMNS),
+        notes=tuple(notes),
+    )
+
+
+def _lacking(entry: p.Entry, facts: Facts) -> set[int]:
+    """The systems that were not scored on every document that another one was, by every measure that it was."""
+    any_system = dict(facts[_name("by any", entry)])
+    complete: dict[int, int] = {}
+    for number, measure, documents in facts[_name("by measure", entry)]:
+        complete[number] = complete.get(number, 0) + (documents == any_system[measure])
+    return {system.id for system in entry.stored_systems if complete.get(system.id, 0) < len(any_system)}
+
+
+def explain(plan: CoveragePlan, facts: Facts) -> Iterator[Line]:
+    for entry in plan.entries:
+        names = ", ".join(system.name for system in entry.systems)
+        yield "plan", f"documents with {entry.task.rows} on {entry.test_set.name} for {names}"
+    yield from query_lines(compile(plan))
+    yield "executor", "counts in the database"
+
+
+COVERAGE = Statement(
+    node=n.Coverage,
+    usage=Usage(
+        "coverage", "on which documents each system was scored, and which are absent", "coverage for all on TST3"
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    explain=explain,
+)

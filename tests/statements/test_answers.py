@@ -1,0 +1,172 @@
+"""Answers are arithmetic: given a plan and the facts that its queries would bring, no database is opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grammar.errors import QueryError
+from warehouse.measures import Statistic, measure_named, settle
+from warehouse.query import plan as p
+from warehouse.query.engine import Workforce
+from warehouse.query.path import Query, fetch
+from warehouse.results import Result
+from warehouse.statements import agree, compare, coverage, generality, group, score
+from warehouse.store.sql import Sql
+from warehouse.tasks import TASKS
+
+T = p.TestSet(1, "T", "T")
+A, B = p.StoredSystem(1, "A"), p.StoredSystem(2, "B")
+NOBODY = Workforce()
+
+
+def statistic(name: str, task: str) -> Statistic:
+    measure = measure_named(name, task)
+    assert measure is not None
+    return settle(measure, {})
+
+
+def entry(name: str, task: str, *systems: p.System) -> p.Entry:
+    return p.Entry(T, TASKS[task], (statistic(name, task),), systems, in_units=False, documents=3, fingerprint="f")
+
+
+def observed(correct: dict[int, list[int]], possible: int = 4) -> dict[str, Any]:
+    """The facts of a comparison of recall, for each system its correct counts on documents 10, 11, …"""
+    counts = [(system, 10 + place, count) for system, row in correct.items() for place, count in enumerate(row)]
+    system, document, right = (np.array(column) for column in zip(*counts, strict=True))
+    rows = {
+        "system": system,
+        "document": document,
+        "correct": right,
+        "partial": np.zeros_like(right),
+        "possible": np.full_like(right, possible),
+    }
+    names = {"id": np.array([10, 11, 12]), "name": np.array(["d1", "d2", "d3"], dtype=object)}
+    return {"observations on T": rows, "documents of T": names}
+
+
+def test_score_rounds_the_quotient_of_its_sums_once() -> None:
+    plan = score.ScorePlan("score recall", (entry("recall", "extraction", A, B),), (), None, "recall", True, None)
+    assert [query.name for query in score.compile(plan)] == ["sums on T"]
+    result = score.answer(plan, {"sums on T": [(1, 3, 1, 3), (2, 3, 2, 0)]}, NOBODY)
+    assert result.rows == [
+        {"test_set": "T", "task": "extraction", "system": "A", "documents": 3, "recall": 1 / 6, "source": "documents"},
+        {"test_set": "T", "task": "extraction", "system": "B", "documents": 3, "recall": None, "source": "documents"},
+    ]
+    assert result.notes == ("recall is undefined on T: B (possible is 0, or a count it needs was not loaded)",)
+
+
+def compared(facts: dict[str, Any], **how: Any) -> Result:
+    testing = replace(p.Testing.plain(None), **how)
+    plan = compare.ComparePlan("compare", (entry("recall", "extraction", A, B),), None, testing)
+    assert {query.name for query in compare.compile(plan)} == facts.keys()
+    return compare.answer(plan, facts, NOBODY)
+
+
+def test_compare_counts_every_exchange_of_three_documents() -> None:
+    (row,) = compared(observed({1: [4, 4, 4], 2: [0, 0, 0]})).rows
+    assert (row["value_a"], row["value_b"], row["method"]) == (1.0, 0.0, "exact")
+    assert row["p"] == pytest.approx(0.25)
+
+
+def test_a_document_that_one_system_lacks_is_named_dropped_or_counted_as_nothing() -> None:
+    facts = observed({1: [4, 4, 4], 2: [0, 0]})
+    with pytest.raises(QueryError, match="a document of T is not there for every system: d3"):
+        compared(facts)
+    (dropped,) = compared(facts, missing="drop").rows
+    (zero,) = compared(facts, missing="zero").rows
+    assert (dropped["documents"], zero["documents"]) == (2, 3)
+
+
+def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_their_own() -> None:
+    many = p.Entry(
+        T, TASKS["extraction"], (statistic("recall", "extraction"),), (A, B), in_units=False, documents=30_000
+    )
+    plan = compare.ComparePlan("compare", (many,), None, p.Testing.plain(None))
+    (query,) = compare.compile(plan)
+    masked = np.ma.masked_array([2, 2, 0], mask=[False, False, True])
+    counts = {"correct": [4, 2, 1], "partial": [0, 0, 0], "possible": [4, 4, 4]}
+    columns: dict[str, Any] = {"system_0": np.array([1, 1, 1]), "system_1": masked, "times": np.array([5, 20, 1])}
+    columns["lacking"] = np.ma.masked_array(["", "", "d9"], mask=[True, True, False])
+    for name, row in counts.items():
+        columns[f"{name}_0"] = np.array(row)
+        columns[f"{name}_1"] = np.ma.masked_array([1, 1, 0], mask=[False, False, True])
+    with pytest.raises(QueryError, match="a document of T is not there for every system: d9"):
+        compare.answer(plan, {query.name: columns}, NOBODY)
+    dropping = compare.ComparePlan("compare", (many,), None, replace(p.Testing.plain(None), missing="drop"))
+    result = compare.answer(dropping, {query.name: columns}, NOBODY)
+    assert result.rows[0]["documents"] == 25
+    assert "1 observations of T were left out" in result.notes[0]
+
+
+def test_group_gives_letters_to_what_does_not_differ() -> None:
+    plan = group.GroupPlan("group", (entry("recall", "extraction", A, B),), p.Testing.plain(None))
+    result = group.answer(plan, observed({1: [4, 4, 4], 2: [0, 0, 0]}), NOBODY)
+    assert [(row["system"], row["letters"]) for row in result.rows] == [("A", "a"), ("B", "a")]
+
+
+def test_generality_is_what_the_labels_say() -> None:
+    plan = generality.GeneralityPlan("generality", (entry("recall", "filtering"),), (), None)
+    (row,) = generality.answer(
+        plan, {"key of T": [("relevant", 65), ("optional", 4), ("nonrelevant", 31)]}, NOBODY
+    ).rows
+    assert (row["generality"], row["generality_strict"]) == (0.69, 0.65)
+
+
+def test_agree_needs_labels_of_two() -> None:
+    plan = agree.AgreePlan("agree", (entry("recall", "filtering"),), None)
+    alone = agree.answer(plan, {"labels of T": [(None, 1, "relevant")]}, NOBODY)
+    assert alone.notes == ("T needs labels of two annotators, and has only key",)
+
+
+def test_coverage_is_the_difference_of_counts() -> None:
+    plan = coverage.CoveragePlan("coverage", (entry("recall", "extraction", A, B),))
+    facts = {
+        "scored of extraction on T": [(1, 3), (2, 2)],
+        "by measure of extraction on T": [(1, "", 3), (2, "", 2)],
+        "by any of extraction on T": [("", 3)],
+        "absent of extraction on T": [(2, "d3")],
+    }
+    assert {query.name for query in coverage.compile(plan)} == facts.keys()
+    rows = coverage.answer(plan, facts, NOBODY).rows
+    assert [(row["system"], row["scored"], row["absent"], row["names"]) for row in rows] == [
+        ("A", 3, 0, None),
+        ("B", 2, 1, "d3"),
+    ]
+
+
+class Counting:
+    """An engine that counts what it is asked."""
+
+    workforce = Workforce()
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+        self.asked.append(query.text)
+        return [(len(self.asked),)]
+
+    def columns(self, query: Sql) -> dict[str, Any]:
+        return {"asked": self.rows(query)}
+
+    def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        return ("asked",), self.rows(Sql(text))
+
+    def interrupt(self) -> None:
+        """Nothing runs."""
+
+
+def test_facts_of_one_name_are_fetched_once() -> None:
+    engine = Counting()
+    queries = (Query("a", Sql("select 1")), Query("b", Sql("select 2"), "columns"), Query("a", Sql("select 1")))
+    assert fetch(queries, engine) == {"a": [(1,)], "b": {"asked": [(2,)]}}
+    assert engine.asked == ["select 1", "select 2"]
+
+
+def test_levels_are_decimals_all_the_way() -> None:
+    assert p.Testing.plain(None).level == Decimal("0.05")

@@ -1,0 +1,152 @@
+"""MCC of filtering: its value against scikit-learn, its exact value in 60 digits, its tests against enumeration."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import matthews_corrcoef
+
+from grammar.errors import QueryError
+from warehouse.measures import Function, measure_named, settle
+from warehouse.measures.expression import Call, Constant, Count, Operation, evaluate, exact
+from warehouse.measures.filtering import COLUMNS
+from warehouse.session import Session
+
+CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})
+
+
+def mcc(optional: str = "credit") -> Function:
+    measure = measure_named("mcc", "filtering")
+    assert measure is not None
+    computation = settle(measure, {"optional": optional}).computation
+    assert isinstance(computation, Function)
+    return computation
+
+
+@given(CELLS)
+def test_the_value_is_that_of_scikit_learn(cells: dict[str, int]) -> None:
+    """Optional documents left out."""
+    function = mcc("excluded")
+    a, b, c, d = (cells[cell] for cell in "abcd")
+    labels, answers = [1] * a + [0] * b + [1] * c + [0] * d, [1] * a + [1] * b + [0] * c + [0] * d
+    value = function.value([cells[cell] for cell in function.columns])
+    if a + b == 0 or a + c == 0 or d + b == 0 or d + c == 0:
+        assert value is None
+        return
+    assert value == pytest.approx(matthews_corrcoef(labels, answers), abs=1e-12)
+
+
+@given(CELLS)
+def test_the_value_is_its_square_root_to_sixty_digits(cells: dict[str, int]) -> None:
+    function = mcc()
+    h, f, m, r = cells["a"] + cells["x"], cells["b"], cells["c"], cells["d"] + cells["y"]
+    under = (h + f) * (h + m) * (r + f) * (r + m)
+    value = function.exact([cells[cell] for cell in function.columns])
+    if under == 0:
+        assert value is None
+        return
+    assert value is not None
+    with localcontext(prec=90):
+        expected = Decimal(h * r - f * m) / Decimal(under).sqrt()
+        given_value = value if isinstance(value, Decimal) else Decimal(value.numerator) / Decimal(value.denominator)
+        assert abs(given_value - expected) <= Decimal(10) ** -58
+    arrays = {cell: np.array([float(count)]) for cell, count in cells.items()}
+    assert function.values(arrays)[0] == pytest.approx(float(expected), abs=1e-12)
+
+
+def test_functions_of_an_expression_are_exact_where_they_can_be() -> None:
+    x = Count("x")
+    assert exact(Call("sqrt", (x,)), {"x": 9}) == Fraction(3)
+    assert exact(Call("sqrt", (Operation(x, "/", Constant(Fraction(4))),)), {"x": 9}) == Fraction(3, 2)
+    assert exact(Call("sqrt", (x,)), {"x": 2}) == Decimal(
+        "1.41421356237309504880168872420969807856967187537694807317668"
+    )
+    assert exact(Call("sqrt", (Operation(Constant(Fraction(-1)), "*", x),)), {"x": 2}) is None
+    assert exact(Call("log", (x,)), {"x": 0}) is None
+    assert exact(Call("log", (x,)), {"x": 1}) == exact(Call("exp", (Operation(x, "-", x),)), {"x": 1}) - 1 == 0  # type: ignore[operator]
+    assert exact(Call("exp", (Call("exp", (Call("exp", (x,)),)),)), {"x": 10**6}) is None
+    assert exact(Call("min", (x, Constant(Fraction(1, 2)))), {"x": 9}) == Fraction(1, 2)
+    assert exact(Call("max", (Call("sqrt", (x,)), Constant(Fraction(1)))), {"x": 2}) == exact(
+        Call("sqrt", (x,)), {"x": 2}
+    )
+    assert exact(Call("abs", (Operation(Constant(Fraction(1)), "-", x),)), {"x": 9}) == 8
+    assert exact(Call("min", (x, Operation(x, "/", Constant(Fraction(0))))), {"x": 9}) is None
+
+
+@pytest.mark.parametrize("function", ["sqrt", "log", "exp", "abs", "min", "max"])
+def test_floating_point_says_what_the_exact_reading_says(function: str) -> None:
+    arguments = (
+        Operation(Count("x"), "-", Constant(Fraction(3))),
+        *((Count("y"),) if function in ("min", "max") else ()),
+    )
+    call = Call(function, arguments)  # type: ignore[arg-type]
+    pairs = list(product(range(8), range(4)))
+    arrays = {name: np.array([pair[place] for pair in pairs], dtype=float) for place, name in enumerate("xy")}
+    for (x, y), value in zip(pairs, evaluate(call, arrays), strict=True):
+        expected = exact(call, {"x": x, "y": y})
+        assert np.isnan(value) if expected is None else value == pytest.approx(float(expected), abs=1e-12)
+
+
+SAMPLE = "MCC of filtering for GE, HUGHES on TST3"
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return Session.open()
+
+
+def test_exact_and_shuffled_levels_agree(session: Session) -> None:
+    (counted,) = session.run(f"compare {SAMPLE.replace('GE, HUGHES', 'GE, SRI')} exact").rows
+    (shuffled,) = session.run(f"compare {SAMPLE.replace('GE, HUGHES', 'GE, SRI')} shuffles 99999").rows
+    p = counted["p"]
+    assert isinstance(p, float)
+    assert shuffled["p"] == pytest.approx(p, abs=4 * (p * (1 - p) / 99999) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        "test bootstrap shuffles 999",
+        "test tukey shuffles 999",
+        "shuffles 999 adjust maxt",
+        "shuffles 999 adjust holm",
+        "exact adjust fdr",
+        "interval bca",
+        "one-sided",
+    ],
+)
+def test_what_tests_and_adjusts_a_ratio_does_so_for_mcc(session: Session, clauses: str) -> None:
+    for row in session.run(f"compare MCC of filtering for GE, HUGHES, USC on TST3 {clauses}").rows:
+        assert isinstance(row["p"], float)
+        assert 0 < row["p"] <= 1
+        assert isinstance(row["ci_low"], float)
+        assert row["ci_low"] < row["difference"] < row["ci_high"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon", "t", "mcnemar"])
+def test_matched_pairs_say_why_not(session: Session, test: str) -> None:
+    with pytest.raises(QueryError, match="needs the same denominator for both systems in every unit, and MCC has not"):
+        session.run(f"compare {SAMPLE} test {test}")
+
+
+@pytest.mark.parametrize("test", ["two-sample-t", "z", "chi-square"])
+def test_independent_samples_say_why_not(session: Session, test: str) -> None:
+    with pytest.raises(QueryError, match=f"{test} does not fit MCC of GE and HUGHES: .* ?needs"):
+        session.run(f"compare {SAMPLE} test {test}")
+
+
+@pytest.mark.parametrize("question", ["score MCC", "compare MCC", "group MCC", "score MCC, F"])
+def test_every_picture_draws_it(session: Session, question: str) -> None:
+    systems = "GE, HUGHES" if question.startswith("compare") else "all"
+    assert session.run(f"plot {question} of filtering for {systems} on TST3").chart is not None
+
+
+def test_a_definition_can_use_it(session: Session) -> None:
+    (row,) = session.run("define measure Half = MCC / 2; score Half, MCC of filtering for GE on TST3").rows
+    assert row["Half"] == pytest.approx(row["MCC"] / 2)  # type: ignore[operator]

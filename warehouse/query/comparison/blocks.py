@@ -125,16 +125,14 @@ def _block(comparisons: Sequence[Comparison], pairs: Sequence[Pair], at_once: bo
 
 def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ...]) -> Comparison:
     """A comparison with some of its systems, and without the observations, which no test looks at."""
-    some = np.array(places, dtype=np.intp)
+    rows = np.array(places, dtype=np.intp)
     if isinstance(comparison.sums, FunctionSums):
-        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])
+        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[rows], known=comparison.sums.known[rows])
     else:
-        numerators, denominators = comparison.sums.numerators[some], comparison.sums.denominators[some]
+        numerators, denominators = comparison.sums.numerators[rows], comparison.sums.denominators[rows]
         kept = replace(
-            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
+            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[rows]
         )
-    contenders = tuple(comparison.entry.contenders[place] for place in places)
-    seen = replace(comparison.seen, contenders=contenders, counts={}, known={}, values=None)
-    return replace(
-        comparison, entry=replace(comparison.entry, contenders=contenders), seen=seen, sums=kept, pairs=pairs
-    )
+    systems = tuple(comparison.entry.contenders[place] for place in places)
+    seen = replace(comparison.seen, contenders=systems, counts={}, known={}, values=None)
+    return replace(comparison, entry=replace(comparison.entry, contenders=systems), seen=seen, sums=kept, pairs=pairs)

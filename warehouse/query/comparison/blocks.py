@@ -125,14 +125,16 @@ def _block(comparisons: Sequence[Comparison], pairs: Sequence[Pair], at_once: bo
 
 def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ...]) -> Comparison:
     """A comparison with some of its systems, and without the observations, which no test looks at."""
-    rows = np.array(places, dtype=np.intp)
+    some = np.array(places, dtype=np.intp)
     if isinstance(comparison.sums, FunctionSums):
-        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[rows], known=comparison.sums.known[rows])
+        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])
     else:
-        numerators, denominators = comparison.sums.numerators[rows], comparison.sums.denominators[rows]
+        numerators, denominators = comparison.sums.numerators[some], comparison.sums.denominators[some]
         kept = replace(
-            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[rows]
+            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
         )
-    systems = tuple(comparison.entry.contenders[place] for place in places)
-    seen = replace(comparison.seen, contenders=systems, counts={}, known={}, values=None)
-    return replace(comparison, entry=replace(comparison.entry, contenders=systems), seen=seen, sums=kept, pairs=pairs)
+    contenders = tuple(comparison.entry.contenders[place] for place in places)
+    seen = replace(comparison.seen, contenders=contenders, counts={}, known={}, values=None)
+    return replace(
+        comparison, entry=replace(comparison.entry, contenders=contenders), seen=seen, sums=kept, pairs=pairs
+    )

@@ -39,18 +39,18 @@ def spread(how: p.Testing, entry: p.Entry, engine: DuckDBEngine) -> Spread:
     statistics = tuple(
         statistic for statistic in entry.statistics if statistic.ratio is not None or statistic.expression is not None
     )
+    spread_of_all = Spread(0, {})
     if entry.task == "published" or not systems or not statistics:
-        return Spread(0, {})
+        return spread_of_all
     draws = Draws(RESAMPLES, how.seed, zlib.crc32(entry.test_set.own_name.encode()))
-    documents, intervals = 0, {}
     for seen, read in _observed(how, replace(entry, contenders=systems, statistics=statistics), engine):
         for statistic in read:
             limits = _intervals(seen, statistic, draws)
-            for system, (low, high) in zip(seen.contenders, limits.tolist(), strict=True):
+            for contender, (low, high) in zip(seen.contenders, limits.tolist(), strict=True):
                 if low == low and high == high:
-                    intervals[statistic.label, system.name] = (low, high)
-        documents = max(documents, seen.documents)
-    return Spread(documents, intervals)
+                    spread_of_all.intervals[statistic.label, contender.name] = (low, high)
+        spread_of_all = replace(spread_of_all, documents=max(spread_of_all.documents, seen.documents))
+    return spread_of_all
 
 
 def _observed(

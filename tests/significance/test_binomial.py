@@ -24,28 +24,28 @@ FIRST_DRAWS = {
 
 @pytest.mark.parametrize("count", [*range(1, 40), 64, 150, 1001])
 def test_the_edges_are_the_distribution_function(count: int) -> None:
-    heads = BinomialTable.of(count)
-    below = Fraction(sum(comb(count, k) for k in range(heads.lowest)), 2**count)
-    for place, edge in enumerate(heads.edges.tolist()):
-        below += Fraction(comb(count, heads.lowest + place), 2**count)
+    table = BinomialTable.of(count)
+    below = Fraction(sum(comb(count, k) for k in range(table.lowest)), 2**count)
+    for place, edge in enumerate(table.edges.tolist()):
+        below += Fraction(comb(count, table.lowest + place), 2**count)
         assert abs(Fraction(edge, 2**64) - below) < Fraction(1, 10**14)
 
 
 @pytest.mark.parametrize("count", [10_000, 1_000_001, 10**8])
 def test_the_edges_of_many_coins_are_those_of_scipy(count: int) -> None:
-    heads = BinomialTable.of(count)
-    places = heads.lowest + np.arange(len(heads.edges))
-    found = np.ldexp(heads.edges.astype(np.float64), -64)
+    table = BinomialTable.of(count)
+    places = table.lowest + np.arange(len(table.edges))
+    found = np.ldexp(table.edges.astype(np.float64), -64)
     np.testing.assert_allclose(found, stats.binom.cdf(places, count, 0.5), rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 150, MANY_COINS - 1, MANY_COINS, 10**6])
 def test_the_guide_says_what_the_edges_say(count: int) -> None:
-    heads = BinomialTable.of(count)
+    table = BinomialTable.of(count)
     numbers = np.random.default_rng(1).integers(0, 2**64, 20_000, dtype=np.uint64)
-    looked_up = heads.guide[(numbers >> np.uint64(64 - heads.bits)).astype(np.intp)]
+    looked_up = table.guide[(numbers >> np.uint64(64 - table.bits)).astype(np.intp)]
     decided = looked_up != OPEN
-    np.testing.assert_array_equal(looked_up[decided], np.searchsorted(heads.edges, numbers, side="right")[decided])
+    np.testing.assert_array_equal(looked_up[decided], np.searchsorted(table.edges, numbers, side="right")[decided])
     assert decided.mean() > 0.9
 
 
@@ -68,20 +68,20 @@ class Chosen:
 @pytest.mark.parametrize("count", [5, 150, 10_000])
 def test_a_draw_on_an_edge_is_decided_by_all_64_bits(count: int) -> None:
     """At an edge the next number of heads begins; the number before it is the last of the one below."""
-    heads = BinomialTable.of(count)
-    for place in range(len(heads.edges) // 3, len(heads.edges) // 2 + 1):
-        edge = int(heads.edges[place])
+    table = BinomialTable.of(count)
+    for place in range(len(table.edges) // 3, len(table.edges) // 2 + 1):
+        edge = int(table.edges[place])
         numbers = [edge - 1, edge, edge + 1, edge]
-        source: Any = Chosen(numbers, [bool(heads.guide[number >> (64 - heads.bits)] == OPEN) for number in numbers])
-        one_more = heads.lowest + place + 1
-        assert heads.draw(source, 4).tolist() == [one_more - 1, one_more, one_more, one_more]
+        source: Any = Chosen(numbers, [bool(table.guide[number >> (64 - table.bits)] == OPEN) for number in numbers])
+        one_more = table.lowest + place + 1
+        assert table.draw(source, 4).tolist() == [one_more - 1, one_more, one_more, one_more]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 33, 150, 2000])
 def test_draws_follow_the_distribution(count: int) -> None:
-    heads = BinomialTable.of(count)
+    table = BinomialTable.of(count)
     source = Draws(1, 1992, count).generator(0, GROUPED)
-    drawn = np.concatenate([heads.draw(source, coins.CHUNK) for _ in range(20)])
+    drawn = np.concatenate([table.draw(source, coins.CHUNK) for _ in range(20)])
     assert drawn.min() >= 0
     assert drawn.max() <= count
     expected = stats.binom.pmf(np.arange(count + 1), count, 0.5) * drawn.size
@@ -105,8 +105,8 @@ def test_the_draws_are_the_same_on_every_machine(count: int, first: list[int]) -
 
 def test_the_memory_of_the_tables_is_known_before() -> None:
     for count in (1, 150, 5000, 10**7):
-        heads = BinomialTable.of(count)
-        assert 0.5 < memory(count) / (heads.guide.nbytes + heads.edges.nbytes) < 2
+        table = BinomialTable.of(count)
+        assert 0.5 < memory(count) / (table.guide.nbytes + table.edges.nbytes) < 2
 
 
 def test_draws_come_four_at_a_time() -> None:

@@ -200,12 +200,12 @@ def test_grouped_draws_of_ratios_agree_with_coins() -> None:
     assert abs(by_coins - by_groups) < 4 * sqrt(2 * 0.25 / 9999)
 
 
-def test_the_plan_is_bounded_in_memory() -> None:
+def test_shuffles_are_bounded_in_memory() -> None:
     source = np.random.default_rng(13)
     counts = source.integers(0, 10**6, (4, 30_000))
-    plan = shuffle_method(Paired(*counts), 2**20)
-    assert plan.method == "lookup"
-    assert plan.bytes < 200e6
+    method = shuffle_method(Paired(*counts), 2**20)
+    assert method.method == "lookup"
+    assert method.bytes < 200e6
     same = Paired(counts[0], counts[1], counts[0], counts[1])
     assert shuffle_method(same, 10).method == "identical"
     assert randomization_test(same, Draws(10)).p == 1.0

@@ -42,7 +42,7 @@ def _tails(x: float, rest: float, a: float, b: float) -> tuple[float, float]:
 
 
 def binomial_tail(successes: int, trials: int) -> float:
-    """The probability of at least so many heads in so many tosses of a fair coin."""
+    """The probability of at least so many successes in so many trials of even chance."""
     if successes <= 0:
         return 1.0
     if successes > trials:

@@ -84,5 +84,5 @@ def distinct_columns(table: Integers) -> tuple[Integers, Integers]:
 
 def _ranked(keys: Integers) -> tuple[int, Integers]:
     """How many different keys there are, and the rank of each."""
-    found, ranks = np.unique(keys, return_inverse=True)
-    return len(found), ranks.reshape(-1).astype(np.int64)
+    distinct, ranks = np.unique(keys, return_inverse=True)
+    return len(distinct), ranks.reshape(-1).astype(np.int64)

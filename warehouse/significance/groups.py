@@ -48,9 +48,9 @@ def letters(different: ArrayLike, order: Sequence[int]) -> Groups:
     # Ranks from here on, so that sorting sorts by the ranking.
     ranked = matrix[np.ix_(order, order)]
     alike = [frozenset(np.flatnonzero(~row).tolist()) - {rank} for rank, row in enumerate(ranked)]
-    found = _cliques(alike)
-    complete = found is not None
-    groups = sorted(_runs(alike) if found is None else found)
+    cliques = _cliques(alike)
+    complete = cliques is not None
+    groups = sorted(_neighbours(alike) if cliques is None else cliques)
     named = [_letter(index) for index in range(len(groups))]
     of_rank: list[list[str]] = [[] for _ in range(systems)]
     for name, group in zip(named, groups, strict=True):
@@ -65,9 +65,9 @@ def letters(different: ArrayLike, order: Sequence[int]) -> Groups:
 
 def _cliques(alike: list[frozenset[int]]) -> list[tuple[int, ...]] | None:
     """All maximal sets of ranks that are pairwise alike (Bron & Kerbosch 1973, with a pivot); None if too many."""
-    found: list[tuple[int, ...]] = []
+    cliques: list[tuple[int, ...]] = []
     if not alike:
-        return found
+        return cliques
     waiting: list[tuple[tuple[int, ...], frozenset[int], frozenset[int]]] = [
         ((), frozenset(range(len(alike))), frozenset())
     ]
@@ -75,8 +75,8 @@ def _cliques(alike: list[frozenset[int]]) -> list[tuple[int, ...]] | None:
         chosen, candidates, excluded = waiting.pop()
         if not candidates:
             if not excluded:
-                found.append(tuple(sorted(chosen)))
-                if len(found) > MOST_GROUPS:
+                cliques.append(tuple(sorted(chosen)))
+                if len(cliques) > MOST_GROUPS:
                     return None
             continue
         pivot = max(candidates | excluded, key=lambda rank: len(candidates & alike[rank]))
@@ -84,21 +84,21 @@ def _cliques(alike: list[frozenset[int]]) -> list[tuple[int, ...]] | None:
             waiting.append(((*chosen, rank), candidates & alike[rank], excluded & alike[rank]))
             candidates = candidates - {rank}
             excluded = excluded | {rank}
-    return found
+    return cliques
 
 
-def _runs(alike: list[frozenset[int]]) -> list[tuple[int, ...]]:
+def _neighbours(alike: list[frozenset[int]]) -> list[tuple[int, ...]]:
     """All longest runs of neighbouring ranks that are pairwise alike."""
-    runs: list[tuple[int, ...]] = []
+    groups: list[tuple[int, ...]] = []
     first = 0
     for last in range(len(alike)):
         if last + 1 < len(alike) and all(rank in alike[last + 1] for rank in range(first, last + 1)):
             continue
-        runs.append(tuple(range(first, last + 1)))
+        groups.append(tuple(range(first, last + 1)))
         if last + 1 < len(alike):
             while not all(rank in alike[last + 1] for rank in range(first, last + 1)):
                 first += 1
-    return runs
+    return groups
 
 
 def _letter(index: int) -> str:

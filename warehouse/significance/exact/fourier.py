@@ -206,9 +206,9 @@ def _characteristic(lattice: Lattice, bias: Floats | None, rows: Window, columns
     ]
     order = np.argsort(-lattice.count, kind="stable")
     for start in range(0, order.size, BATCH):
-        some = order[start : start + BATCH]
-        left, right = _angles(lattice, some, None if bias is None else bias[some], rows, columns)
-        alike = _equal_counts(lattice.count[some])
+        batch = order[start : start + BATCH]
+        left, right = _angles(lattice, batch, None if bias is None else bias[batch], rows, columns)
+        alike = _equal_counts(lattice.count[batch])
         still = []
         for tall, wide in live:
             tile = product[tall, wide]
@@ -238,14 +238,14 @@ def _quarters(tall: slice, wide: slice) -> list[tuple[slice, slice]]:
 
 
 def _angles(
-    lattice: Lattice, some: Integers, bias: Floats | None, rows: Window, columns: Window
+    lattice: Lattice, batch: Integers, bias: Floats | None, rows: Window, columns: Window
 ) -> tuple[Plane, Plane]:
     """Two matrices a unit, of shapes (rows, 2) and (2, columns // 2 + 1), whose product is its factor everywhere.
 
     With α = ρ + κ the factor cos α + i·bias·sin α is (cos ρ + i·bias·sin ρ)·cos κ + (i·bias·cos ρ − sin ρ)·sin κ.
     """
-    cos_row, sin_row = _turns(lattice.y[some], rows.size, rows.size)
-    right: Plane = np.stack(_turns(lattice.x[some], columns.size // 2 + 1, columns.size), axis=1)
+    cos_row, sin_row = _turns(lattice.y[batch], rows.size, rows.size)
+    right: Plane = np.stack(_turns(lattice.x[batch], columns.size // 2 + 1, columns.size), axis=1)
     if bias is None:
         return np.stack((cos_row, -sin_row), axis=2), right
     turn = 1j * bias[:, None]

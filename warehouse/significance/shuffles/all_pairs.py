@@ -118,15 +118,15 @@ class Shuffler:
             product = np.zeros((table.shape[0], used), dtype=dtype)
             for first, block in coins.blocks(units, draws, chunk, used):
                 for row in range(0, block.shape[0], height):
-                    some = block[row : row + height]
+                    coins_here = block[row : row + height]
                     start = 8 * (first + row)
-                    here = np.flatnonzero(differing[start : start + 8 * some.shape[0]])
+                    here = np.flatnonzero(differing[start : start + 8 * coins_here.shape[0]])
                     if not here.size:
                         continue
                     counts = table[:, start + here]
                     for left in range(0, used, width):
                         right = left + width
-                        spread = np.unpackbits(some[:, left:right], axis=0, bitorder="little")
+                        spread = np.unpackbits(coins_here[:, left:right], axis=0, bitorder="little")
                         if here.size < spread.shape[0]:
                             spread = spread[here]
                         product[:, left:right] += counts @ spread.astype(dtype)

@@ -1,0 +1,52 @@
+"""TESTS and ADJUSTMENTS: what each member says of itself, and how members are found by name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from warehouse.significance.tests import ADJUSTMENTS, DRAWING, TESTS, named_adjustment, named_test
+
+
+def test_every_member_is_found_by_its_name_and_no_name_is_given_twice() -> None:
+    assert [named_test(test.name) for test in TESTS] == list(TESTS)
+    names = [name for adjustment in ADJUSTMENTS for name in adjustment.names]
+    assert len(set(names)) == len(names)
+    assert [named_adjustment(name).name for name in ("bh", "fdr", "none")] == ["bh", "bh", "none"]
+    for find in (named_test, named_adjustment):
+        with pytest.raises(KeyError):
+            find("no such name")
+
+
+def test_one_test_exchanges_and_every_other_says_what_runs_it() -> None:
+    assert [test.name for test in TESTS if test.exchanges] == [TESTS[0].name] == ["randomization"]
+    assert all((test.of_pair is None) != (test.of_family is None) for test in TESTS[1:])
+    assert DRAWING == ("randomization", "tukey", "bootstrap")
+
+
+def test_the_first_adjustment_changes_nothing_and_the_others_do() -> None:
+    assert [adjustment.adjusts for adjustment in ADJUSTMENTS] == [False] + [True] * (len(ADJUSTMENTS) - 1)
+
+
+def test_what_does_not_go_together_is_said() -> None:
+    randomization, tukey, sign = (named_test(name) for name in ("randomization", "tukey", "sign"))
+    none, holm, maxt = (named_adjustment(name) for name in ("none", "holm", "maxt"))
+    assert randomization.conflict(maxt, exact=False) is None
+    assert randomization.conflict(maxt, exact=True) == (
+        "adjust maxt goes with the shuffles of randomization",
+        "say adjust holm instead",
+    )
+    assert sign.conflict(holm, exact=False) is None
+    assert sign.conflict(maxt, exact=False) is not None
+    assert tukey.conflict(holm, exact=False) == ("test tukey adjusts by itself", "leave adjust out")
+    assert tukey.conflict(none, exact=False) is None
+    assert sign.misfit("F", steady=True) is None
+    assert randomization.misfit("F", steady=False) is None
+    assert sign.misfit("F", steady=False) is not None
+
+
+def test_the_tables_are_read_without_numpy() -> None:
+    code = "import sys, warehouse.significance.tests; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

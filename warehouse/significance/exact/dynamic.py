@@ -68,7 +68,10 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool, tick: Callable[[int],
         if tick is not None:
             done += (new_bottom - new_top + 1) * new_width
             tick(done)
-    exchanges = sum(float(table[row, : last[row] + 1].sum()) for row in range(rows))
+    exchanges = 0.0
+    # Not `sum`, which rounds otherwise from Python 3.12 on.
+    for row in range(rows):
+        exchanges += float(table[row, : last[row] + 1].sum())
     return ldexp(exchanges, -lattice.units)
 
 

@@ -227,7 +227,7 @@ def test_common_factors_and_combinations_are_divided_out() -> None:
     assert flipped == {(0, 6), (4, 3), (4, 9)} or flipped == {(0, 6), (4, -3), (4, -9)}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_thousand_documents_within_their_memory() -> None:
     """F of 1,000 documents in 300 MB, within four standard errors of the approximate level."""
     paired = brute.paired(brute.f(brute.muc_counts(np.random.default_rng(12), 2, 1000)))

@@ -64,7 +64,10 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
             spare[top + down : bottom + down + 1, across : across + moved] += old[:, :moved]
         table, spare = spare, table
         width, top, bottom = new_width, new_top, new_bottom
-    exchanges = sum(float(table[row, : last[row] + 1].sum()) for row in range(rows))
+    exchanges = 0.0
+    # Not `sum`, which rounds otherwise from Python 3.12 on.
+    for row in range(rows):
+        exchanges += float(table[row, : last[row] + 1].sum())
     return ldexp(exchanges, -lattice.units)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -12,8 +12,6 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
-from warehouse.filtering.generality import KeyCounts, generalities
-from warehouse.filtering.projection import project_f, project_precision
 from warehouse.measures import PrintedFigure, Statistic, measure_named, settle
 from warehouse.measures.values import printed
 from warehouse.query import plan as p
@@ -29,6 +27,7 @@ from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
 from warehouse.statements.explaining import entry_line, query_lines
 from warehouse.statements.pictures import PROJECTED
+from warehouse.statements.projecting import kind_of, measured_generality, projected_value
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.observations import Floats
@@ -73,7 +72,7 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
     entry = entry_on(wanted, scope, scope.test_set(statement.source, statement.source), statement.source)
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
-        if of != "filtering" or _kind(statistic) not in ("precision", "F"):
+        if of != "filtering" or kind_of(statistic) not in ("precision", "F"):
             raise QueryError(
                 f"{statistic.label} of {entry.task.name} cannot be projected",
                 node.span,
@@ -92,11 +91,6 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
         recall=_needed(entry, "recall"),
         fallout=_needed(entry, "fallout"),
     )
-
-
-def _kind(statistic: Statistic) -> str:
-    """precision or F, whatever its parameters."""
-    return statistic.measure.name.partition("(")[0]
 
 
 def _needed(entry: p.Entry, name: str) -> Statistic:
@@ -126,7 +120,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     fallout.
     """
     entry = plan.entry
-    values, start = plan.valued.values(facts), _generality(plan, facts)
+    values, start = plan.valued.values(facts), measured_generality(plan, facts)
     assumption = "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
     resampled = {} if plan.resampled is None else _resampled(plan, plan.resampled, facts)
     several = len(entry.statistics) > 1
@@ -152,7 +146,9 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
             for generality in plan.generalities:
                 projected = None
                 if recall is not None and fallout is not None:
-                    projected = _projected(statistic, recall, fallout, start, float(generality), float(plan.exponent))
+                    projected = projected_value(
+                        statistic, recall, fallout, start, float(generality), float(plan.exponent)
+                    )
                 limits: tuple[float | None, float | None] = (None, None)
                 if projected is not None and system.name in resampled:
                     limits = _interval(statistic, resampled[system.name], start, generality, plan.exponent)
@@ -177,28 +173,6 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
         table=rows.table(columns),
         notes=(f"recall or fallout is not known for {some(sorted(without))}",) if without else (),
     )
-
-
-def curves(plan: ProjectPlan, facts: Facts, at: Sequence[float]) -> dict[tuple[str, str], list[float | None]]:
-    """What each measure of each system, by label and name, is projected to be at many generalities."""
-    values, start = plan.valued.values(facts), _generality(plan, facts)
-    projected: dict[tuple[str, str], list[float | None]] = {}
-    for statistic in plan.entry.statistics:
-        for system in plan.entry.systems:
-            recall, fallout = (values.get((system.name, needed.label)) for needed in (plan.recall, plan.fallout))
-            if recall is not None and fallout is not None:
-                projected[statistic.label, system.name] = [
-                    _projected(statistic, recall, fallout, start, generality, float(plan.exponent)) for generality in at
-                ]
-    return projected
-
-
-def _generality(plan: ProjectPlan, facts: Facts) -> float:
-    """The generality that was measured at."""
-    start = generalities(KeyCounts(*(int(count) for count in facts["key"][0]))).generality
-    if not start:
-        raise QueryError(f"{plan.entry.test_set.name} has no key labels, so its generality is not known")
-    return start
 
 
 def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Resampled]:
@@ -228,28 +202,12 @@ def _interval(
     import numpy as np
 
     pairs = [(r, f) for r, f in zip(*(drawn.tolist() for drawn in draws), strict=True) if r == r and f == f]
-    projected = [_projected(statistic, r, f, start, float(generality), float(exponent)) for r, f in pairs]
+    projected = [projected_value(statistic, r, f, start, float(generality), float(exponent)) for r, f in pairs]
     known = [value for value in projected if value is not None]
     if not known:
         return None, None
     low, high = np.quantile(known, [0.025, 0.975])
     return float(low), float(high)
-
-
-def _projected(
-    statistic: Statistic, recall: float, fallout: float, start: float, generality: float, exponent: float
-) -> float | None:
-    if _kind(statistic) == "precision":
-        return project_precision(recall, fallout, start, generality, exponent)
-    return project_f(recall, fallout, start, generality, exponent, _beta(statistic))
-
-
-def _beta(statistic: Statistic) -> float:
-    """The β of an F, from its settings or from the name of a printed figure."""
-    if "beta" in statistic.settings:
-        return float(statistic.settings["beta"])
-    written = statistic.label.partition("beta=")[2].rstrip(")")
-    return float(written) if written else 1.0
 
 
 def explain(plan: ProjectPlan, facts: Facts) -> Iterator[Line]:

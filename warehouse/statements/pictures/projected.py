@@ -16,14 +16,13 @@ from warehouse.statements.pictures.drawn import (
     labels,
     number,
 )
+from warehouse.statements.projecting import curves
 
 if TYPE_CHECKING:
     from warehouse.statements.project import ProjectPlan
 
 
 def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
-    from warehouse.statements.project import curves
-
     rows = result.rows
     start = number(rows[0]["generality_from"]) or 0.0
     ends = [start, *(float(each) for each in plan.generalities)]

@@ -250,14 +250,16 @@ class Session:
 
         def change(database: Database) -> None:
             for file in files:
-                found = recognize(file, database).reader if reader == "auto" else reader
+                reading = recognize(file, database).reader if reader == "auto" else reader
                 called = file.relative_to(self.folder) if file.is_relative_to(self.folder) else file
-                done.append(load(database, file, found, called=called.as_posix()))
+                done.append(load(database, file, reading, called=called.as_posix()))
 
         self._replace(change, statement.span)
-        rows = tuple((each.source, each.reader, each.import_id, each.rows_read, each.rows_new) for each in done)
+        rows = tuple(
+            (loaded.source, loaded.reader, loaded.import_id, loaded.rows_read, loaded.rows_new) for loaded in done
+        )
         columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
-        notes = tuple(note for each in done for note in each.notes)
+        notes = tuple(note for loaded in done for note in loaded.notes)
         return Result(to_text(statement), "loaded", to_text(statement), Table(columns, rows), notes=notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:

@@ -30,7 +30,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("compare F missing ", "drop, error, zero", ""),
     ("compare F exchange ", "by", ""),
     ("compare F shuffles ", "", "variable, number"),
-    ("plot ", "agree, audit published, change, compare, generality, group, project, replicate, score", ""),
+    ("plot ", "agree, audit published, change, compare, coverage, generality, group, project, replicate, score", ""),
     ("plot agree ", "on, to, where", ""),
     ("agree ", "on, where", ""),
     ("plot agree to ", "", "variable, text"),

@@ -28,7 +28,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot show systems",
         "plot takes a question, not 'show'",
         "show",
-        ("questions are score, compare, group, generality, change, replicate, project, audit, agree",),
+        ("questions are score, compare, group, generality, change, replicate, project, audit, agree, coverage",),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
     (

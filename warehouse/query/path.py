@@ -41,8 +41,8 @@ Facts = Mapping[str, Any]
 
 def fetch(queries: Queries, engine: Engine) -> Facts:
     """The facts of some queries; those of one name are one query, which is asked once."""
-    asked = {query.name: query for query in queries}
-    return {name: _fetched(query, engine) for name, query in asked.items()}
+    by_name = {query.name: query for query in queries}
+    return {name: _fetched(query, engine) for name, query in by_name.items()}
 
 
 def _fetched(query: Query, engine: Engine) -> Any:

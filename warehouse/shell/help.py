@@ -15,7 +15,7 @@ from warehouse.render import FORMATS
 from warehouse.shell.meanings import WORD_MEANINGS, statement_usage
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.store.catalog import Catalog
-from warehouse.tasks import TASKS
+from warehouse.tasks import IMPORTED, TASKS
 
 
 class Named(Protocol):
@@ -130,14 +130,14 @@ def _measure(word: str, catalog: Catalog) -> Iterator[str]:
     for name, text in catalog.definitions.items():
         if name.casefold() == word:
             yield text
-    for task in ("values", "published"):
+    for task in IMPORTED:
         on = [
             catalog.short_name(test_set)
             for test_set in catalog.test_sets
-            if word in map(str.casefold, catalog.measures_of(task, test_set.id))
+            if word in map(str.casefold, catalog.measures_of(task.name, test_set.id))
         ]
         if on:
-            yield f"{_spelt(word, catalog, task)} of {task}: {TASKS[task].meaning}, on {', '.join(on)}"
+            yield f"{_spelt(word, catalog, task.name)} of {task.name}: {task.meaning}, on {', '.join(on)}"
 
 
 def _spelt(word: str, catalog: Catalog, task: str) -> str:

@@ -14,13 +14,13 @@ from grammar.lexicon import is_bare_name, is_bare_word, quoted
 from grammar.parser import expected
 from grammar.printer import to_text
 from warehouse.loading.readers import READERS
-from warehouse.measures import MEASURES, Measure, measure_named
+from warehouse.measures import MEASURES, Measure
 from warehouse.measures.measure import Parameter, plain
 from warehouse.query.resolving.user_measures import defined
 from warehouse.session import Session
 from warehouse.shell.meanings import WORD_MEANINGS, keyword_meaning
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
-from warehouse.tasks import TASKS
+from warehouse.tasks import IMPORTED, TASKS
 
 MOST = 200
 """No more than this is offered at once."""
@@ -73,7 +73,7 @@ def _none(session: Session, before: str) -> Names:
 
 def _systems(session: Session, before: str) -> Names:
     catalog, task = session.catalog, _task(before)
-    if task == "filtering":
+    if task is not None and TASKS[task].has_key:
         yield "allrel", WORD_MEANINGS["allrel"]
         yield "random(s=", WORD_MEANINGS["random"]
     tasks = (task,) if task else TASKS
@@ -100,12 +100,12 @@ def _measures(session: Session, before: str) -> Names:
     yield from ((name, "; ".join(meanings)) for name, meanings in of.items())
     for name, text in catalog.definitions.items():
         yield _typed(name, is_bare_word), text
-    for kind, meaning in (("values", "imported values"), ("published", "as printed")):
-        for test_set in catalog.test_sets if task in (None, kind) else ():
-            for name in catalog.measures_of(kind, test_set.id):
+    for kind in IMPORTED:
+        for test_set in catalog.test_sets if task in (None, kind.name) else ():
+            for name in catalog.measures_of(kind.name, test_set.id):
                 # F(beta=1) is typed as F with a parameter, and F is offered already.
-                if measure_named(name.partition("(")[0], "extraction") is None:
-                    yield _typed(name), meaning
+                if name.partition("(")[0] not in of:
+                    yield _typed(name), kind.offered
 
 
 def _functions(session: Session, before: str) -> Names:

@@ -21,7 +21,7 @@ from warehouse.query.resolving.systems import systems_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 from warehouse.statements.explaining import entry_line, query_lines
-from warehouse.tasks import TASKS
+from warehouse.tasks import PUBLISHED
 
 if TYPE_CHECKING:
     from warehouse.filtering.rounding import Printed
@@ -39,7 +39,7 @@ class AuditPlan:
 
 
 def resolve(statement: n.Audit, scope: Scope) -> AuditPlan:
-    entries, task = [], TASKS["published"]
+    entries, task = [], PUBLISHED
     for test_set, place in scope.test_sets(statement.test_sets):
         printed = scope.catalog.measures_of(task.name, test_set.id)
         short = scope.catalog.short_name(test_set)

@@ -163,7 +163,7 @@ def _add(
 
     from warehouse.significance.correlation import correlations, inflation
 
-    how, label, runs = comparison.how, comparison.statistic.label, comparison.runs
+    how, label, runs = comparison.how, comparison.statistic.label, comparison.replicates
     of_all: dict[str, Cell] = {
         "test_set": comparison.entry.test_set.name,
         "task": comparison.entry.task.name,
@@ -171,10 +171,10 @@ def _add(
         "test": how.test,
         "sides": how.sides,
         "level": float(how.level),
-        "documents": comparison.seen.documents,
+        "documents": comparison.observations.documents,
         "seed": how.seed,
     }
-    names, units = [system.name for system in comparison.entry.systems], comparison.seen.units
+    names, units = [system.name for system in comparison.entry.systems], comparison.observations.units
     differing = [None] * len(comparison.pairs) if runs else comparison.sums.differing(comparison.pairs)
     correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
     for pair, unlike, r in zip(comparison.pairs, differing, correlated, strict=True):

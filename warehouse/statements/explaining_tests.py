@@ -40,8 +40,8 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
     if not named_test(comparison.how.test).exchanges:
         yield "executor", f"{head}, the {comparison.how.test} test of each"
         return
-    if comparison.runs:
-        counts = " and ".join(str(len(values)) for values in comparison.runs)
+    if comparison.replicates:
+        counts = " and ".join(str(len(values)) for values in comparison.replicates)
         yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
         return
     choice = choose(comparison, priced=True)

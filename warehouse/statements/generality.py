@@ -19,7 +19,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 from warehouse.statements.explaining import query_lines
-from warehouse.tasks import TASKS
+from warehouse.tasks import FILTERING
 
 LABELS = ("relevant", "optional", "nonrelevant")
 
@@ -34,7 +34,7 @@ class GeneralityPlan:
 
 def resolve(statement: n.Generality, scope: Scope) -> GeneralityPlan:
     entries = scope.keys(statement.test_sets)
-    by = tuple(dimension_of(scope, attribute, TASKS["filtering"]) for attribute in statement.by)
+    by = tuple(dimension_of(scope, attribute, FILTERING) for attribute in statement.by)
     for dimension, node in zip(by, statement.by, strict=True):
         if dimension.of != "document":
             raise QueryError(f"generality is no matter of {dimension.of}", node.span, ("say by document.attribute",))

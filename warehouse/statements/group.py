@@ -70,8 +70,8 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
                 decided = decide(comparison, outcomes)
                 families.append(decided)
                 notes += [*comparison_notes(comparison), *_grouped(comparison, decided, rows, summary)]
-    methods: list[Cell] = [each.outcome.method for decided in families for each in decided.values()]
-    shuffles: list[Cell] = [each.outcome.shuffles for decided in families for each in decided.values()]
+    methods: list[Cell] = [judged.outcome.method for decided in families for judged in decided.values()]
+    shuffles: list[Cell] = [judged.outcome.shuffles for decided in families for judged in decided.values()]
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
     what = f"{', '.join(labels)} on {on(plan.entries)}: {testing_title(plan.how, methods, shuffles)}"
@@ -132,8 +132,8 @@ def _grouped(
     sign = 1 if comparison.statistic.measure.lower_is_better else -1
     order = sorted(range(len(names)), key=lambda place: (sign * values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for (a, b), each in decided.items():
-        different[a, b] = different[b, a] = each.verdict == "different"
+    for (a, b), judged in decided.items():
+        different[a, b] = different[b, a] = judged.verdict == "different"
     groups = letters(different, order)
     head: dict[str, Cell] = {
         "test_set": comparison.entry.test_set.name,
@@ -150,7 +150,7 @@ def _grouped(
         systems = ", ".join(names[place] for place in members)
         summary.add(**head, letter=letter, systems=systems, high=high, low=low, spread=high - low)
     where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
-    unsure = sum(each.verdict == "undecided" for each in decided.values())
+    unsure = sum(judged.verdict == "undecided" for judged in decided.values())
     if unsure:
         yield f"{where}: {unsure} pairs are undecided and so not told apart; more shuffles would settle them"
     if not groups.complete:

@@ -28,6 +28,7 @@ from warehouse.results import Column, Result
 from warehouse.statements.explaining import entry_line, query_lines
 from warehouse.statements.pictures import PROJECTED
 from warehouse.statements.projecting import kind_of, measured_generality, projected_value
+from warehouse.tasks import FILTERING
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.observations import Floats
@@ -72,7 +73,7 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
     entry = entry_on(wanted, scope, scope.test_set(statement.source, statement.source), statement.source)
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
-        if of != "filtering" or kind_of(statistic) not in ("precision", "F"):
+        if of != FILTERING.name or kind_of(statistic) not in ("precision", "F"):
             raise QueryError(
                 f"{statistic.label} of {entry.task.name} cannot be projected",
                 node.span,
@@ -96,8 +97,8 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
 def _needed(entry: p.Entry, name: str) -> Statistic:
     """Recall or fallout, counted as the measures asked for count optional documents."""
     if not entry.task.by_document:
-        return settle(printed(name, "filtering", name), {})
-    measure = measure_named(name, "filtering")
+        return settle(printed(name, FILTERING.name, name), {})
+    measure = measure_named(name, FILTERING.name)
     if measure is None:
         raise ValueError(f"filtering has no {name}")
     return settle(measure, {"optional": entry.statistics[0].settings.get("optional", "credit")})
@@ -191,7 +192,7 @@ def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Res
     drawn: dict[str, list[Floats]] = {}
     for counts in bootstrap.resampled(seen.units, Draws(RESAMPLES, how.seed, stream)):
         for place, system in enumerate(entry.systems):
-            drawn.setdefault(system.name, []).append(np.stack([each.resample(place, counts) for each in both]))
+            drawn.setdefault(system.name, []).append(np.stack([summed.resample(place, counts) for summed in both]))
     return {name: tuple(np.concatenate(parts, axis=1)) for name, parts in drawn.items()}
 
 

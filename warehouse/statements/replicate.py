@@ -82,7 +82,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
             rows.add(**_carried(first, second, pair))
         summary.add(**_summed(first, second))
     tested = [*on_source, *on_target]
-    outcomes = [decided.outcome for each in tested for decided in each.decided.values()]
+    outcomes = [decided.outcome for test_set in tested for decided in test_set.decided.values()]
     shuffles: list[Cell] = [outcome.shuffles for outcome in outcomes]
     test = testing_title(plan.how, [outcome.method for outcome in outcomes], shuffles)
     labels = ", ".join(statistic.label for statistic in plan.source.statistics)
@@ -93,7 +93,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys(note for each in tested for note in comparison_notes(each.comparison))),
+        notes=tuple(dict.fromkeys(note for test_set in tested for note in comparison_notes(test_set.comparison))),
     )
 
 
@@ -103,11 +103,11 @@ def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workfo
     from warehouse.query.comparison.pairs import comparisons
     from warehouse.query.comparison.verdicts import decide
 
-    found: list[Tested] = []
+    found_on: list[Tested] = []
     for batch in comparisons(plan.how, entry, None, facts):
         outcomes = tested(batch, workforce)
-        found += [Tested(comparison, decide(comparison, outcomes)) for comparison in batch]
-    return found
+        found_on += [Tested(comparison, decide(comparison, outcomes)) for comparison in batch]
+    return found_on
 
 
 def _carried(first: Tested, second: Tested, pair: Pair) -> dict[str, Cell]:

@@ -98,7 +98,9 @@ def _check_computed(
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):
             if by and isinstance(statistic.computation, Ranking):
                 raise QueryError(f"{statistic.label} cannot be split by {by[0].name}", node.span)
-        strange = [each.name for each in (*by, *dimensions(where)) if each.of in ("confidence", "system")]
+        strange = [
+            dimension.name for dimension in (*by, *dimensions(where)) if dimension.of in ("confidence", "system")
+        ]
         if entry.baselines and strange:
             place = statement.where.span if statement.where else statement.span
             raise QueryError(f"{entry.baselines[0].name} has no {strange[0]}", place)
@@ -138,8 +140,8 @@ def compile(plan: ScorePlan) -> Queries:
     return tuple(
         query
         for valued in plan.valued()
-        for asked in (valued, *_of_runs(valued), *_of_everyone(plan, valued.entry))
-        for query in asked.queries()
+        for wanted in (valued, *_of_runs(valued), *_of_everyone(plan, valued.entry))
+        for query in wanted.queries()
     )
 
 
@@ -169,7 +171,7 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
         lines = _lines(valued, facts)
         notes += [*_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
         if plan.standardized:
-            everyone = [line for asked in _of_everyone(plan, entry) for line in asked.lines(facts)]
+            everyone = [line for wanted in _of_everyone(plan, entry) for line in wanted.lines(facts)]
             lines, standards = standardized(lines, everyone or lines, plan.by, entry)
             notes += standards
         for line in _ordered(lines, plan, entry):

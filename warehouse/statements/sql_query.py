@@ -33,7 +33,7 @@ def compile(plan: SqlPlan) -> Queries:
 def answer(plan: SqlPlan, facts: Facts, workforce: Workforce) -> Result:
     """The rows of the user's query."""
     names, rows = facts["answer"]
-    table = tuple(tuple(_cell(each) for each in row) for row in rows)
+    table = tuple(tuple(_cell(typed) for typed in row) for row in rows)
     columns = tuple(Column(name, _kind([row[place] for row in table])) for place, name in enumerate(_unlike(names)))
     return Result(plan.text, "", plan.text, Table(columns, table))
 

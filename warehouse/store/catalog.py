@@ -89,16 +89,16 @@ class Catalog:
         """The systems of a test set in a table. In a large one a sample of the rows shows most of them, and if it
         leaves few of all systems these are looked up.
         """
-        found: frozenset[int] = frozenset()
+        systems: frozenset[int] = frozenset()
         for part in ([" tablesample system(10%)"] if self._is_large(table) else []) + [""]:
             rows = self._database.rows(
                 f"select distinct system_id from {table}{part} where test_set_id = " + value(test_set)
             )
-            found = frozenset(int(number) for (number,) in rows)
-            unseen = self.system_names.keys() - found
+            systems = frozenset(int(number) for (number,) in rows)
+            unseen = self.system_names.keys() - systems
             if part and len(unseen) <= _FEW_SYSTEMS:
-                return found | self._looked_up(table, test_set, unseen)
-        return found
+                return systems | self._looked_up(table, test_set, unseen)
+        return systems
 
     def _looked_up(self, table: str, test_set: int, systems: Collection[int]) -> frozenset[int]:
         """Those of some systems that have rows. Rows are stored by system, so each takes no time, however many rows."""
@@ -143,11 +143,11 @@ class Catalog:
             "select system_id, value from system_attribute where name = " + value(attribute) + " order by system_id"
         )
         known = {int(number): str(shared) for number, shared in rows}
-        found: dict[str, tuple[int, ...]] = {}
+        by_value: dict[str, tuple[int, ...]] = {}
         for number in sorted(systems):
             shared = known.get(number, self.system_names[number])
-            found[shared] = (*found.get(shared, ()), number)
-        return found
+            by_value[shared] = (*by_value.get(shared, ()), number)
+        return by_value
 
     def systems_having(self, attribute: str) -> frozenset[int]:
         """The ids of the systems that have an attribute."""
@@ -185,10 +185,10 @@ class Catalog:
                 + value(test_set)
                 + " group by all order by measure, count(*) desc, task"
             )
-            found: dict[str, tuple[str, str]] = {}
+            called: dict[str, tuple[str, str]] = {}
             for task, measure, _ in rows:
-                found[f"{task}.{measure}" if measure in found else str(measure)] = (str(task), str(measure))
-            self._printed[test_set] = found
+                called[f"{task}.{measure}" if measure in called else str(measure)] = (str(task), str(measure))
+            self._printed[test_set] = called
         return self._printed[test_set]
 
     def measures_of(self, task: str, test_set: int) -> tuple[str, ...]:

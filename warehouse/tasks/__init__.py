@@ -10,9 +10,12 @@ from warehouse.tasks.published import PUBLISHED
 from warehouse.tasks.task import Task
 from warehouse.tasks.values import VALUES
 
-__all__ = ["COUNTED", "TASKS", "Task"]
+__all__ = ["COUNTED", "FILTERING", "IMPORTED", "PUBLISHED", "TASKS", "Task"]
 
 TASKS: Mapping[str, Task] = {task.name: task for task in (EXTRACTION, FILTERING, VALUES, PUBLISHED)}
 
 COUNTED: Mapping[str, Task] = {name: task for name, task in TASKS.items() if task.counts}
 """Those whose rows are counts, which measures can be defined over."""
+
+IMPORTED: tuple[Task, ...] = tuple(task for task in TASKS.values() if task.imported is not None)
+"""Those whose measures are names in the data."""

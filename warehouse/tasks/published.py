@@ -22,6 +22,7 @@ PUBLISHED = Task(
     by_document=False,
     figure="published figure",
     figures_are="as printed",
+    offered="as printed",
     figures={"f": "F(beta=1)"},
     imported=_measure,
 )

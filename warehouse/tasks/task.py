@@ -44,6 +44,8 @@ class Task:
     """What a stored value is called, where measures are names in the data and not formulas."""
     figures_are: str = ""
     """What such a measure is of the stored values, for `show measures`."""
+    offered: str = ""
+    """What stands beside such a measure in the menu of completions."""
     figures: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The names of such measures by what they are called for short, in lower case."""
     imported: Callable[[str, tuple[str, str]], Measure] | None = None

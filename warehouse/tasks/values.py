@@ -23,5 +23,6 @@ VALUES = Task(
     unit="number",
     figure="value",
     figures_are="mean of the imported values",
+    offered="imported values",
     imported=_measure,
 )

@@ -40,7 +40,7 @@ def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
         or not comparisons
         or len(comparisons[0].pairs) < 2
         or named_test(comparisons[0].how.test).whole_family
-        or comparisons[0].runs
+        or comparisons[0].replicates
     ):
         return outcomes(comparisons, workforce.work)
     by_pair: Outcomes = {}
@@ -122,5 +122,7 @@ def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ..
             comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
         )
     systems = tuple(comparison.entry.systems[place] for place in places)
-    seen = replace(comparison.seen, systems=systems, counts={}, known={}, values=None)
-    return replace(comparison, entry=replace(comparison.entry, systems=systems), seen=seen, sums=kept, pairs=pairs)
+    observed = replace(comparison.observations, systems=systems, counts={}, known={}, values=None)
+    return replace(
+        comparison, entry=replace(comparison.entry, systems=systems), observations=observed, sums=kept, pairs=pairs
+    )

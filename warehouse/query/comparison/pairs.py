@@ -30,10 +30,10 @@ class Comparison:
     how: p.Testing
     entry: p.Entry
     statistic: Statistic
-    seen: Observations
+    observations: Observations
     sums: Sums
     pairs: tuple[tuple[int, int], ...]
-    runs: tuple[tuple[float, ...], ...] = ()
+    replicates: tuple[tuple[float, ...], ...] = ()
     """The value of each run of each system, where whole runs change sides."""
 
     @property
@@ -41,7 +41,7 @@ class Comparison:
         """What the coins of this test set depend on beside the seed: its name, not the order of loading."""
         return zlib.crc32(self.entry.test_set.own_name.encode())
 
-    def asked(self, pair: tuple[int, int]) -> tuple[int, int]:
+    def in_order(self, pair: tuple[int, int]) -> tuple[int, int]:
         """The pair as tests take it: one-sided they ask whether the first is higher, so that where lower is better the
         two change places.
         """
@@ -71,7 +71,7 @@ class Comparison:
     @cached_property
     def values(self) -> list[float | None]:
         """The value of each system, rounded once."""
-        return [None if found is None else float(found) for found in self.exact_values]
+        return [None if exact is None else float(exact) for exact in self.exact_values]
 
     def difference(self, a: int, b: int) -> float | None:
         """The value of one system less that of another, rounded once."""

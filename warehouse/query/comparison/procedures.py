@@ -79,7 +79,7 @@ def _many(comparison: Comparison) -> ManySystems:
 
 def _paired(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
     """The sums of two systems, in the order in which tests take them."""
-    a, b = comparison.asked(pair)
+    a, b = comparison.in_order(pair)
     sums = comparison.sums
     if isinstance(sums, FunctionSums):
         return PairedCounts(sums.counts[a], sums.counts[b], Valuation(sums.values, sums.exactly))
@@ -124,7 +124,7 @@ def _of_family(test: Test, comparison: Comparison, work: Work) -> Outcomes:
     draws = draws_of(comparison)
     nge = test.of_family(_many(comparison), draws, comparison.how.sides, work)
     return {
-        (comparison.statistic.label, pair): approximate(int(nge[comparison.asked(pair)]), draws.shuffles)
+        (comparison.statistic.label, pair): approximate(int(nge[comparison.in_order(pair)]), draws.shuffles)
         for pair in comparison.pairs
     }
 
@@ -177,7 +177,7 @@ def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
     common: list[Comparison] = []
     for place, comparison in enumerate(comparisons):
         part = work.part(place, len(comparisons))
-        if comparison.runs:
+        if comparison.replicates:
             by_pair |= _of_replicates(comparison)
         elif (choice := choose(comparison)).exactly:
             by_pair |= _exactly(comparison, choice.costs, part)
@@ -196,7 +196,7 @@ def _of_replicates(comparison: Comparison) -> Outcomes:
     how = comparison.how
     by_pair: Outcomes = {}
     for pair in comparison.pairs:
-        a, b = (comparison.runs[place] for place in comparison.asked(pair))
+        a, b = (comparison.replicates[place] for place in comparison.in_order(pair))
         ways = replicates.divisions(len(a), len(b))
         if how.exact and ways > replicates.MOST_DIVISIONS:
             raise QueryError(
@@ -247,7 +247,7 @@ def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Ou
         nge = all_pairs_test([comparison.many for comparison in comparisons], draws, sides, work).tolist()
         for comparison, of_measure in zip(comparisons, nge, strict=True):
             for pair in comparison.pairs:
-                a, b = comparison.asked(pair)
+                a, b = comparison.in_order(pair)
                 by_pair[comparison.statistic.label, pair] = approximate(of_measure[a][b], draws.shuffles)
         return by_pair
     questions = [(comparison, pair) for comparison in comparisons for pair in comparison.pairs]
@@ -270,7 +270,7 @@ def adjusted(comparison: Comparison, by_pair: Outcomes) -> dict[Pair, float]:
     """
     adjustment, pairs = named_adjustment(comparison.how.adjust), comparison.pairs
     if adjustment.of_family is not None:
-        turned = [comparison.asked(pair) for pair in pairs]
+        turned = [comparison.in_order(pair) for pair in pairs]
         levels = adjustment.of_family(_many(comparison), turned, draws_of(comparison), comparison.how.sides, ALONE)
     elif adjustment.of_levels is not None:
         levels = adjustment.of_levels([by_pair[comparison.statistic.label, pair].p for pair in pairs])
@@ -285,9 +285,9 @@ def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Interval
     by_pair: Intervals = {}
     ratios, functions = [], []
     for comparison in comparisons:
-        if comparison.runs:
+        if comparison.replicates:
             for pair in comparison.pairs:
-                a, b = (comparison.runs[place] for place in pair)
+                a, b = (comparison.replicates[place] for place in pair)
                 by_pair[comparison.statistic.label, pair] = replicates.replicate_interval(a, b, _resamples(comparison))
         elif isinstance(comparison.sums, RatioSums):
             ratios.append(comparison)

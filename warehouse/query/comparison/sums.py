@@ -125,7 +125,7 @@ def sums(seen: Observations, statistic: Statistic) -> Sums:
 
 def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> list[int]:
     """In how many exchange units the two systems of each pair differ, in any table of shape (systems, units)."""
-    found: list[int] = []
+    counts: list[int] = []
     at_once = max(1, AT_ONCE // max(tables[0].shape[1], 1))
     for first, of_first in groupby(pairs, key=itemgetter(0)):
         others = [other for _, other in of_first]
@@ -134,8 +134,8 @@ def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> 
             unlike = np.zeros((len(some), tables[0].shape[1]), dtype=np.bool_)
             for table in tables:
                 unlike |= table[some] != table[first]
-            found += np.count_nonzero(unlike, axis=1).tolist()
-    return found
+            counts += np.count_nonzero(unlike, axis=1).tolist()
+    return counts
 
 
 def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> RatioSums:
@@ -145,7 +145,7 @@ def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> Rati
         factor = statistic.computation.factor
         over, under = statistic.computation.read(seen.counts)
         defined = under != 0
-        common = lcm(*(int(each) for each in np.unique(under) if each)) if defined.any() else 1
+        common = lcm(*(int(denominator) for denominator in np.unique(under) if denominator)) if defined.any() else 1
         if common <= _COMMON:
             whole = np.where(defined, over * (common // np.where(defined, under, 1)), 0)
             return _ratios(seen, whole, defined.astype(np.int64), factor / common, 0, known)

@@ -28,13 +28,13 @@ class Decided:
     verdict: Verdict
 
 
-def decide(comparison: Comparison, found: Outcomes) -> dict[Pair, Decided]:
+def decide(comparison: Comparison, outcomes: Outcomes) -> dict[Pair, Decided]:
     """The verdict on each pair of an comparison."""
-    levels = adjusted(comparison, found)
+    levels = adjusted(comparison, outcomes)
     level, wanted = float(comparison.how.level), float(comparison.how.confidence)
     decided = {}
     for pair in comparison.pairs:
-        outcome = found[comparison.statistic.label, pair]
+        outcome = outcomes[comparison.statistic.label, pair]
         p_adjusted = levels.get(pair)
         p_decisive = outcome.p if p_adjusted is None else p_adjusted
         # The level that the adjustment leaves to this one comparison.
@@ -110,9 +110,9 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
     where = comparison.entry.test_set.name
     if comparison.entry.replicates is not None:
         yield f"{where}: each system is the average of its replicates by system.{comparison.entry.replicates.attribute}"
-    if comparison.runs and comparison.how.shuffles is None:
+    if comparison.replicates and comparison.how.shuffles is None:
         least = min(
-            smallest(len(comparison.runs[a]), len(comparison.runs[b]), comparison.how.sides)
+            smallest(len(comparison.replicates[a]), len(comparison.replicates[b]), comparison.how.sides)
             for a, b in comparison.pairs
         )
         if least > float(comparison.how.level):
@@ -129,5 +129,6 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
                 f"{comparison.how.test} looks only at the documents of {where} for which both systems of a pair have a "
                 "value, so what it tests is not quite the difference of the two means"
             )
-    if comparison.seen.dropped:
-        yield f"{comparison.seen.dropped} observations of {where} were left out because not every system has them"
+    if comparison.observations.dropped:
+        dropped = comparison.observations.dropped
+        yield f"{dropped} observations of {where} were left out because not every system has them"

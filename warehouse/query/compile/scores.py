@@ -34,14 +34,14 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
     return "select " + join(", ", [*keys, documents, *sums]) + rows.tail() + " group by all"
 
 
-def _sums(statistic: Statistic, each: bool = False) -> list[Sql]:
+def _sums(statistic: Statistic, by_row: bool = False) -> list[Sql]:
     """The sums of a statistic, or with `each` what it sums in a single row."""
-    return [_sum(form, each) for form in statistic.sums.forms] if statistic.sums else []
+    return [_sum(form, by_row) for form in statistic.sums.forms] if statistic.sums else []
 
 
-def _sum(form: tuple[tuple[str, int], ...], each: bool) -> Sql:
+def _sum(form: tuple[tuple[str, int], ...], by_row: bool) -> Sql:
     """The sum of a form; null where a count is unknown in any row."""
-    if each:
+    if by_row:
         return join(" + ", [value(coefficient) + f"::hugeint * {column}" for column, coefficient in form])
     known = join(" and ", [f"count({column}) = count(*)" for column, _ in form])
     terms = join(" + ", [value(coefficient) + f"::hugeint * sum({column})" for column, coefficient in form])
@@ -66,16 +66,16 @@ def _averages(entry: p.Entry, rows: FactRows, keys: list[Sql]) -> Sql:
     inner: list[Sql | str] = [key + " as " + named for key, named in zip(keys, names, strict=True)]
     outer: list[Sql | str] = []
     for place, statistic in enumerate(entry.statistics):
-        parts = _sums(statistic, each=not entry.in_units)
+        parts = _sums(statistic, by_row=not entry.in_units)
         sums = [f"s{place}_{number}" for number in range(len(parts))]
         inner += [part + f" as {named}" for part, named in zip(parts, sums, strict=True)]
         whole = " and ".join(f"count({named}) = count(*)" for named in sums)
         if not statistic.averaged:
             outer += [f"case when {whole} then sum({named}) end" for named in sums]
         else:
-            each = _value_of_document(statistic, sums)
-            fixed = "sum((" + each + f" * {FIXED_POINT})::hugeint)"
-            outer += [f"case when {whole} then " + fixed + " end", f"case when {whole} then count(" + each + ") end"]
+            value = _value_of_document(statistic, sums)
+            fixed = "sum((" + value + f" * {FIXED_POINT})::hugeint)"
+            outer += [f"case when {whole} then " + fixed + " end", f"case when {whole} then count(" + value + ") end"]
     documents = "select " + join(", ", inner) + rows.tail()
     if entry.in_units:
         documents += " group by " + join(", ", [*keys, "f.document_id"])

@@ -12,7 +12,7 @@ from grammar.errors import QueryError
 from grammar.span import NOWHERE
 from warehouse.query import plan as p
 from warehouse.query.resolving.names import Scope, matching, text_of
-from warehouse.tasks import TASKS, Task
+from warehouse.tasks import FILTERING, TASKS, Task
 
 
 def dimension_of(scope: Scope, node: n.Attribute, task: Task) -> p.Dimension:
@@ -27,13 +27,13 @@ def dimension_of(scope: Scope, node: n.Attribute, task: Task) -> p.Dimension:
         if of not in ("document", "system"):
             raise QueryError(f"{of} has no attributes", node.span)
         known = scope.catalog.attributes[of]
-        found = matching(node.name, [(name, name) for name in known])
-        if not found:
+        spelt = matching(node.name, [(name, name) for name in known])
+        if not spelt:
             shown = [f"{of}.{name}" for name in known]
             raise QueryError(
                 f"unknown attribute '{of}.{node.name}'", node.span, hints(f"{of}.{node.name}", shown, "attributes")
             )
-        return p.Dimension(cast(Any, of), found[0])
+        return p.Dimension(cast(Any, of), spelt[0])
     return p.Dimension(cast(Any, of))
 
 
@@ -41,7 +41,7 @@ def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | 
     """A whole condition. What it says of confidence is a threshold, so it stands alone or is joined to the rest by
     and.
     """
-    found = condition_of(scope, node, task)
+    condition = condition_of(scope, node, task)
     parts = node.conditions if isinstance(node, n.And) else () if node is None else (node,)
     for part in parts:
         mixed = set(_attributes(part))
@@ -51,7 +51,7 @@ def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | 
                 part.span,
                 ("it is a threshold: a decision that does not meet it counts as no",),
             )
-    return found
+    return condition
 
 
 def key_filter(scope: Scope, node: n.Condition | None) -> p.Filter | None:
@@ -59,7 +59,7 @@ def key_filter(scope: Scope, node: n.Condition | None) -> p.Filter | None:
     for of in [] if node is None else _attributes(node):
         if of in ("confidence", "system"):
             raise QueryError(f"the key has no {of}", node.span if node else NOWHERE, ("it has document and label",))
-    return filter_of(scope, node, TASKS["filtering"])
+    return filter_of(scope, node, FILTERING)
 
 
 def _attributes(node: n.Condition) -> list[str]:

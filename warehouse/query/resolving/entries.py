@@ -56,9 +56,9 @@ def _check_found(
     wanted: Wanted, entries: list[p.Entry], chosen: list[tuple[KnownTestSet, n.Node]], scope: Scope
 ) -> None:
     """Raises the error of the first test set for a system that was named and has rows on none of them."""
-    found = {system.name.casefold() for entry in entries for system in entry.systems}
+    names = {system.name.casefold() for entry in entries for system in entry.systems}
     for item in wanted.systems.items if wanted.systems else ():
-        if isinstance(item, n.Name | n.Text) and item.text.casefold() not in found:
+        if isinstance(item, n.Name | n.Text) and item.text.casefold() not in names:
             alone = replace(wanted, systems=n.Systems((item,)))
             entry_on(alone, scope, *chosen[0])
 

@@ -23,7 +23,7 @@ from warehouse.query import plan as p
 from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined
 from warehouse.store.catalog import Catalog, KnownTestSet
-from warehouse.tasks import TASKS, Task
+from warehouse.tasks import FILTERING, IMPORTED, TASKS, Task
 
 _It = TypeVar("_It")
 
@@ -64,31 +64,31 @@ class Scope:
         """A whole number within bounds, None where none was written."""
         if node is None:
             return None
-        found = self.number(node, Decimal(0))
-        if found != int(found) or not lowest <= found <= highest:
-            raise QueryError(f"{what} is a whole number from {lowest} to {highest}, not {written(found)}", node.span)
-        return int(found)
+        number = self.number(node, Decimal(0))
+        if number != int(number) or not lowest <= number <= highest:
+            raise QueryError(f"{what} is a whole number from {lowest} to {highest}, not {written(number)}", node.span)
+        return int(number)
 
     def share(self, node: n.Number | n.Variable | None, what: str, default: Decimal) -> Decimal:
         """A number between 0 and 1, both excluded."""
-        found = self.number(node, default)
-        if not 0 < found < 1:
-            hint = (f"{written(found)}% is written {written(found / 100)}",) if 1 < found < 100 else ()
-            raise QueryError(f"{what} is a number between 0 and 1, not {written(found)}", node.span, hint)  # type: ignore[union-attr]
-        return found
+        share = self.number(node, default)
+        if not 0 < share < 1:
+            hint = (f"{written(share)}% is written {written(share / 100)}",) if 1 < share < 100 else ()
+            raise QueryError(f"{what} is a number between 0 and 1, not {written(share)}", node.span, hint)  # type: ignore[union-attr]
+        return share
 
     # --- test sets ----------------------------------------------------------------------------------------------------
 
     def test_sets(self, node: n.TestSets | None) -> list[tuple[KnownTestSet, n.Node]]:
         """The test sets a question is asked on, each once, with the node that named it."""
-        found: dict[int, tuple[KnownTestSet, n.Node]] = {}
+        chosen: dict[int, tuple[KnownTestSet, n.Node]] = {}
         if not self.catalog.test_sets:
             raise QueryError("the warehouse holds no test set", node.span if node else NOWHERE)
         items: Iterable[Any] = node.items if node else (n.All(),)
         for item in items:
             for test_set in self._test_sets(item, item):
-                found.setdefault(test_set.id, (test_set, item))
-        return list(found.values())
+                chosen.setdefault(test_set.id, (test_set, item))
+        return list(chosen.values())
 
     def planned(self, test_set: KnownTestSet) -> p.TestSet:
         """A test set as plans hold it."""
@@ -123,7 +123,7 @@ class Scope:
 
     def keys(self, node: n.TestSets | None) -> tuple[p.Entry, ...]:
         """The keys of test sets, which are asked about without systems."""
-        return tuple(self.entry(test_set, TASKS["filtering"]) for test_set, _ in self.test_sets(node))
+        return tuple(self.entry(test_set, FILTERING) for test_set, _ in self.test_sets(node))
 
     def _test_sets(self, item: Any, place: n.Node) -> list[KnownTestSet]:
         if isinstance(item, n.All):
@@ -141,12 +141,12 @@ class Scope:
         short = [(t.name, t) for t in self.catalog.test_sets]
         full = [(t.full_name, t) for t in self.catalog.test_sets]
         for named in (short, full):
-            found = matching(text, named)
-            if len(found) > 1:
-                names = " or ".join(sorted(t.full_name for t in found))
-                raise QueryError(f"test set '{text}' is in {len(found)} evaluations", place.span, (f"say {names}",))
-            if found:
-                return found[0]
+            matched = matching(text, named)
+            if len(matched) > 1:
+                names = " or ".join(sorted(t.full_name for t in matched))
+                raise QueryError(f"test set '{text}' is in {len(matched)} evaluations", place.span, (f"say {names}",))
+            if matched:
+                return matched[0]
         known = [self.catalog.short_name(t) for t in self.catalog.test_sets]
         raise QueryError(f"unknown test set '{brief(text)}'", place.span, hints(text, known, "test sets"))
 
@@ -202,8 +202,9 @@ class Scope:
 
     def known_measures(self, test_set: KnownTestSet) -> list[str]:
         """The names of all measures that can be asked for on a test set."""
-        imported_names = self.catalog.measures_of("values", test_set.id)
-        names = [*(measure.name for measure in MEASURES), *self.catalog.definitions, *imported_names]
+        by_document = [task.name for task in IMPORTED if task.by_document]
+        imported = [name for task in by_document for name in self.catalog.measures_of(task, test_set.id)]
+        names = [*(measure.name for measure in MEASURES), *self.catalog.definitions, *imported]
         return list(dict.fromkeys(names))
 
     def statistic(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:

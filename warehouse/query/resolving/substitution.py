@@ -26,13 +26,13 @@ def substituted(node: _Node, variables: Variables) -> _Node:
     for field in fields(node):
         value = getattr(node, field.name)
         if isinstance(value, tuple):
-            items = tuple(item for each in value for item in expanded(each, variables))
+            items = tuple(item for written in value for item in expanded(written, variables))
             if items != value:
                 changed[field.name] = items
         elif is_dataclass(value) and isinstance(value, n.Node):
-            found = _single(value, variables) if isinstance(value, n.Variable) else substituted(value, variables)
-            if found is not value:
-                changed[field.name] = found
+            replaced = _single(value, variables) if isinstance(value, n.Variable) else substituted(value, variables)
+            if replaced is not value:
+                changed[field.name] = replaced
     return replace(node, **changed) if changed else node
 
 

@@ -35,9 +35,9 @@ def present_on(
     if replicates is None and all(isinstance(item, n.Name | n.Text) for item in items):
         written = {normalize("NFC", item.text).casefold() for item in items}
         meant = {number for name, number in scope.catalog.systems.items() if name.casefold() in written}
-        found = scope.catalog.with_rows(task.name, test_set.id, meant)
-        if written <= {name_of[number].casefold() for number in found}:
-            return {name_of[number]: number for number in found}
+        numbers = scope.catalog.with_rows(task.name, test_set.id, meant)
+        if written <= {name_of[number].casefold() for number in numbers}:
+            return {name_of[number]: number for number in numbers}
     there = scope.catalog.systems_with(task.name, test_set.id)
     if replicates is None:
         return {name_of[number]: number for number in there}
@@ -64,15 +64,15 @@ def systems_of(
     excepted: set[str] = set()
     for item in node.excepted if node else ():
         excepted.update(system.name for system in _named(scope, item, item, task, test_set, present))
-    found: dict[str, p.System] = {}
+    by_name: dict[str, p.System] = {}
     for item in items:
         baseline_meant = task.has_key and isinstance(item, n.Name) and item.text.casefold() == "allrel"
         if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
             continue
         for system in _named(scope, item, item, task, test_set, present):
             if system.name not in excepted:
-                found.setdefault(system.name, system)
-    return tuple(found.values())
+                by_name.setdefault(system.name, system)
+    return tuple(by_name.values())
 
 
 def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int]) -> bool:
@@ -109,11 +109,11 @@ def system_named(
     """The one system of a name that has rows for a task on a test set."""
     text = text_of(item, place, "the name of a system")
     on = scope.catalog.short_name(test_set)
-    found = matching(text, [(name, p.StoredSystem(number, name)) for name, number in present.items()])
-    if len(found) == 1:
-        return found[0]
-    if len(found) > 1:
-        names = " or ".join(sorted(system.name for system in found))
+    systems = matching(text, [(name, p.StoredSystem(number, name)) for name, number in present.items()])
+    if len(systems) == 1:
+        return systems[0]
+    if len(systems) > 1:
+        names = " or ".join(sorted(system.name for system in systems))
         raise QueryError(f"'{text}' may be {names}", place.span, ("write it in the same case",))
     if text.casefold() == "allrel":
         return baseline(scope, n.BaselineCall("allrel", span=place.span), task)

@@ -37,8 +37,8 @@ def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
     except QueryError:
         return None
     parameters = tuple(
-        Parameter(each.name, None if each.value is None else each.value.value, "of the definition")
-        for each in node.parameters
+        Parameter(parameter.name, None if parameter.value is None else parameter.value.value, "of the definition")
+        for parameter in node.parameters
     )
 
     def formula(**settings: Setting) -> Ratio | Function:
@@ -84,8 +84,8 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
     for task in COUNTED.values():
         try:
             given = dict.fromkeys(_names(node), Fraction(1))
-            found = _expression(node.expression, _Place(task, known, given, (node.name.text,)))
-            if not columns(found):
+            expression = _expression(node.expression, _Place(task, known, given, (node.name.text,)))
+            if not columns(expression):
                 raise QueryError("a definition needs a count or a measure", node.expression.span)
             tasks.append(task)
         except QueryError as error:
@@ -165,7 +165,8 @@ def _measure(node: n.MeasureCall, place: _Place) -> Expression:
         circle = " needs ".join((*place.within, inner.name.text))
         raise QueryError(f"the definition goes in a circle: {circle}", node.span)
     parameters = tuple(
-        Parameter(each.name, None if each.value is None else each.value.value, "") for each in inner.parameters
+        Parameter(parameter.name, None if parameter.value is None else parameter.value.value, "")
+        for parameter in inner.parameters
     )
     settings = _settings(node, parameters, place)
     given = {key: Fraction(value) for key, value in settings.items() if isinstance(value, Decimal)}

@@ -58,14 +58,14 @@ Contests = dict[tuple[Cell, Cell], list[dict[str, Cell]]]
 
 
 def _contest(contests: Contests, test_set: Cell, measure: Cell) -> str:
-    several_sets = len({each for each, _ in contests}) > 1
-    several = len({each for _, each in contests}) > 1
+    several_sets = len({name for name, _ in contests}) > 1
+    several = len({name for _, name in contests}) > 1
     return " on ".join(([str(measure)] if several else []) + ([str(test_set)] if several_sets else []))
 
 
 def _lower_is_better(plan: ComparePlan, measure: Cell) -> bool:
     statistics = (statistic for entry in plan.entries for statistic in entry.statistics)
-    return any(each.label == measure and each.measure.lower_is_better for each in statistics)
+    return any(statistic.label == measure and statistic.measure.lower_is_better for statistic in statistics)
 
 
 def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
@@ -88,8 +88,8 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: 
             for row in rows
         }
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
-        told = sum(row["verdict"] == "different" for row in rows)
-        said.append(f"{told} of {len(rows)} pairs differ by {measure} on {test_set}")
+        differing = sum(row["verdict"] == "different" for row in rows)
+        said.append(f"{differing} of {len(rows)} pairs differ by {measure} on {test_set}")
     return Drawn(plan.entries, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
 
 
@@ -100,17 +100,17 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests, documents: di
         pairs = []
         for row in rows:
             numbers = [number(row[name]) for name in ("difference", "ci_low", "ci_high")]
-            value, low, high = (each if each is not None else float("nan") for each in numbers)
+            value, low, high = (limit if limit is not None else float("nan") for limit in numbers)
             if value == value and low == low and high == high:
                 pairs.append(
                     (f"{row['system_a']} − {row['system_b']}", value, low, high, cast(Verdict, row["verdict"]))
                 )
-        pairs.sort(key=lambda each: (-each[1], each[0]))
+        pairs.sort(key=lambda pair: (-pair[1], pair[0]))
         if pairs:
             title = _contest(contests, test_set, measure)
             panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))
-    told = sum(row["verdict"] == "different" for row in result.rows)
-    alternative = f"Differences with 95% intervals: {told} of {len(result.rows)} are significant."
+    differing = sum(row["verdict"] == "different" for row in result.rows)
+    alternative = f"Differences with 95% intervals: {differing} of {len(result.rows)} are significant."
     legend = ("lines are 95% bootstrap intervals of the difference; filled dots are different, hollow ones are not",)
     return Drawn(plan.entries, tuple(panels), documents, alternative, legend)
 
@@ -130,7 +130,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
             for comparison in batch:
                 where, label = entry.test_set.name, comparison.statistic.label
                 (row,) = contests[where, label]
-                if comparison.runs or not isinstance(comparison.sums, RatioSums):
+                if comparison.replicates or not isinstance(comparison.sums, RatioSums):
                     return _forest(plan, result, contests, documents)
                 shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
                 panels.append(
@@ -150,7 +150,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
 
 def _distribution(comparison: Comparison, sums: RatioSums, shuffles: int, both: bool, title: str) -> Panel:
     (pair,) = comparison.pairs
-    a, b = comparison.asked(pair)
+    a, b = comparison.in_order(pair)
     null = float(sums.factor) * randomization.null_differences(
         comparison.paired(a, b), Draws(shuffles, comparison.how.seed, comparison.stream)
     )

@@ -41,8 +41,8 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
     def key(row: dict[str, Cell]) -> tuple[Cell, Cell]:
         return row["test_set"], row["measure"]
 
-    groups = {each: list(rows) for each, rows in groupby(result.summary, key)}
-    rows_of = {each: list(rows) for each, rows in groupby(result.rows, key)}
+    groups = {of: list(rows) for of, rows in groupby(result.summary, key)}
+    rows_of = {of: list(rows) for of, rows in groupby(result.rows, key)}
     for entry in plan.entries:
         known = spread(plan.how, entry, facts)
         documents[entry.test_set.name] = known.documents
@@ -56,10 +56,10 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
             }
             letters = [
                 (
-                    str(each["letter"]),
-                    [str(row["system"]) for row in rows if each["letter"] in str(row["letters"]).split()],
+                    str(group["letter"]),
+                    [str(row["system"]) for row in rows if group["letter"] in str(row["letters"]).split()],
                 )
-                for each in groups[entry.test_set.name, statistic.label]
+                for group in groups[entry.test_set.name, statistic.label]
             ]
             title = panel_title(plan.entries, measures, entry, statistic.label)
             panels.append(ranking(title, statistic.label, unit(entry), ranked, intervals, computed(entry), letters))

@@ -27,6 +27,7 @@ from warehouse.statements.pictures.drawn import (
     panel_title,
     unit,
 )
+from warehouse.tasks import FILTERING
 
 if TYPE_CHECKING:
     from warehouse.statements.score import ScorePlan
@@ -115,7 +116,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
             legend.append("dotted: equal F")
     if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):
         notes.append("the line of guessing is computed from the key labels; the figures are those printed")
-    said = "; ".join(f"{sum(len(each.points) for each in _points(panel))} points" for panel in panels)
+    said = "; ".join(f"{sum(len(mark.points) for mark in _points(panel))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
     documents = documents_of(plan.entries)
@@ -148,10 +149,10 @@ def _of_filtering(statistic: Statistic, entry: p.Entry) -> Statistic | None:
     """A statistic of filtering as it is computed, also of a figure that was printed; None for any other."""
     if entry.task.has_key:
         return statistic if isinstance(statistic.computation, Ratio) and not statistic.averaged else None
-    if not isinstance(statistic.computation, PrintedFigure) or statistic.computation.task != "filtering":
+    if not isinstance(statistic.computation, PrintedFigure) or statistic.computation.task != FILTERING.name:
         return None
     name, _, rest = statistic.computation.name.partition("(beta=")
-    measure = measure_named(name, "filtering")
+    measure = measure_named(name, FILTERING.name)
     if measure is None:
         return None
     computed = settle(measure, {"beta": Decimal(rest.removesuffix(")"))} if rest else {})

@@ -5,6 +5,7 @@ keeps, one meaning for each name of a class and of a file.
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,13 +15,24 @@ import grimp
 import pytest
 
 from grammar.clauses import STATEMENTS
+from warehouse.significance.tests import ADJUSTMENTS, TESTS
+from warehouse.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [ROOT / "cli.py", *sorted((ROOT / "grammar").rglob("*.py")), *sorted((ROOT / "warehouse").rglob("*.py"))]
 
-TASKS = ("extraction", "filtering", "values", "published")
 SHARED_FILE_NAMES = {"__init__", *TASKS, *STATEMENTS}
 """File names that stand in several rooms, since each room has its part of a task or of a statement."""
+
+
+OF_THEIR_OWN = {
+    "cli.py": "load is a command there",
+    "grammar/editing/completion.py": "the words behind show are keywords, and completed together",
+    "grammar/editing/mistakes.py": "define alone has arithmetic",
+    "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
+    "warehouse/loading/staging/tabular.py": "none is no compression",
+}
+"""Files that compare a word which a table has too, and why."""
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +85,29 @@ def test_imports_are_statements_and_not_strings() -> None:
         and (node.id if isinstance(node, ast.Name) else node.attr) in ("import_module", "__import__")
     ]
     assert dynamic == []
+
+
+def test_nobody_asks_for_a_name_that_a_table_knows() -> None:
+    """What a task, test, adjustment or statement is, its member says; nothing compares its name with a text."""
+    names = {*TASKS, *STATEMENTS, *(test.name for test in TESTS), *(adjustment.name for adjustment in ADJUSTMENTS)}
+    compared = [
+        f"{source.relative_to(ROOT)}:{node.lineno}: {constant.value}"
+        for source in SOURCES
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        for side in (node.left, *node.comparators)
+        for constant in ast.walk(side)
+        if isinstance(constant, ast.Constant) and constant.value in names
+    ]
+    assert [place for place in compared if place.partition(":")[0] not in OF_THEIR_OWN] == []
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_paths_that_are_named_are_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]*/[\w./-]*|[\w-]+\.(?:py|md|toml|lark|sql|tables))`", text))
+    assert named
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
 
 
 def named_alike(named: Iterable[tuple[str, Path]]) -> dict[str, list[str]]:

@@ -155,7 +155,7 @@ def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[tuple
 
 
 def _ranked(comparison: Comparison) -> tuple[tuple[int, int], ...]:
-    """The pairs of an comparison, the better system of each first."""
+    """The pairs of a comparison, the better system of each first."""
     sign = -1 if comparison.statistic.measure.lower_is_better else 1
     return tuple((b, a) if sign * comparison.exact_difference(a, b) < 0 else (a, b) for a, b in comparison.pairs)
 

@@ -1,4 +1,4 @@
-"""What the tests of an comparison decide, and how a tested result is called: shared by `compare` and `group`."""
+"""What the tests of a comparison decide, and how a tested result is called: shared by `compare` and `group`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Decided:
 
 
 def decide(comparison: Comparison, outcomes: Outcomes) -> dict[Pair, Decided]:
-    """The verdict on each pair of an comparison."""
+    """The verdict on each pair of a comparison."""
     levels = adjusted(comparison, outcomes)
     level, wanted = float(comparison.how.level), float(comparison.how.confidence)
     decided = {}
@@ -106,7 +106,7 @@ def hopeless(how: p.Testing) -> Iterator[str]:
 
 
 def comparison_notes(comparison: Comparison) -> Iterator[str]:
-    """What the observations of an comparison leave out."""
+    """What the observations of a comparison leave out."""
     where = comparison.entry.test_set.name
     if comparison.entry.replicates is not None:
         yield f"{where}: each system is the average of its replicates by system.{comparison.entry.replicates.attribute}"

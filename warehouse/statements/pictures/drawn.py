@@ -35,7 +35,7 @@ def labels(entries: Sequence[p.Entry]) -> list[str]:
 
 
 def unit(entry: p.Entry) -> Unit:
-    """What the values of a entry are."""
+    """What the values of an entry are."""
     return entry.task.unit
 
 

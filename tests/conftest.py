@@ -57,6 +57,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 break
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Archives hold the time at which they were made, and workers must agree on the names of tests."""
+    if isinstance(val, bytes) and val.startswith((b"PK", b"\x1f\x8b")):
+        return f"{argname}: an archive"
+    return None
+
+
 @pytest.fixture(scope="session")
 def accept(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--accept"))

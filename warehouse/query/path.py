@@ -16,6 +16,7 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.value import value
 from warehouse.faults import DataError
+from warehouse.query import plan as p
 from warehouse.query.engine import Engine, Workforce
 from warehouse.results import Result
 from warehouse.store.sql import Sql
@@ -79,13 +80,20 @@ class Picture:
     draw: Callable[[Any, Result, Facts, Workforce], Any]
 
 
+def statistics_of(entry: p.Entry) -> str:
+    """What most questions ask of an entry."""
+    statistics = ", ".join(statistic.label for statistic in entry.statistics)
+    names = ", ".join(system.name for system in entry.systems)
+    return f"{statistics} of {entry.task.name} on {entry.test_set.name} for {names}"
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """All that is known of one statement, a stage a function.
 
     `resolve` takes the node and a Scope and looks every name up; `compile` gives the queries of the plan; `answer` is
-    arithmetic on what they brought; `explain` says how the plan would be executed, for which it looks at the facts only
-    where it `weighs` what they would cost.
+    arithmetic on what they brought. For `explain`, `subject` says what is asked of an entry, `weigh` how the plan would
+    be executed where that follows from the facts, and `executor` where it is always the same.
     """
 
     node: type[n.Node]
@@ -93,8 +101,9 @@ class Statement:
     resolve: Callable[[Any, Any], Any]
     compile: Callable[[Any], Queries]
     answer: Callable[[Any, Facts, Workforce], Result]
-    explain: Callable[[Any, Facts], Iterable[Line]] | None = None
-    weighs: bool = False
+    subject: Callable[[p.Entry], str] = statistics_of
+    weigh: Callable[[Any, Facts], Iterable[Line]] | None = None
+    executor: str = ""
     picture: Picture | None = None
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
@@ -11,12 +9,11 @@ from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, title
-from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import key_filter
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
-from warehouse.statements.explaining import query_lines
 
 KEY = "key"
 """What the labels of no annotator are called: they are the key itself."""
@@ -107,10 +104,8 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def explain(plan: AgreePlan, facts: Facts) -> Iterator[Line]:
-    for entry in plan.entries:
-        yield "plan", f"the labels of {entry.test_set.name}"
-    yield from query_lines(compile(plan))
+def subject(entry: p.Entry) -> str:
+    return f"the labels of {entry.test_set.name}"
 
 
 AGREE = Statement(
@@ -119,5 +114,5 @@ AGREE = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
+    subject=subject,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,11 @@ from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, title
-from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import systems_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
-from warehouse.statements.explaining import entry_line, query_lines
 from warehouse.tasks import PUBLISHED
 
 if TYPE_CHECKING:
@@ -148,12 +147,6 @@ def _audited(key: KeyCounts, figures: Mapping[str, Printed]) -> dict[str, Cell] 
     return cells
 
 
-def explain(plan: AuditPlan, facts: Facts) -> Iterator[Line]:
-    for entry in plan.entries:
-        yield entry_line(entry)
-    yield from query_lines(compile(plan))
-
-
 AUDIT = Statement(
     node=n.Audit,
     usage=Usage(
@@ -162,5 +155,4 @@ AUDIT = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from grammar import nodes as n
@@ -12,14 +11,13 @@ from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import signature, some, title
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import carried_over
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
-from warehouse.statements.explaining import entry_line, query_lines
 from warehouse.statements.pictures import CHANGED
 
 
@@ -156,12 +154,6 @@ def _summary_columns(plan: ChangePlan) -> tuple[Column, ...]:
     )
 
 
-def explain(plan: ChangePlan, facts: Facts) -> Iterator[Line]:
-    for entry in plan.entries:
-        yield entry_line(entry)
-    yield from query_lines(compile(plan))
-
-
 CHANGE = Statement(
     node=n.Change,
     usage=Usage(
@@ -172,6 +164,5 @@ CHANGE = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
     picture=CHANGED,
 )

@@ -314,13 +314,10 @@ def _needed(plan: ComparePlan, row: Mapping[str, Cell]) -> int | None:
     return shuffles_to_decide(nge, shuffles, float(plan.how.level), float(plan.how.confidence))
 
 
-# --- explaining -------------------------------------------------------------------------------------------------------
-
-
-def explain(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
+def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
     from warehouse.statements.explaining_tests import tested_lines
 
-    return tested_lines(plan.entries, plan.against, plan.how, compile(plan), facts)
+    return tested_lines(plan.entries, plan.against, plan.how, facts)
 
 
 COMPARE = Statement(
@@ -333,7 +330,6 @@ COMPARE = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
-    weighs=True,
+    weigh=weigh,
     picture=COMPARED,
 )

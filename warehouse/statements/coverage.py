@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
@@ -12,12 +10,11 @@ from warehouse.query import plan as p
 from warehouse.query.compile import presence
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, some, title
-from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import systems_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
-from warehouse.statements.explaining import query_lines
 from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import TASKS, Task
 
@@ -149,12 +146,9 @@ def _lacking(entry: p.Entry, facts: Facts) -> set[int]:
     return {system.id for system in entry.stored_systems if complete.get(system.id, 0) < len(any_system)}
 
 
-def explain(plan: CoveragePlan, facts: Facts) -> Iterator[Line]:
-    for entry in plan.entries:
-        names = ", ".join(system.name for system in entry.systems)
-        yield "plan", f"documents with {entry.task.rows} on {entry.test_set.name} for {names}"
-    yield from query_lines(compile(plan))
-    yield "executor", "counts in the database"
+def subject(entry: p.Entry) -> str:
+    names = ", ".join(system.name for system in entry.systems)
+    return f"documents with {entry.task.rows} on {entry.test_set.name} for {names}"
 
 
 COVERAGE = Statement(
@@ -165,5 +159,6 @@ COVERAGE = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
+    subject=subject,
+    executor="counts in the database",
 )

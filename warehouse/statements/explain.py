@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Queries, Statement, Usage
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.results import Column, Result, Table
 from warehouse.statements.questions import QUESTIONS
@@ -28,15 +29,27 @@ def resolve(node: n.Explain, scope: Scope) -> ExplainPlan:
 
 
 def compile(plan: ExplainPlan) -> Queries:
-    return plan.statement.compile(plan.question) if plan.statement.weighs else ()
+    return plan.statement.compile(plan.question) if plan.statement.weigh else ()
 
 
 def answer(plan: ExplainPlan, facts: Facts, workforce: Workforce) -> Result:
     """Rows of a stage and what is done in it."""
-    explained = plan.statement.explain(plan.question, facts) if plan.statement.explain else ()
-    lines = (("statement", plan.question.text), *explained)
     columns = (Column("stage", "name"), Column("what", "text"))
-    return Result(plan.text, "how it would be answered", plan.text, Table(columns, lines))
+    return Result(plan.text, "how it would be answered", plan.text, Table(columns, tuple(_lines(plan, facts))))
+
+
+def _lines(plan: ExplainPlan, facts: Facts) -> Iterator[Line]:
+    statement, question = plan.statement, plan.question
+    yield "statement", question.text
+    for entry in question.entries:
+        yield "plan", statement.subject(entry)
+    for query in statement.compile(question):
+        yield "sql", query.sql.text
+        yield "parameters", ", ".join(repr(parameter) for parameter in query.sql.params)
+    if statement.weigh:
+        yield from statement.weigh(question, facts)
+    if statement.executor:
+        yield "executor", statement.executor
 
 
 EXPLAIN = Statement(

@@ -10,19 +10,13 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.procedures import RESAMPLES, SHUFFLES, choose, together
 from warehouse.query.comparison.sums import FunctionSums
-from warehouse.query.path import Facts, Line, Queries
+from warehouse.query.path import Facts, Line
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_test
-from warehouse.statements.explaining import entry_line, query_lines
 
 
-def tested_lines(
-    entries: Sequence[p.Entry], against: p.System | None, how: p.Testing, queries: Queries, facts: Facts
-) -> Iterator[Line]:
-    """The entries, the queries, and how each statistic of each test set is tested."""
-    for entry in entries:
-        yield entry_line(entry)
-    yield from query_lines(queries)
+def tested_lines(entries: Sequence[p.Entry], against: p.System | None, how: p.Testing, facts: Facts) -> Iterator[Line]:
+    """How each statistic of each test set is tested."""
     for entry in entries:
         for batch in comparisons(how, entry, against, facts):
             for comparison in batch:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
@@ -13,12 +11,11 @@ from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, title
-from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, key_filter
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
-from warehouse.statements.explaining import query_lines
 from warehouse.tasks import FILTERING
 
 LABELS = ("relevant", "optional", "nonrelevant")
@@ -91,11 +88,8 @@ def answer(plan: GeneralityPlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def explain(plan: GeneralityPlan, facts: Facts) -> Iterator[Line]:
-    for entry in plan.entries:
-        yield "plan", f"the key of {entry.test_set.name}"
-    yield from query_lines(compile(plan))
-    yield "executor", "counts in the database"
+def subject(entry: p.Entry) -> str:
+    return f"the key of {entry.test_set.name}"
 
 
 GENERALITY = Statement(
@@ -104,5 +98,6 @@ GENERALITY = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
+    subject=subject,
+    executor="counts in the database",
 )

@@ -157,10 +157,10 @@ def _grouped(
         yield f"{where}: there are too many groups to list, so only those of neighbours in the ranking are shown"
 
 
-def explain(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
+def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
     from warehouse.statements.explaining_tests import tested_lines
 
-    return tested_lines(plan.entries, None, plan.how, compile(plan), facts)
+    return tested_lines(plan.entries, None, plan.how, facts)
 
 
 GROUP = Statement(
@@ -173,7 +173,6 @@ GROUP = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
-    weighs=True,
+    weigh=weigh,
     picture=GROUPED,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -18,14 +17,13 @@ from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import signature, some, title
-from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
+from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entry_on
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
-from warehouse.statements.explaining import entry_line, query_lines
 from warehouse.statements.pictures import PROJECTED
 from warehouse.statements.projecting import kind_of, measured_generality, projected_value
 from warehouse.tasks import FILTERING
@@ -50,6 +48,10 @@ class ProjectPlan:
     where: p.Filter | None
     recall: Statistic
     fallout: Statistic
+
+    @property
+    def entries(self) -> tuple[p.Entry]:
+        return (self.entry,)
 
     @property
     def valued(self) -> Valued:
@@ -211,11 +213,6 @@ def _interval(
     return float(low), float(high)
 
 
-def explain(plan: ProjectPlan, facts: Facts) -> Iterator[Line]:
-    yield entry_line(plan.entry)
-    yield from query_lines(compile(plan))
-
-
 PROJECT = Statement(
     node=n.Project,
     usage=Usage(
@@ -226,6 +223,5 @@ PROJECT = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
     picture=PROJECTED,
 )

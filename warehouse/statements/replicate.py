@@ -196,10 +196,10 @@ def _summary_columns() -> tuple[Column, ...]:
     )
 
 
-def explain(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
+def weigh(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
     from warehouse.statements.explaining_tests import tested_lines
 
-    return tested_lines(plan.entries, None, plan.how, compile(plan), facts)
+    return tested_lines(plan.entries, None, plan.how, facts)
 
 
 REPLICATE = Statement(
@@ -212,6 +212,5 @@ REPLICATE = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
-    weighs=True,
+    weigh=weigh,
 )

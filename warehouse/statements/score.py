@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import fsum
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, some, title
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
 from warehouse.query.resolving.names import Scope
@@ -27,7 +27,6 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Line as ValueLine
 from warehouse.query.valuing import Valued
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
-from warehouse.statements.explaining import entry_line, query_lines
 from warehouse.statements.pictures import SCORED
 
 Key = tuple[Cell, ...]
@@ -397,22 +396,12 @@ def _why(statistic: Statistic) -> str:
             return f"{under} is 0, or a count it needs was not loaded"
 
 
-# --- explaining -------------------------------------------------------------------------------------------------------
-
-
-def explain(plan: ScorePlan, facts: Facts) -> Iterator[Line]:
-    for entry in plan.entries:
-        yield entry_line(entry)
-    yield from query_lines(compile(plan))
-    yield "executor", "sums in the database, values from the sums; each is rounded once"
-
-
 SCORE = Statement(
     node=n.Score,
     usage=Usage("score MEASURE, …", "values of measures, a row a system", "score recall, precision, F for all on TST3"),
     resolve=resolve,
     compile=compile,
     answer=answer,
-    explain=explain,
+    executor="sums in the database, values from the sums; each is rounded once",
     picture=SCORED,
 )

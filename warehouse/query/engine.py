@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from grammar.value import value
 from warehouse.significance.work import ALONE, Work
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
@@ -19,7 +20,7 @@ def in_turn(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done
     return [work(piece) for piece in pieces]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Workforce:
     """Who does the computations on facts, which changes nothing in their outcome: the threads of `work`, and for tests
     of many pairs so many `blocks`, which `each` shares out.
@@ -28,6 +29,10 @@ class Workforce:
     work: Work = ALONE
     blocks: int = 1
     each: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]] = in_turn
+
+
+ONE_THREAD = Workforce()
+"""Everything is done by one thread, and nobody listens."""
 
 
 class Engine(Protocol):
@@ -54,7 +59,7 @@ class DuckDBEngine:
     """Runs queries on the database of a warehouse."""
 
     database: Database
-    workforce: Workforce = Workforce()
+    workforce: Workforce = ONE_THREAD
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""

@@ -9,7 +9,6 @@ What each statement does at each stage is said in `warehouse.statements`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from grammar import nodes as n
@@ -59,7 +58,7 @@ def _fetched(query: Query, engine: Engine) -> Any:
                 raise QueryError(error.faults[0].message) from None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Usage:
     """How a statement is written, what it does in one line, and an example."""
 
@@ -72,7 +71,7 @@ Line = tuple[str, str]
 """A stage of an explanation and what is done in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Picture:
     """How the answer to a question is drawn: which facts that needs beside those of the answer, and the drawing."""
 
@@ -87,7 +86,7 @@ def statistics_of(entry: p.Entry) -> str:
     return f"{statistics} of {entry.task.name} on {entry.test_set.name} for {names}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Statement:
     """All that is known of one statement, a stage a function.
 

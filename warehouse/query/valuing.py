@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from grammar.value import value
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected, expected_cells
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
@@ -20,7 +21,7 @@ from warehouse.results import Cell
 By = tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Line:
     """One row of the answer: a system, its `by` values, the documents behind it, and a value a statistic."""
 
@@ -37,7 +38,7 @@ class Line:
     """The standard deviation of the runs' own values, a statistic."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Valued:
     """What lines are asked for: an entry, what its rows are split by and which are chosen. Where one statement asks of
     an entry twice, `of` tells the facts apart.
@@ -111,8 +112,8 @@ class Valued:
 
     def _printed(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[Line]:
         figures: dict[tuple[int, By], dict[PrintedFigure, float]] = {}
-        for number, *by, task, measure, value in rows:
-            figures.setdefault((number, tuple(by)), {})[PrintedFigure(task, measure)] = value
+        for number, *by, task, measure, printed in rows:
+            figures.setdefault((number, tuple(by)), {})[PrintedFigure(task, measure)] = printed
         wanted = [statistic.computation for statistic in self.entry.statistics]
         return [
             Line(systems[number], by, None, tuple(known.get(figure) for figure in wanted), "published")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from grammar.clauses import CLAUSES
 from warehouse.query.path import Usage
-from warehouse.statements import STATEMENTS
+from warehouse.statements import statements
 
 _CHANGING: Mapping[str, Usage] = {
     "let": Usage("let $NAME = VALUE, …", "a variable: names, a number or a text", "let $finalists = GE, UMASS, SRI"),
@@ -58,7 +58,7 @@ WORD_MEANINGS: Mapping[str, str] = {
 
 def statement_usage(word: str) -> Usage | None:
     """How the statement with this first word is used; None for any other word."""
-    answered = (statement.usage for statement in STATEMENTS.values() if statement.word == word)
+    answered = (statement.usage for statement in statements() if statement.word == word)
     return next(answered, _CHANGING.get(word))
 
 

@@ -1,11 +1,10 @@
-"""What can be said to a warehouse: STATEMENTS, the one table of statements that have an answer, a file each.
+"""What can be said to a warehouse: the one table of statements that have an answer, a file each.
 
 Those that change the session or the warehouse (let, define, load, forget) have no plan; the session carries them out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from grammar import nodes as n
@@ -15,18 +14,37 @@ from warehouse.query.path import Statement, execute
 from warehouse.query.resolving.names import Scope
 from warehouse.query.sealing import sealed
 from warehouse.results import Result
-from warehouse.statements.explain import EXPLAIN
-from warehouse.statements.export import EXPORT
-from warehouse.statements.plot import PLOT
-from warehouse.statements.questions import QUESTIONS
-from warehouse.statements.show import SHOW
-from warehouse.statements.sql_query import SQL
+from warehouse.statements.questions import question, questions
 
-STATEMENTS: Mapping[type[n.Node], Statement] = {
-    **QUESTIONS,
-    **{statement.node: statement for statement in (PLOT, EXPLAIN, EXPORT, SHOW, SQL)},
-}
-"""By the class of their node, in display order."""
+
+def statement_of(node: type[n.Node]) -> Statement:
+    """The statement of a class of nodes. Raises KeyError for one that has no plan."""
+    if node is n.Plot:
+        from warehouse.statements.plot import PLOT
+
+        return PLOT
+    if node is n.Explain:
+        from warehouse.statements.explain import EXPLAIN
+
+        return EXPLAIN
+    if node is n.Export:
+        from warehouse.statements.export import EXPORT
+
+        return EXPORT
+    if node is n.Show:
+        from warehouse.statements.show import SHOW
+
+        return SHOW
+    if node is n.SqlQuery:
+        from warehouse.statements.sql_query import SQL
+
+        return SQL
+    return question(node)
+
+
+def statements() -> tuple[Statement, ...]:
+    """All of them, in display order."""
+    return (*questions(), *(statement_of(node) for node in (n.Plot, n.Explain, n.Export, n.Show, n.SqlQuery)))
 
 
 @value
@@ -41,7 +59,7 @@ def resolve(node: n.Statement, scope: Scope) -> Planned:
     """The plan of a statement. Raises QueryError for anything that is not there or does not fit, and KeyError for a
     statement that has no plan.
     """
-    statement = STATEMENTS[type(node)]
+    statement = statement_of(type(node))
     return Planned(statement, statement.resolve(node, scope))
 
 

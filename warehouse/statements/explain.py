@@ -12,7 +12,7 @@ from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.results import Column, Result, Table
-from warehouse.statements.questions import QUESTIONS
+from warehouse.statements.questions import question
 
 
 @value
@@ -24,7 +24,7 @@ class ExplainPlan:
 
 
 def resolve(node: n.Explain, scope: Scope) -> ExplainPlan:
-    statement = QUESTIONS[type(node.question)]
+    statement = question(type(node.question))
     return ExplainPlan(to_text(node), statement, statement.resolve(node.question, scope))
 
 

@@ -11,7 +11,7 @@ from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.results import Result
-from warehouse.statements.questions import QUESTIONS
+from warehouse.statements.questions import question
 
 
 @value
@@ -24,9 +24,9 @@ class ExportPlan:
 
 
 def resolve(node: n.Export, scope: Scope) -> ExportPlan:
-    statement = QUESTIONS[type(node.question)]
-    question = statement.resolve(node.question, scope)
-    return ExportPlan(to_text(node), statement, question, text_of(node.to, node.to, "the name of a file"))
+    statement = question(type(node.question))
+    resolved = statement.resolve(node.question, scope)
+    return ExportPlan(to_text(node), statement, resolved, text_of(node.to, node.to, "the name of a file"))
 
 
 def compile(plan: ExportPlan) -> Queries:

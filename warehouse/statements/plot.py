@@ -19,7 +19,7 @@ from warehouse.query.labels import on, simulated
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.results import Result
-from warehouse.statements.questions import QUESTIONS
+from warehouse.statements.questions import question, questions
 
 if TYPE_CHECKING:
     from warehouse.statements.pictures.drawn import Drawn
@@ -38,7 +38,7 @@ class PlotPlan:
 
 
 def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
-    statement = QUESTIONS[type(node.question)]
+    statement = question(type(node.question))
     to = None if node.to is None else text_of(node.to, node.to, "the name of a file")
     return PlotPlan(to_text(node), statement, statement.resolve(node.question, scope), to)
 
@@ -46,7 +46,7 @@ def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
 def compile(plan: PlotPlan) -> Queries:
     """Raises QueryError for a question that has no picture."""
     if plan.statement.picture is None:
-        with_pictures = [statement.word for statement in QUESTIONS.values() if statement.picture]
+        with_pictures = [statement.word for statement in questions() if statement.picture]
         listed = f"{', '.join(with_pictures[:-1])} and {with_pictures[-1]}"
         raise QueryError(f"{plan.statement.word} has no picture", hints=(f"there are pictures of {listed}",))
     return (*plan.statement.compile(plan.question), *plan.statement.picture.compile(plan.question))

@@ -1,24 +1,61 @@
-"""QUESTIONS: the statements that ask something of the rows, and so can be explained, plotted and exported."""
+"""The table of questions: the statements that ask something of the rows, and so can be explained, plotted and exported.
+
+Each is imported when it is asked for, so that a statement loads no more of the program than it needs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import get_args
 
 from grammar import nodes as n
 from warehouse.query.path import Statement
-from warehouse.statements.agree import AGREE
-from warehouse.statements.audit import AUDIT
-from warehouse.statements.change import CHANGE
-from warehouse.statements.compare import COMPARE
-from warehouse.statements.coverage import COVERAGE
-from warehouse.statements.generality import GENERALITY
-from warehouse.statements.group import GROUP
-from warehouse.statements.project import PROJECT
-from warehouse.statements.replicate import REPLICATE
-from warehouse.statements.score import SCORE
 
-QUESTIONS: Mapping[type[n.Node], Statement] = {
-    statement.node: statement
-    for statement in (SCORE, COMPARE, GROUP, GENERALITY, CHANGE, REPLICATE, PROJECT, AUDIT, AGREE, COVERAGE)
-}
-"""By the class of their node, in display order."""
+
+def question(node: type[n.Node]) -> Statement:
+    """The statement of a class of nodes. Raises KeyError for one that is not a question."""
+    if node is n.Score:
+        from warehouse.statements.score import SCORE
+
+        return SCORE
+    if node is n.Compare:
+        from warehouse.statements.compare import COMPARE
+
+        return COMPARE
+    if node is n.Group:
+        from warehouse.statements.group import GROUP
+
+        return GROUP
+    if node is n.Generality:
+        from warehouse.statements.generality import GENERALITY
+
+        return GENERALITY
+    if node is n.Change:
+        from warehouse.statements.change import CHANGE
+
+        return CHANGE
+    if node is n.Replicate:
+        from warehouse.statements.replicate import REPLICATE
+
+        return REPLICATE
+    if node is n.Project:
+        from warehouse.statements.project import PROJECT
+
+        return PROJECT
+    if node is n.Audit:
+        from warehouse.statements.audit import AUDIT
+
+        return AUDIT
+    if node is n.Agree:
+        from warehouse.statements.agree import AGREE
+
+        return AGREE
+    if node is n.Coverage:
+        from warehouse.statements.coverage import COVERAGE
+
+        return COVERAGE
+    raise KeyError(node.__name__)
+
+
+def questions() -> tuple[Statement, ...]:
+    """All of them, in display order."""
+    return tuple(question(node) for node in get_args(n.Question))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from grammar.value import value
 from warehouse.measures import Measure, TaskName
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Decide = Callable[[Mapping[str, NDArray[Any]], int, NDArray[np.intp], bool, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Task:
     """What can be asked about, after `of`: the kind of rows that answer it.
 
@@ -46,8 +46,8 @@ class Task:
     """What such a measure is of the stored values, for `show measures`."""
     offered: str = ""
     """What stands beside such a measure in the menu of completions."""
-    figures: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """The names of such measures by what they are called for short, in lower case."""
+    figures: tuple[tuple[str, str], ...] = ()
+    """What such measures are called for short, in lower case, and their names."""
     imported: Callable[[str, tuple[str, str]], Measure] | None = None
     """The measure of such a name, given also the task and name it is stored under."""
     decide: Decide | None = None

@@ -292,7 +292,7 @@ def text_of(item: Any, place: n.Node, what: str) -> str:
 def _figure(measure: n.MeasureCall, task: Task) -> str:
     """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F alone is F(beta=1)."""
     if not measure.parameters:
-        return task.figures.get(measure.name.casefold(), measure.name)
+        return dict(task.figures).get(measure.name.casefold(), measure.name)
     settings = [f"{parameter.name.casefold()}={_setting(parameter.value)}" for parameter in measure.parameters]
     return f"{measure.name}({', '.join(settings)})"
 

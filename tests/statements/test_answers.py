@@ -168,5 +168,10 @@ def test_facts_of_one_name_are_fetched_once() -> None:
     assert engine.asked == ["select 1", "select 2"]
 
 
+def test_two_queries_of_one_name_are_a_mistake() -> None:
+    with pytest.raises(ValueError, match="two different queries are called 'a'"):
+        fetch((Query("a", Sql("select 1")), Query("a", Sql("select 2"))), Counting())
+
+
 def test_levels_are_decimals_all_the_way() -> None:
     assert p.Testing.plain(None).level == Decimal("0.05")

@@ -40,8 +40,14 @@ Facts = Mapping[str, Any]
 
 
 def fetch(queries: Queries, engine: Engine) -> Facts:
-    """The facts of some queries; those of one name are one query, which is asked once."""
-    by_name = {query.name: query for query in queries}
+    """The facts of some queries; those of one name are one query, which is asked once.
+
+    Raises ValueError for two different queries of one name.
+    """
+    by_name: dict[str, Query] = {}
+    for query in queries:
+        if by_name.setdefault(query.name, query) != query:
+            raise ValueError(f"two different queries are called {query.name!r}")
     return {name: _fetched(query, engine) for name, query in by_name.items()}
 
 

@@ -66,15 +66,16 @@ def observation_queries(how: p.Testing, entry: p.Entry) -> Queries:
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
-    columns = _columns(part)
+    columns, name = _columns(part), _rows_name(how, part)
     if _counts_alike(how, part):
-        return Query(_rows_name(part), unit_rows.observations_alike(part, how.where, columns), "columns")
-    return Query(_rows_name(part), unit_rows.observations(part, how.where, how.exchange, columns), "columns")
+        return Query(name, unit_rows.observations_alike(part, how.where, columns), "columns")
+    return Query(name, unit_rows.observations(part, how.where, how.exchange, columns), "columns")
 
 
-def _rows_name(part: p.Entry) -> str:
+def _rows_name(how: p.Testing, part: p.Entry) -> str:
     of = "" if part.task.counts else f" of {part.statistics[0].label}"
-    return f"observations{of} on {part.test_set.name}"
+    what = "documents alike" if _counts_alike(how, part) else "observations"
+    return f"{what}{of} on {part.test_set.name}"
 
 
 def _documents_name(entry: p.Entry) -> str:
@@ -107,7 +108,7 @@ def observations(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
     zero.
     """
-    rows = facts[_rows_name(entry)]
+    rows = facts[_rows_name(how, entry)]
     if _counts_alike(how, entry):
         return _from_counted(how, rows, entry)
     return _from_rows(how, rows, entry, facts)
@@ -118,7 +119,7 @@ def observations_of_one(how: p.Testing, entry: p.Entry, place: int, facts: Facts
 
     Raises QueryError where there are none.
     """
-    rows, alone = facts[_rows_name(entry)], replace(entry, systems=(entry.systems[place],))
+    rows, alone = facts[_rows_name(how, entry)], replace(entry, systems=(entry.systems[place],))
     if not _counts_alike(how, entry):
         own = _whole(rows["system"]) == alone.stored_systems[0].id
         return _from_rows(how, {name: column[own] for name, column in rows.items()}, alone, facts)

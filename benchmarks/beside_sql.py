@@ -44,7 +44,7 @@ def main() -> None:
             )
             for _ in range(given.runs)
         ]
-    ours, hand = (statistics.median(each) for each in zip(*turns[1:], strict=True))
+    ours, hand = (statistics.median(times) for times in zip(*turns[1:], strict=True))
     print(f"score F for all on BIG: {ours:.3f} s, by hand {hand:.3f} s, ratio {ours / hand:.2f}")
 
 

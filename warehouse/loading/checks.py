@@ -33,7 +33,7 @@ class FilePart:
 
     def complain(self, complaints: list[tuple[int, str]], total: int) -> None:
         """Adds the first complaints of one kind about rows, and how many of it there are."""
-        faults = self.staged.faults(self.staging.source, complaints)
+        faults = self.staged.faults(self.staging, complaints)
         self.wrong += zip((row for row, _ in complaints), faults, strict=True)
         self.total += total
 

@@ -42,12 +42,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     trials_of: dict[tuple[str, str], list[float]] = {}
     empty = 0
     for document in documents(staging):
-        try:
-            instances = json.loads(document.whole(LARGEST))
-        except json.JSONDecodeError as error:
-            raise document.refusal("this is not JSON", error.lineno) from None
-        except (ValueError, RecursionError):
-            raise document.refusal("this is not JSON") from None
+        instances = document.json(LARGEST)
         if not isinstance(instances, list):
             raise document.refusal("this is no list of instances")
         for place, instance in enumerate(instances, start=1):
@@ -58,9 +53,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     else:
                         empty += 1
             except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
-                raise document.refusal(
-                    f"instance {place} has no instance_id, or no stats with name, count and sum"
-                ) from None
+                wanted = "no instance_id, or no stats with name, count and sum"
+                raise document.refusal(f"instance {place} has {wanted}") from None
     with Sheets(staging, VALUES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         for (name, measure), listed in trials_of.items():

@@ -48,12 +48,8 @@ class _Log:
     metrics: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _SpanCounts:
-    """The span counts of the samples of a log: by sample, and by label possible, actual and correct."""
-
-    samples: list[tuple[int, str, str, dict[str, tuple[int, int, int]]]] = field(default_factory=list)
-    labels: set[str] = field(default_factory=set)
+_SpanCounts = dict[str, tuple[int, int, int]]
+"""The span counts of a sample: by label possible, actual and correct."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -73,7 +69,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         hashes = sheets.open(DOCUMENTS, "test_set", "document", "doc_hash")
         seen: Counter[tuple[str, str]] = Counter()
         unmapped: Counter[str] = Counter()
-        spans = _SpanCounts()
+        spans: list[tuple[int, str, str, _SpanCounts]] = []
         hashed: set[tuple[str, str]] = set()
         sums: dict[str, list[float]] = {}
         for document in documents(staging):
@@ -88,20 +84,20 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 for metric in sample["metrics"]:
                     item = sample.get(metric)
                     measure = metric if filtered == "none" else f"{metric}:{filtered}"
-                    value = finite(item)
-                    if value is not None:
+                    if (value := finite(item)) is not None:
                         values.add(number, test_set, called, name, measure, value, member=document.member)
                         sums.setdefault(f"{metric},{filtered}", []).append(value)
                     elif metric in log.spans:
-                        _count_spans(document, number, spans, called, name, item)
+                        spans.append((number, called, name, _span_counts(document, number, item)))
                     else:
                         unmapped[metric] += 1
-                if sample.get("doc_hash") and (name, sample["doc_hash"]) not in hashed:
-                    hashed.add((name, sample["doc_hash"]))
-                    hashes.add(number, test_set, name, sample["doc_hash"], member=document.member)
-        labels = [*sorted(spans.labels), OTHER]
-        for number, called, name, counts in spans.samples:
-            for label, tally in _tallies(counts, labels).items():
+                doc_hash = sample.get("doc_hash")
+                if doc_hash and (name, doc_hash) not in hashed:
+                    hashed.add((name, doc_hash))
+                    hashes.add(number, test_set, name, doc_hash, member=document.member)
+        labels = {label for *_, counts in spans for label, (possible, _, _) in counts.items() if possible}
+        for number, called, name, counts in spans:
+            for label, tally in _tallies(counts, [*sorted(labels), OTHER]).items():
                 scores.add(number, test_set, called, name, label, *tally.cells)
         runs = max(seen.values(), default=0)
         notes = [
@@ -124,8 +120,7 @@ def _about(staging: Staging) -> _Log:
         _read_results(log, staging, folder / f"results_{named[2]}.json")
     if log.system is None and "__" in folder.name:
         log.system = folder.name.replace("__", "/")
-    metric = staging.options.get("spans")
-    if metric is not None:
+    if metric := staging.options.get("spans"):
         log.spans.add(metric)
     return log
 
@@ -157,19 +152,17 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
     return sample
 
 
-def _count_spans(document: Document, number: int, spans: _SpanCounts, called: str, name: str, item: Any) -> None:
+def _span_counts(document: Document, number: int, item: Any) -> _SpanCounts:
     if not isinstance(item, list) or len(item) != 2:
         raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
     gold, predicted = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
     possible, actual, correct = (
         Counter(label for label, _ in pairs.elements()) for pairs in (gold, predicted, gold & predicted)
     )
-    counts = {label: (possible[label], actual[label], correct[label]) for label in possible | actual}
-    spans.samples.append((number, called, name, counts))
-    spans.labels |= possible.keys()
+    return {label: (possible[label], actual[label], correct[label]) for label in possible | actual}
 
 
-def _tallies(counts: dict[str, tuple[int, int, int]], labels: list[str]) -> dict[str, Tally]:
+def _tallies(counts: _SpanCounts, labels: list[str]) -> dict[str, Tally]:
     """By label of the key, the counts of a sample; what has another label is counted under `other`."""
     tallies = {label: Tally(*counts.get(label, (0, 0, 0))) for label in labels}
     others = sum(actual for label, (_, actual, _) in counts.items() if label not in tallies)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import add
 
-from warehouse.faults import DataError, Fault
+from warehouse.faults import DataError
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.reader import Evidence, Reader, Start
@@ -128,7 +128,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         decisions = sheets.open(DECISIONS, "test_set", "system", "document", "decision")
         for document in documents(staging):
             report = _read(document)
-            _check(report)
+            _check(report, staging)
             _write(report, staging, scores, decisions)
         return sheets.staged(
             ("the row template-id is left out, as in the report's own totals; so are the interactive counts",)
@@ -221,7 +221,7 @@ def _counts(document: Document, number: int, text: str, header: str) -> Row:
     return tuple(counts)
 
 
-def _check(report: _Report) -> None:
+def _check(report: _Report, staging: Staging) -> None:
     """Refuses a report whose messages do not add up to its own totals."""
     sums = dict.fromkeys(report.slot_totals, _NOTHING)
     for message in report.messages.values():
@@ -234,7 +234,7 @@ def _check(report: _Report) -> None:
     if report.all_templates is not None:
         pairs.append(("ALL TEMPLATES", tuple(map(sum, zip(*of_slots, strict=True))), *report.all_templates))
     faults = [
-        Fault(report.document.source, line, f"{count} of {what} is {printed}, and the blocks add up to {added}")
+        staging.fault(f"{count} of {what} is {printed}, and the blocks add up to {added}", line, report.document.member)
         for what, row, line, total in pairs
         for count, added, printed in zip(COUNTS, row, total, strict=True)
         # The totals count messages with nothing to fill as noncommittal template-ids; no block does.

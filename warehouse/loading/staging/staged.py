@@ -96,13 +96,13 @@ class Staging:
             raise self.refusal(f"--{option} is {shown(given)}, not a number")
         return number
 
-    def fault(self, message: str, line: int | None = None) -> Fault:
-        """A fault of this file."""
-        return Fault(str(self.source), line, message)
+    def fault(self, message: str, line: int | None = None, member: str | None = None) -> Fault:
+        """A fault of this file, or of a member of it if it is an archive."""
+        return Fault(f"{self.source}/{member}" if member else str(self.source), line, message)
 
-    def refusal(self, message: str, line: int | None = None) -> DataError:
+    def refusal(self, message: str, line: int | None = None, member: str | None = None) -> DataError:
         """The error for a file with one fault."""
-        return DataError((self.fault(message, line),))
+        return DataError((self.fault(message, line, member),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +123,14 @@ class Staged:
     whole: frozenset[str] = frozenset()
     """The fields that are staged as whole numbers and not as texts, because they are whole numbers in the file."""
 
-    def faults(self, source: Path, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
+    def faults(self, staging: Staging, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
         """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
         listed = list(complaints)
         if self.lines is None:
-            return tuple(Fault(str(source), None, f"row {row + 1}: {message}") for row, message in listed)
+            return tuple(staging.fault(f"row {row + 1}: {message}") for row, message in listed)
         rows = {row for row, _ in listed}
         lines, members = self.lines(rows), self.members(rows)
-        return tuple(
-            Fault(f"{source}/{members[row]}" if row in members else str(source), lines.get(row), message)
-            for row, message in listed
-        )
+        return tuple(staging.fault(message, lines.get(row), members.get(row)) for row, message in listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def _stage_json(text: _Text, *, by_line: bool) -> Staged:
         complaints = (
             (row, "a key stands twice in this object" if it_is else "this is no object") for row, it_is in wrong
         )
-        raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging.source, complaints))
+        raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging, complaints))
     keys = staging.database.rows(
         Sql(
             "select key from (select rowid as record, unnest(json_keys(json)) as key from staged_json) "

@@ -166,7 +166,7 @@ def _tallies(counts: _SpanCounts, labels: list[str]) -> dict[str, Tally]:
     """By label of the key, the counts of a sample; what has another label is counted under `other`."""
     tallies = {label: Tally(*counts.get(label, (0, 0, 0))) for label in labels}
     others = sum(actual for label, (_, actual, _) in counts.items() if label not in tallies)
-    tallies[OTHER] = Tally(tallies[OTHER].possible, tallies[OTHER].actual + others, tallies[OTHER].correct)
+    tallies[OTHER] = tallies[OTHER]._replace(actual=tallies[OTHER].actual + others)
     return tallies
 
 

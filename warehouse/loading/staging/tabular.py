@@ -14,11 +14,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warehouse.faults import DataError, Fault, UnreadableError
+from warehouse.loading.staging.cells import counted
 from warehouse.loading.staging.lines import Compression, brief, compression_of, damages, open_bytes, start_of
-from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, match, pattern_of, staged_columns
 from warehouse.store.sql import Sql, name, value
+
+if TYPE_CHECKING:
+    from warehouse.store.database import Database
 
 LONGEST_CELL = 1_000_000
 
@@ -90,9 +95,8 @@ def _stage_json(text: _Text, *, by_line: bool) -> Staged:
         )
     )
     if wrong:
-        complaints = (
-            (row, "a key stands twice in this object" if it_is else "this is no object") for row, it_is in wrong
-        )
+        sentences = {True: "a key stands twice in this object", False: "this is no object"}
+        complaints = ((row, sentences[is_object]) for row, is_object in wrong)
         raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging, complaints))
     keys = staging.database.rows(
         Sql(
@@ -130,7 +134,7 @@ def _parquet(source: Path, numbered: bool = False) -> Sql:
     return Sql(f" from read_parquet(?, hive_partitioning=false{rows})", (pattern_of(source),))
 
 
-def parquet_columns(source: Path, database: Store) -> dict[str, str]:
+def parquet_columns(source: Path, database: Database) -> dict[str, str]:
     """The types of the columns of a Parquet file by their names. Raises UnreadableError where it is none."""
     database.read("staged_header", "select *" + _parquet(source) + " limit 0")
     described = database.rows(Sql("select column_name, column_type from (describe staged_header)"))
@@ -237,7 +241,7 @@ class _Text:
         try:
             for line, record in self._records(separator):
                 if len(record) != width:
-                    cells = "1 cell" if len(record) == 1 else f"{len(record)} cells"
+                    cells = counted(len(record), "cell")
                     faults.append(self.staging.fault(f"{cells} in this row, and {width} in the header", line))
         except DataError as error:
             faults += error.faults

@@ -24,7 +24,7 @@ from warehouse.store import duckdb_errors
 from warehouse.store.duckdb_errors import as_warehouse_error, first_sentence, sentences, while_reading, while_writing
 from warehouse.store.file_header import check_file, check_free
 from warehouse.store.library import duckdb
-from warehouse.store.sql import Sql, join, name
+from warehouse.store.sql import PLACEHOLDER, Sql, join, name
 from warehouse.threads import allowed
 
 if TYPE_CHECKING:
@@ -46,9 +46,6 @@ _OF_THE_QUERY = (
     duckdb.TransactionException,
 )
 """What is wrong with a query; anything else that is raised happens to queries that are as they should be."""
-
-_PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
-"""A question mark that stands for a value, or what is in quotes, where it stands for itself."""
 
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -120,7 +117,7 @@ class Database:
             return False
         # A view takes no parameters, so its values stand in variables.
         numbers = count()
-        view = _PLACEHOLDER.sub(
+        view = PLACEHOLDER.sub(
             lambda match: match[0] if match[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
         )
         with while_reading(self.path):

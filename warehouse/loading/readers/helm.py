@@ -90,13 +90,9 @@ def _called(perturbation: dict[str, Any]) -> str:
 def _named(staging: Staging) -> tuple[str, str]:
     """The test set and the system, by settings or by the name of the folder."""
     run = _RUN.fullmatch(staging.source.absolute().parent.name)
-    test_set = staging.fields.get("test_set") or (run and f"{run['before']}{run['after']}")
-    system = staging.fields.get("system") or (run and run["model"])
-    if not test_set:
-        raise staging.refusal("the folder does not say the scenario; --set test_set=NAME does")
-    if not system:
-        raise staging.refusal("the folder does not say the model; --set system=NAME does")
-    return test_set, system
+    scenario, model = (f"{run['before']}{run['after']}", run["model"]) if run else (None, None)
+    test_set = staging.named("test_set", scenario, "the folder does not say the scenario")
+    return test_set, staging.named("system", model, "the folder does not say the model")
 
 
 def _recognizes(start: Start) -> str | None:

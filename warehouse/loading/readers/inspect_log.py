@@ -118,10 +118,8 @@ def _scores(sample: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _named(staging: Staging, header: dict[str, Any], field: str, key: str) -> str:
     said = header.get("eval")
-    name = staging.fields.get(field) or (said.get(key) if isinstance(said, dict) else None)
-    if not name:
-        raise staging.refusal(f"the log does not say the {key}; --set {field}=NAME does")
-    return str(name)
+    name = said.get(key) if isinstance(said, dict) else None
+    return staging.named(field, str(name) if name else None, f"the log does not say the {key}")
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:

@@ -58,12 +58,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     others = {name: text for name, text in staging.fields.items() if name != "system"}
     with Sheets(replace(staging, fields=others), VALUES, SCORES, DOCUMENTS) as sheets:
         log = _about(staging)
-        test_set = staging.fields.get("test_set") or log.task
-        system = staging.fields.get("system") or log.system
-        if test_set is None:
-            raise staging.refusal("the name of the file does not say the task; --set test_set=NAME does")
-        if system is None:
-            raise staging.refusal("no folder or results file says the model; --set system=NAME does")
+        test_set = staging.named("test_set", log.task, "the name of the file does not say the task")
+        system = staging.named("system", log.system, "no folder or results file says the model")
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
         hashes = sheets.open(DOCUMENTS, "test_set", "document", "doc_hash")

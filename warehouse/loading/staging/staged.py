@@ -58,6 +58,12 @@ class Staging:
         """The same file, as records of another form."""
         return replace(self, form=form)
 
+    def named(self, field: str, said: str | None, otherwise: str) -> str:
+        """The name that a setting gives a field, else what the file says. Raises DataError where neither does."""
+        if text := self.fields.get(field) or said:
+            return text
+        raise self.refusal(f"{otherwise}; --set {field}=NAME does")
+
     def whole(self, option: str, least: int = 1) -> int | None:
         """An option that is a whole number; None where it is not given. Raises DataError where it is no such number."""
         given = self.options.get(option)

@@ -191,13 +191,12 @@ def _plain(text: str) -> str:
 
 def _differences(log: _Log, sums: dict[str, list[float]]) -> list[str]:
     """Notes on means that the results file gives otherwise."""
-    notes = []
-    for key, items in sums.items():
-        printed = log.metrics.get(key)
-        mean = sum(items) / len(items)
-        if isinstance(printed, float) and abs(printed - mean) > 1e-9:
-            notes.append(f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}")
-    return notes
+    means = {key: sum(items) / len(items) for key, items in sums.items()}
+    return [
+        f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}"
+        for key, mean in means.items()
+        if isinstance(printed := log.metrics.get(key), float) and abs(printed - mean) > 1e-9
+    ]
 
 
 def _recognizes(start: Start) -> str | None:

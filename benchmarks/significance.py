@@ -64,10 +64,10 @@ def extraction(systems: int, documents: int, seed: int) -> Any:
     counts = np.zeros((systems, documents, 4), dtype=np.int64)
     for system in range(systems):
         level = skill[system] + ease + source.normal(0, 0.5, documents)
-        found = source.random(documents) < 1 / (1 + np.exp(-1.0 - level))
+        detected = source.random(documents) < 1 / (1 + np.exp(-1.0 - level))
         filled = source.poisson(np.maximum(0.1, possible * np.exp(source.normal(0, 0.25, documents))))
         spurious = ~relevant & (source.random(documents) < 0.25)
-        actual = np.where(relevant & found, filled, np.where(spurious, source.integers(1, 16, documents), 0))
+        actual = np.where(relevant & detected, filled, np.where(spurious, source.integers(1, 16, documents), 0))
         correct = source.binomial(np.minimum(possible, actual), np.clip(0.5 + 0.2 * level, 0.02, 0.95))
         partial = source.binomial(np.minimum(possible, actual) - correct, 0.15)
         counts[system] = np.stack((possible, actual, correct, partial), axis=1)

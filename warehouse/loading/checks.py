@@ -242,7 +242,7 @@ def _complain_of_mixed_units(part: FilePart) -> None:
     if total:
         first_rows = database.rows("select place" + mixed + f" order by place limit {MOST_FAULTS}")
         places = [place for (place,) in first_rows]
-        subjects = _subjects(part.staging, part.staged, places)
+        subjects = _subjects(part, places)
         sentence = "the document is scored both as a whole and by unit, which would count it twice"
         part.complain([(place, f"{subjects[place]}: {sentence}") for place in places], total)
 
@@ -262,7 +262,7 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
     cells = ", ".join(f"a.{column}, b.{column}" for column in content)
     pairs_of_facts = f"select a.place, {origin}, {attribute}, {cells} from " + differing
     first_pairs = staging.database.rows(pairs_of_facts + f" order by a.place limit {MOST_FAULTS}")
-    subjects = _subjects(staging, staged, [row[0] for row in first_pairs])
+    subjects = _subjects(part, [row[0] for row in first_pairs])
     in_file = origin == "b.place"
     lines = staged.lines({row[1] for row in first_pairs}) if staged.lines and in_file else {}
     complaints = []
@@ -277,9 +277,10 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
     part.complain(complaints, total)
 
 
-def _subjects(staging: Staging, staged: Staged, places: list[int]) -> dict[int, str]:
+def _subjects(part: FilePart, places: list[int]) -> dict[int, str]:
     """What rows are about: their key, as it stands in the file."""
-    keys = join(", ", (name(field.name) for field in given(staging, staged) if field in staging.form.key))
+    staging = part.staging
+    keys = join(", ", (name(field.name) for field in given(staging, part.staged) if field in staging.form.key))
     rows = "select rowid, " + keys + f" from {staging.table} where rowid in "
     keyed = staging.database.rows(rows + values(places))
     return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}

@@ -247,8 +247,7 @@ class _Text:
             faults += error.faults
         if faults:
             return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
-        other_end = self._mixed_line_end()
-        if other_end is not None:
+        if other_end := self._mixed_line_end():
             return self.staging.refusal("this line ends in another way than the first one (CRLF, LF or CR)", other_end)
         return self.staging.refusal(f"the table cannot be read: {brief(said)}")
 
@@ -275,9 +274,8 @@ class _Text:
                 try:
                     json.loads(line if line.strip() else "null")
                 except json.JSONDecodeError as error:
-                    faults.append(
-                        self.staging.fault(f"this line is not JSON: {error.msg}, character {error.pos + 1}", number)
-                    )
+                    wrong = f"this line is not JSON: {error.msg}, character {error.pos + 1}"
+                    faults.append(self.staging.fault(wrong, number))
             if not by_line:
                 json.loads("".join(self.lines()))
         except json.JSONDecodeError as error:

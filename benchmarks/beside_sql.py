@@ -33,18 +33,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="measures what the language adds to SQL")
     parser.add_argument("warehouse", type=Path)
     parser.add_argument("--runs", type=int, default=15)
-    given = parser.parse_args()
+    args = parser.parse_args()
     by_hand = duckdb.connect()
-    by_hand.execute(f"attach '{given.warehouse}' as w (read_only); use w")
-    with Session.open(given.warehouse) as session:
-        turns = [
-            (
-                seconds(lambda: session.run("score F for all on BIG")),
-                seconds(lambda: by_hand.execute(SCORES).fetchall()),
-            )
-            for _ in range(given.runs)
-        ]
-    ours, hand = (statistics.median(each) for each in zip(*turns[1:], strict=True))
+    by_hand.execute(f"attach '{args.warehouse}' as w (read_only); use w")
+    with Session.open(args.warehouse) as session:
+        works = (lambda: session.run("score F for all on BIG"), lambda: by_hand.execute(SCORES).fetchall())
+        turns = [[seconds(work) for work in works] for _ in range(args.runs)]
+    ours, hand = (statistics.median(times) for times in zip(*turns[1:], strict=True))
     print(f"score F for all on BIG: {ours:.3f} s, by hand {hand:.3f} s, ratio {ours / hand:.2f}")
 
 

@@ -24,17 +24,8 @@ TEST_SET = "BIG"
 BATCH = 1_000_000
 """About how many rows are made at once."""
 
-SCHEMA = pa.schema(
-    [
-        ("test_set", pa.string()),
-        ("system", pa.string()),
-        ("document", pa.string()),
-        ("possible", pa.int32()),
-        ("actual", pa.int32()),
-        ("correct", pa.int32()),
-        ("partial", pa.int32()),
-    ]
-)
+NAMES, COUNTS = ("test_set", "system", "document"), ("possible", "actual", "correct", "partial")
+SCHEMA = pa.schema([(name, pa.string()) for name in NAMES] + [(count, pa.int32()) for count in COUNTS])
 
 
 class Evaluation:
@@ -69,17 +60,17 @@ class Evaluation:
 
     def by_document(self) -> Iterator[pa.RecordBatch]:
         """One document after the other; all counts are held at once, 12 bytes a row."""
-        found = [self.counts(system) for system in range(len(self.systems))]
-        actual, correct, partial = (np.stack([each[place] for each in found]) for place in range(3))
-        step = max(1, BATCH // len(found))
+        systems = len(self.systems)
+        grids = [np.stack(grid) for grid in zip(*(self.counts(system) for system in range(systems)), strict=True)]
+        step = max(1, BATCH // systems)
         for first in range(0, len(self.documents), step):
             some = slice(first, min(first + step, len(self.documents)))
             here = np.arange(some.start, some.stop, dtype=np.int32)
             yield self._batch(
-                pa.array(np.tile(np.arange(len(found), dtype=np.int32), len(here))),
-                pa.array(np.repeat(here, len(found))),
-                np.repeat(self.possible[some], len(found)),
-                *(np.ascontiguousarray(grid[:, some].T).reshape(-1) for grid in (actual, correct, partial)),
+                pa.array(np.tile(np.arange(systems, dtype=np.int32), len(here))),
+                pa.array(np.repeat(here, systems)),
+                np.repeat(self.possible[some], systems),
+                *(np.ascontiguousarray(grid[:, some].T).reshape(-1) for grid in grids),
             )
 
     def _batch(self, system: pa.Array, document: pa.Array, *counts: np.ndarray) -> pa.RecordBatch:
@@ -87,7 +78,7 @@ class Evaluation:
             pa.array([TEST_SET]).take(pa.array(np.zeros(len(system), dtype=np.int32))),
             self.systems.take(system),
             self.documents.take(document),
-            *(pa.array(each) for each in counts),
+            *map(pa.array, counts),
         ]
         return pa.record_batch(columns, schema=SCHEMA)
 
@@ -113,9 +104,9 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1992)
     parser.add_argument("--order", choices=("system", "document"), default="system")
-    asked = parser.parse_args()
-    write(asked.file, asked.systems, asked.documents, asked.seed, asked.order)
-    print(f"{asked.file}: {asked.systems * asked.documents:,} rows, {asked.file.stat().st_size / 1e6:,.0f} MB")
+    args = parser.parse_args()
+    write(args.file, args.systems, args.documents, args.seed, args.order)
+    print(f"{args.file}: {args.systems * args.documents:,} rows, {args.file.stat().st_size / 1e6:,.0f} MB")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from math import log
@@ -25,10 +21,10 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from generate import write
+from timing import in_folder, load
 
 from warehouse.session import Session
 
-ROOT = Path(__file__).resolve().parents[1]
 RUNS = 3
 
 
@@ -36,37 +32,26 @@ def warehouse(folder: Path, systems: int, documents: int) -> tuple[Path, float]:
     """A warehouse of an invented evaluation and the seconds that it took to load."""
     file, db = folder / f"{systems}x{documents}.parquet", folder / f"{systems}x{documents}.duckdb"
     write(file, systems, documents)
-    db.unlink(missing_ok=True)
-    processor(["init", str(db)])
-    seconds = processor(["load", str(file), "--as", "scores", "--db", str(db)])
+    seconds = load(file, db).processor
     file.unlink()
     return db, seconds
-
-
-def processor(words: list[str]) -> float:
-    """The seconds of all processors that a command takes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, str(ROOT / "cli.py"), *words, "--quiet"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def asked(db: Path, question: str) -> float:
     """The seconds that a question takes in a session that is open."""
     with Session.open(db) as session:
         session.run("show test sets")
-        found = []
+        times = []
         for _ in range(RUNS):
             began = time.process_time()
             session.run(question)
-            found.append(time.process_time() - began)
-    return min(found)
+            times.append(time.process_time() - began)
+    return min(times)
 
 
 def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     """The slope of the straight line that fits the logarithms best."""
-    x, y = [log(size) for size in sizes], [log(each) for each in seconds]
+    x, y = [log(size) for size in sizes], [log(second) for second in seconds]
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     over = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     return over / sum((a - mean_x) ** 2 for a in x)
@@ -74,12 +59,12 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
 
 def row(work: str, grows: str, sizes: Sequence[int], measure: Callable[[int], float]) -> None:
     """Prints a row of the table."""
-    seconds = [measure(size) for size in sizes]
-    cells = " | ".join(f"{size:,}: {each:.3g} s" for size, each in zip(sizes, seconds, strict=True))
-    print(f"| {work} | {grows} | {cells} | {exponent(sizes, seconds):.2f} |", flush=True)
+    times = [measure(size) for size in sizes]
+    cells = " | ".join(f"{size:,}: {seconds:.3g} s" for size, seconds in zip(sizes, times, strict=True))
+    print(f"| {work} | {grows} | {cells} | {exponent(sizes, times):.2f} |", flush=True)
 
 
-def measure(folder: Path) -> None:
+def measure(folder: Path, args: argparse.Namespace) -> None:
     """Prints the table."""
     made: dict[tuple[int, int], tuple[Path, float]] = {}
 
@@ -88,54 +73,30 @@ def measure(folder: Path) -> None:
             made[systems, documents] = warehouse(folder, systems, documents)
         return made[systems, documents]
 
+    def ask(systems: int, documents: int, question: str) -> float:
+        return asked(of(systems, documents)[0], question)
+
     start = of(1, 1)[1]
     print("| work | grows | | | | exponent |\n|---|---|---|---|---|---|")
-    many, documents = (30, 100, 300), (3_000, 10_000, 30_000)
-    row("load, 10,000 documents", "systems", many, lambda size: of(size, 10_000)[1] - start)
+    systems, documents, few = (30, 100, 300), (3_000, 10_000, 30_000), (1_000, 3_000, 10_000)
+    row("load, 10,000 documents", "systems", systems, lambda size: of(size, 10_000)[1] - start)
     row("load, 100 systems", "documents", documents, lambda size: of(100, size)[1] - start)
-    score, pair = "score F for all on BIG", "compare F for S0001, S0002 on BIG shuffles 9999"
-    row(f"`{score}`, 10,000 documents", "systems", many, lambda size: asked(of(size, 10_000)[0], score))
-    row(f"`{score}`, 100 systems", "documents", documents, lambda size: asked(of(100, size)[0], score))
-    row("a pair, 9,999 shuffles", "documents", (1_000, 3_000, 10_000), lambda size: asked(of(100, size)[0], pair))
-    row(
-        "a pair, counted alike in the database",
-        "documents",
-        (30_000, 100_000, 300_000),
-        lambda size: asked(of(2, size)[0], pair),
-    )
-    row(
-        "a pair of 1,000 documents",
-        "shuffles",
-        (10_000, 100_000, 1_000_000),
-        lambda size: asked(of(100, 1_000)[0], f"compare F for S0001, S0002 on BIG shuffles {size}"),
-    )
-    every = "compare F for all on BIG shuffles 9999"
-    row("all pairs, 1,000 documents", "systems", (25, 50, 100), lambda size: asked(of(size, 1_000)[0], every))
-    row("all pairs of 25 systems", "documents", (1_000, 3_000, 10_000), lambda size: asked(of(25, size)[0], every))
-    row(
-        "all pairs of 25 systems, 1,000 documents",
-        "shuffles",
-        (10_000, 30_000, 100_000),
-        lambda size: asked(of(25, 1_000)[0], f"compare F for all on BIG shuffles {size}"),
-    )
-    row(
-        "exact F of a pair",
-        "documents",
-        (250, 500, 1_000),
-        lambda size: asked(of(2, size)[0], "compare F for S0001, S0002 on BIG exact"),
-    )
-
-
-def main() -> None:
-    """Measures in the folder that is named, or in a temporary one."""
-    parser = argparse.ArgumentParser(description="measures how costs grow")
-    parser.add_argument("--folder", type=Path, help="where files are made; else a temporary folder")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        folder.mkdir(exist_ok=True)
-        measure(folder)
+    score, pair, every = "score F for all on BIG", "compare F for S0001, S0002 on BIG", "compare F for all on BIG"
+    row(f"`{score}`, 10,000 documents", "systems", systems, lambda size: ask(size, 10_000, score))
+    row(f"`{score}`, 100 systems", "documents", documents, lambda size: ask(100, size, score))
+    drawn = f"{pair} shuffles 9999"
+    row("a pair, 9,999 shuffles", "documents", few, lambda size: ask(100, size, drawn))
+    many = (30_000, 100_000, 300_000)
+    row("a pair, counted alike in the database", "documents", many, lambda size: ask(2, size, drawn))
+    shuffles = (10_000, 100_000, 1_000_000)
+    row("a pair of 1,000 documents", "shuffles", shuffles, lambda size: ask(100, 1_000, f"{pair} shuffles {size}"))
+    drawn_by_all = f"{every} shuffles 9999"
+    row("all pairs, 1,000 documents", "systems", (25, 50, 100), lambda size: ask(size, 1_000, drawn_by_all))
+    row("all pairs of 25 systems", "documents", few, lambda size: ask(25, size, drawn_by_all))
+    of_all, shuffles = "all pairs of 25 systems, 1,000 documents", (10_000, 30_000, 100_000)
+    row(of_all, "shuffles", shuffles, lambda size: ask(25, 1_000, f"{every} shuffles {size}"))
+    row("exact F of a pair", "documents", (250, 500, 1_000), lambda size: ask(2, size, f"{pair} exact"))
 
 
 if __name__ == "__main__":
-    main()
+    in_folder(argparse.ArgumentParser(description="measures how costs grow"), measure)

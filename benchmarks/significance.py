@@ -19,6 +19,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -43,16 +44,13 @@ BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A piece of work, and the peers' way to do `share` of it."""
+    """A piece of work of so many `shuffles` in all, and for the peers one pair of it, of which they do `sampled`."""
 
     name: str
     run: Callable[[], Any]
-    scipy: Callable[[], Any] | None = None
-    loop: Callable[[], Any] | None = None
-    sacrebleu: Callable[[], Any] | None = None
-    scipy_share: float = 1.0
-    loop_share: float = 1.0
-    sacrebleu_share: float = 1.0
+    pair: Paired | None = None
+    sampled: int = 9999
+    shuffles: int = 9999
     repeats: int = 3
 
 
@@ -66,10 +64,10 @@ def extraction(systems: int, documents: int, seed: int) -> Any:
     counts = np.zeros((systems, documents, 4), dtype=np.int64)
     for system in range(systems):
         level = skill[system] + ease + source.normal(0, 0.5, documents)
-        found = source.random(documents) < 1 / (1 + np.exp(-1.0 - level))
+        detected = source.random(documents) < 1 / (1 + np.exp(-1.0 - level))
         filled = source.poisson(np.maximum(0.1, possible * np.exp(source.normal(0, 0.25, documents))))
         spurious = ~relevant & (source.random(documents) < 0.25)
-        actual = np.where(relevant & found, filled, np.where(spurious, source.integers(1, 16, documents), 0))
+        actual = np.where(relevant & detected, filled, np.where(spurious, source.integers(1, 16, documents), 0))
         correct = source.binomial(np.minimum(possible, actual), np.clip(0.5 + 0.2 * level, 0.02, 0.95))
         partial = source.binomial(np.minimum(possible, actual) - correct, 0.15)
         counts[system] = np.stack((possible, actual, correct, partial), axis=1)
@@ -91,41 +89,31 @@ def items(number: int) -> Paired:
     return Paired(right[0], ones, right[1], ones)
 
 
-def by_scipy(paired: Paired, shuffles: int, batch: int) -> float:
-    """scipy.stats.permutation_test with a vectorized statistic over the places of the two systems' counts."""
+def by_scipy(paired: Paired, shuffles: int) -> float:
+    """scipy.stats.permutation_test with a vectorized statistic over the places of the two systems' counts; for equal
+    denominators by signs of differences, which is the fastest way it has.
+    """
     tops = np.concatenate((paired.numerator_a, paired.numerator_b)).astype(float)
     bottoms = np.concatenate((paired.denominator_a, paired.denominator_b)).astype(float)
     units = paired.units
 
-    def difference(x: Any, y: Any, axis: int) -> Any:
+    def of_signs(x: Any, axis: int) -> Any:
+        return np.abs(x.mean(axis))
+
+    def of_places(x: Any, y: Any, axis: int) -> Any:
         x, y = x.astype(np.intp), y.astype(np.intp)
         return np.abs(tops[x].sum(axis) / bottoms[x].sum(axis) - tops[y].sum(axis) / bottoms[y].sum(axis))
 
-    places = (np.arange(units), units + np.arange(units))
+    alike = np.array_equal(paired.denominator_a, paired.denominator_b)
+    data = (paired.numerator_a - paired.numerator_b,) if alike else (np.arange(units), units + np.arange(units))
     return float(
         permutation_test(
-            places,
-            difference,
+            data,
+            of_signs if alike else of_places,
             permutation_type="samples",
             vectorized=True,
             n_resamples=shuffles,
-            batch=batch,
-            alternative="greater",
-            rng=np.random.default_rng(0),
-        ).pvalue
-    )
-
-
-def by_scipy_signs(paired: Paired, shuffles: int) -> float:
-    """The same for equal denominators by signs of differences, which is the fastest way it has."""
-    return float(
-        permutation_test(
-            (paired.numerator_a - paired.numerator_b,),
-            lambda x, axis: np.abs(x.mean(axis)),
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=shuffles,
-            batch=20,
+            batch=20 if alike else max(64, 50_000 // units),
             alternative="greater",
             rng=np.random.default_rng(0),
         ).pvalue
@@ -152,8 +140,8 @@ def by_sacrebleu(paired: Paired, shuffles: int) -> float:
     second = np.stack((paired.numerator_b, paired.denominator_b), axis=1)
     baseline = {"ratio": (first, Ratio(first)._aggregate_and_compute(first))}
     metrics: Any = {"ratio": Ratio(second)}
-    _, found = _paired_ar_test(baseline, "b", [""] * paired.units, None, metrics, n_samples=shuffles, seed=1)
-    return float(found["ratio"].p_value or 0.0)
+    _, results = _paired_ar_test(baseline, "b", [""] * paired.units, None, metrics, n_samples=shuffles, seed=1)
+    return float(results["ratio"].p_value or 0.0)
 
 
 def by_loop(paired: Paired, shuffles: int) -> float:
@@ -171,66 +159,52 @@ def by_loop(paired: Paired, shuffles: int) -> float:
     return (extreme + 1) / (shuffles + 1)
 
 
+PEERS = (by_scipy, by_sacrebleu, by_loop)
+"""In the order of the columns of the table."""
+
+
 def workloads(quick: bool) -> list[Workload]:
     """The work to be timed."""
     one = measured(extraction(2, 100, 1), "F").pair(0, 1)
     counts = extraction(17, 100, 2)
     seventeen = [measured(counts, measure) for measure in BETAS]
     pairs = list(combinations(range(17), 2))
-    some = seventeen[2].pair(0, 8)
     long = measured(extraction(2, 2000, 3), "F").pair(0, 1)
     right = items(1_000_000)
     hundred = measured(extraction(100, 1000, 6), "F")
-    of_hundred = hundred.pair(10, 60)
     work = [
         Workload(
             "W1: a pair, 100 documents, F, 9,999 shuffles",
             lambda: randomization_test(one, Draws(9999)),
-            lambda: by_scipy(one, 9999, 500),
-            lambda: by_loop(one, 9999),
-            lambda: by_sacrebleu(one, 9999),
+            one,
             repeats=7,
         ),
         Workload(
             "W2: 17 systems (136 pairs), 100 documents, 5 measures, 9,999 shuffles",
             lambda: all_pairs_test(seventeen, Draws(9999)),
-            lambda: by_scipy(some, 9999, 500),
-            lambda: by_loop(some, 9999),
-            lambda: by_sacrebleu(some, 9999),
-            scipy_share=1 / 680,
-            loop_share=1 / 680,
-            sacrebleu_share=1 / 680,
+            seventeen[2].pair(0, 8),
+            shuffles=680 * 9999,
             repeats=7,
         ),
         Workload(
             "W3: a pair, 2,000 documents, F, 2^20 shuffles",
             lambda: randomization_test(long, Draws(2**20)),
-            lambda: by_scipy(long, 2048, 64),
-            lambda: by_loop(long, 2048),
-            lambda: by_sacrebleu(long, 2048),
-            scipy_share=1 / 512,
-            loop_share=1 / 512,
-            sacrebleu_share=1 / 512,
+            long,
+            sampled=2048,
+            shuffles=2**20,
         ),
         Workload(
             "W4: a pair, 1,000,000 items of 0 and 1, 9,999 shuffles",
             lambda: randomization_test(right, Draws(9999)),
-            lambda: by_scipy_signs(right, 10),
-            lambda: by_loop(right, 20),
-            lambda: by_sacrebleu(right, 10),
-            scipy_share=10 / 9999,
-            loop_share=20 / 9999,
-            sacrebleu_share=10 / 9999,
+            right,
+            sampled=10,
         ),
         Workload(
             "W6: 100 systems (4,950 pairs), 1,000 documents, F, 9,999 shuffles",
             lambda: all_pairs_test([hundred], Draws(9999)),
-            lambda: by_scipy(of_hundred, 1000, 64),
-            lambda: by_loop(of_hundred, 1000),
-            lambda: by_sacrebleu(of_hundred, 1000),
-            scipy_share=1 / 49_500,
-            loop_share=1 / 49_500,
-            sacrebleu_share=1 / 49_500,
+            hundred.pair(10, 60),
+            sampled=1000,
+            shuffles=4950 * 9999,
         ),
         Workload(
             "17 systems: 680 bootstrap intervals of 2,000 resamples",
@@ -239,14 +213,9 @@ def workloads(quick: bool) -> list[Workload]:
     ]
     for documents in (100, 1000) if quick else (100, 1000, 10_000):
         paired = measured(extraction(2, documents, 3), "F").pair(0, 1)
-        way = counting.cost(paired).way
-        work.append(
-            Workload(
-                f"W5: exact F of a pair, {documents:,} documents ({way})",
-                lambda paired=paired: counting.exact_test(paired),  # type: ignore[misc]
-                repeats=1 if documents > 1000 else 3,
-            )
-        )
+        name = f"W5: exact F of a pair, {documents:,} documents ({counting.cost(paired).way})"
+        repeats = 1 if documents > 1000 else 3
+        work.append(Workload(name, partial(counting.exact_test, paired), repeats=repeats))
     return work
 
 
@@ -276,27 +245,24 @@ def shown(seconds: float) -> str:
     return f"{seconds:,.1f} s" if seconds >= 1 else f"{1000 * seconds:,.1f} ms"
 
 
-def peer(run: Callable[[], Any] | None, share: float, ours: float) -> str:
-    """A peer's time and how many times ours it is."""
-    if run is None:
-        return "–"
-    seconds = median(run, 3) / share
-    return f"{'~' if share < 1 else ''}{shown(seconds)} ({seconds / ours:,.0f}×)"
+def beside(work: Workload, ours: float) -> list[str]:
+    """The times of the peers, each with how many times ours it is."""
+    pair = work.pair
+    if pair is None:
+        return ["–"] * len(PEERS)
+    share = work.sampled / work.shuffles
+    times = [median(partial(peer, pair, work.sampled), 3) / share for peer in PEERS]
+    return [f"{'~' if share < 1 else ''}{shown(seconds)} ({seconds / ours:,.0f}×)" for seconds in times]
 
 
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description="times the significance tests beside their peers")
     parser.add_argument("--quick", action="store_true", help="leave out the exact test of 10,000 documents")
-    print("| work | evalhouse | memory | scipy | sacreBLEU | numpy loop |")
-    print("|---|---|---|---|---|---|")
+    print("| work | evalhouse | memory | scipy | sacreBLEU | numpy loop |\n|---|---|---|---|---|---|")
     for work in workloads(parser.parse_args().quick):
         ours = median(work.run, work.repeats)
-        memory = peak(work.run)
-        scipy = peer(work.scipy, work.scipy_share, ours)
-        loop = peer(work.loop, work.loop_share, ours)
-        sacrebleu = peer(work.sacrebleu, work.sacrebleu_share, ours)
-        cells = (work.name, shown(ours), f"{memory:,.1f} MB", scipy, sacrebleu, loop)
+        cells = (work.name, shown(ours), f"{peak(work.run):,.1f} MB", *beside(work, ours))
         print(f"| {' | '.join(cells)} |", flush=True)
 
 

@@ -30,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 PUBLISHED = HERE.parent / "published"
 
 EVALUATIONS = {"TST2": "MUC-3", "TST3": "MUC-4", "TST4": "MUC-4"}
+LABELS = ("relevant", "optional", "nonrelevant")
 COUNTS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
 
 # Two-sided significance levels to aim at on TST3. Printed in Chinchor 1992 are 0.0994, 0.0415 and 0.8918 for the first
@@ -95,8 +96,7 @@ class Chance:
 # --- what is published -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class KeyCounts:
+class KeyCounts(NamedTuple):
     """How many messages of a test set are relevant, optional and nonrelevant."""
 
     relevant: int
@@ -112,8 +112,7 @@ class Figures(NamedTuple):
     fallout: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """The yes decisions of a system: on relevant (a), optional (x) and nonrelevant (b) messages.
 
     With the key counts they give the whole contingency table (Lewis & Tong 1992, figure 1).
@@ -135,10 +134,7 @@ def read(file: str) -> list[dict[str, str]]:
 
 
 def read_key_counts() -> dict[str, KeyCounts]:
-    return {
-        row["test_set"]: KeyCounts(int(row["relevant"]), int(row["optional"]), int(row["nonrelevant"]))
-        for row in read("key_counts.csv")
-    }
+    return {row["test_set"]: KeyCounts(*(int(row[label]) for label in LABELS)) for row in read("key_counts.csv")}
 
 
 def read_totals() -> dict[str, dict[str, dict[str, int]]]:
@@ -176,8 +172,7 @@ def solve(key: KeyCounts, figures: Figures) -> Cells:
     """The cells that reproduce the printed figures; of several, or where there are none, those nearest to them."""
 
     def distance(cells: Cells) -> float:
-        recall, precision, fallout = (100 * n / d for n, d in cells.ratios(key))
-        off = recall - figures.recall, precision - figures.precision, fallout - figures.fallout
+        off = [100 * n / d - printed for (n, d), printed in zip(cells.ratios(key), figures, strict=True)]
         return off[0] * off[0] + off[1] * off[1] + off[2] * off[2]
 
     yes_counts = product(range(1, key.relevant + 1), range(key.optional + 1), range(key.nonrelevant + 1))
@@ -201,7 +196,7 @@ class Message:
 
 def shuffled_labels(key: KeyCounts, chance: Chance) -> list[str]:
     """The labels of the messages of a test set, in random order."""
-    labels = ["relevant"] * key.relevant + ["optional"] * key.optional + ["nonrelevant"] * key.nonrelevant
+    labels = [label for label, count in zip(LABELS, key, strict=True) for _ in range(count)]
     chance.shuffle(labels)
     return labels
 
@@ -229,7 +224,7 @@ def decide(messages: Sequence[Message], cells: Cells, chance: Chance) -> list[bo
     """As many yes decisions per label as the cells say, on the messages that most look relevant to the system."""
     looks = [round(1000 * (m.signal + chance.normal())) for m in messages]
     decisions = [False] * len(messages)
-    for label, yes in (("relevant", cells.a), ("optional", cells.x), ("nonrelevant", cells.b)):
+    for label, yes in zip(LABELS, cells, strict=True):
         places = [place for place, m in enumerate(messages) if m.label == label]
         for place in sorted(places, key=lambda place: (-looks[place], place))[:yes]:
             decisions[place] = True
@@ -262,16 +257,9 @@ class Answers:
 
     def row(self, place: int) -> tuple[int, ...]:
         """The counts on one message, in the order of COUNTS."""
-        return (
-            self.possible[place],
-            self.actual(place),
-            self.correct[place],
-            self.partial[place],
-            self.incorrect[place],
-            self.spurious[place],
-            self.missing(place),
-            self.noncommittal[place],
-        )
+        matched = (self.correct[place], self.partial[place], self.incorrect[place])
+        others = (self.spurious[place], self.missing(place), self.noncommittal[place])
+        return (self.possible[place], self.actual(place), *matched, *others)
 
 
 def answer(
@@ -292,20 +280,19 @@ def answer(
 
     room = [p * may for p, may in zip(possible, may_match, strict=True)]
     found = [r * chance.weight(m.ease, 0.3) for r, m in zip(room, messages, strict=True)]
-    correct = chance.deal(totals["correct"], found, room)
-    room = [r - c for r, c in zip(room, correct, strict=True)]
-    partial = chance.deal(totals["partial"], found, room)
-    room = [r - c for r, c in zip(room, partial, strict=True)]
-    incorrect = chance.deal(totals["incorrect"], found, room)
+    dealt = []
+    for count in ("correct", "partial", "incorrect"):
+        dealt.append(chance.deal(totals[count], found, room))
+        room = [r - items for r, items in zip(room, dealt[-1], strict=True)]
 
     # Who decides yes gives at least one fill; where none matches, it is spurious.
-    matched = [sum(counts) for counts in zip(correct, partial, incorrect, strict=True)]
+    matched = [sum(counts) for counts in zip(*dealt, strict=True)]
     alone = [int(yes and not hits) for yes, hits in zip(decisions, matched, strict=True)]
     invented = [n * chance.weight(m.lure, 0.6) * yes for n, m, yes in zip(length, messages, decisions, strict=True)]
-    spurious = [
-        one + more for one, more in zip(alone, chance.deal(totals["spurious"] - sum(alone), invented), strict=True)
-    ]
+    others = chance.deal(totals["spurious"] - sum(alone), invented)
+    spurious = [one + more for one, more in zip(alone, others, strict=True)]
 
+    correct, partial, incorrect = dealt
     answers = Answers(decisions, possible, correct, partial, incorrect, spurious, [])
     given = [(possible[p] + answers.actual(p)) * chance.weight(0.0, 0.1) for p in range(len(messages))]
     answers.noncommittal = chance.deal(totals["noncommittal"], given)
@@ -426,9 +413,7 @@ def write(file: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -
 def simulate(into: Path) -> None:
     """Write labels.csv, decisions.csv and scores.csv into a folder."""
     totals, figures = read_totals(), read_figures()
-    label_rows: list[Sequence[object]] = []
-    decision_rows: list[Sequence[object]] = []
-    score_rows: list[Sequence[object]] = []
+    label_rows, decision_rows, score_rows = (list[Sequence[object]]() for _ in range(3))
     for test_set, key in read_key_counts().items():
         evaluation = EVALUATIONS[test_set]
         labels = shuffled_labels(key, Chance(SEED, test_set, "labels"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE
 from warehouse.commands.opened import path_of
@@ -15,29 +17,27 @@ if TYPE_CHECKING:
     from warehouse.loading.exporting import Exported
     from warehouse.store.database import Database
 
+Written = TypeVar("Written")
+
 
 def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all into a folder."""
-    from warehouse.interrupting import interruptibly
     from warehouse.loading.exporting import export_all, export_form
-    from warehouse.significance.work import silent
     from warehouse.tasks.records import FORMS
 
     target = Path(args.target)
     form = next(form for form in FORMS if form.name == args.kind)
 
-    def work() -> tuple[Exported, ...]:
+    def work(database: Database) -> tuple[Exported, ...]:
         if target.is_dir():
             return export_all(database, target, force=args.force)
         return export_form(database, form, target, force=args.force)
 
-    with _opened(path_of(args)) as database, patience(args) as waiting:
-        written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
+    written = _patiently(args, work)
     for exported in written:
-        how = f"--as {exported.form.name}{' --simulated' if exported.simulated else ''}"
-        note(
-            args, f"{exported.file}: {exported.rows:,}{' simulated' if exported.simulated else ''} rows, for load {how}"
-        )
+        kind, option = (" simulated", " --simulated") if exported.simulated else ("", "")
+        rows = f"{exported.rows:,}{kind} rows, for load --as {exported.form.name}{option}"
+        note(args, f"{exported.file}: {rows}")
     if not written:
         note(args, "there are no rows to export")
     return DONE
@@ -45,20 +45,22 @@ def export(args: argparse.Namespace) -> int:
 
 def export_as_lake(args: argparse.Namespace) -> int:
     """Writes a warehouse as a folder of Parquet files."""
-    from warehouse.interrupting import interruptibly
-    from warehouse.lake.folder import FACTS, Manifest, export_lake
-    from warehouse.significance.work import silent
+    from warehouse.lake.folder import FACTS, export_lake
 
     folder = Path(args.folder)
-
-    def work() -> Manifest:
-        return export_lake(database, folder, force=args.force)
-
-    with _opened(path_of(args)) as database, patience(args) as waiting:
-        written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
+    written = _patiently(args, lambda database: export_lake(database, folder, force=args.force))
     rows = sum(written.rows[table] for table in FACTS)
     note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
     return DONE
+
+
+def _patiently(args: argparse.Namespace, work: Callable[[Database], Written]) -> Written:
+    """What the work makes of the warehouse, or of the sample data; it may be interrupted, and says that it goes on."""
+    from warehouse.interrupting import interruptibly
+    from warehouse.significance.work import silent
+
+    with _opened(path_of(args)) as database, patience(args) as waiting:
+        return interruptibly(partial(work, database), database.interrupt, waiting.tick if waiting else silent)
 
 
 def _opened(path: Path | None) -> Database:

@@ -93,9 +93,7 @@ def _check(folder: Path, force: bool) -> None:
 def _written(database: Database, folder: Path) -> Manifest:
     for inside in ("tables", "outline", *FACTS):
         (folder / inside).mkdir()
-    rows: dict[str, int] = {}
-    for table in (*FACTS, *TABLES):
-        rows[table] = int(database.rows("select count(*) from " + name(table))[0][0])
+    rows = {table: _count(database, table) for table in (*FACTS, *TABLES)}
     for table in FACTS:
         # Other programs know no enumerated types.
         columns = "* replace (label::varchar as label)" if table == "key_label" else "*"
@@ -156,12 +154,15 @@ def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
             database.run(_filling(table, str(folder / "tables" / f"{table}.parquet")))
         for table in OUTLINED:
             database.run(_filling(table, str(folder / "outline" / f"{table}.parquet")))
-        for table in (each for each in FACTS if each not in OUTLINED and manifest.rows.get(each)):
-            database.run(_filling(table, str(folder / table / "*" / "*.parquet")))
-        for table in (*TABLES, *FACTS):
-            found = int(database.rows("select count(*) from " + name(table))[0][0])
-            if table not in OUTLINED and found != manifest.rows.get(table):
-                raise WarehouseError(f"{called} has {found} rows of {table} instead of {manifest.rows.get(table)}")
+        small = [table for table in FACTS if table not in OUTLINED]
+        for table in small:
+            # A table without rows has no files.
+            if manifest.rows.get(table):
+                database.run(_filling(table, str(folder / table / "*" / "*.parquet")))
+        for table in (*TABLES, *small):
+            rows = _count(database, table)
+            if rows != manifest.rows.get(table):
+                raise WarehouseError(f"{called} has {rows} rows of {table} instead of {manifest.rows.get(table)}")
     except WarehouseError as error:
         database.close()
         raise WarehouseError(f"{called} is damaged: {error.message}", ("export the lake again",)) from None
@@ -171,10 +172,13 @@ def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
     return database
 
 
+def _count(database: Database, table: str) -> int:
+    return int(database.rows("select count(*) from " + name(table))[0][0])
+
+
 def _filling(table: str, files: str) -> Sql:
-    return (
-        "insert into " + name(table) + Sql(" by name select * from read_parquet(?, hive_partitioning = true)", (files,))
-    )
+    rows = Sql(" by name select * from read_parquet(?, hive_partitioning = true)", (files,))
+    return "insert into " + name(table) + rows
 
 
 def _refusal(file: Path, why: str) -> DataError:

@@ -22,37 +22,14 @@ from typing import Any
 
 from grammar.errors import QueryError
 from warehouse.faults import WarehouseError
-from warehouse.lake.folder import MANIFEST, OUTLINED, no_lake, open_names, parsed, read_manifest
+from warehouse.lake.folder import FACTS, MANIFEST, OUTLINED, TABLES, no_lake, open_names, parsed, read_manifest
 from warehouse.query.engine import Done, Piece, Workforce
 from warehouse.significance.work import Work
 from warehouse.store.database import Database
-from warehouse.store.sql import Sql
+from warehouse.store.sql import PLACEHOLDER, Sql
 
 LOCAL = "local[*]"
 """All processors of this machine."""
-
-FACTS: Mapping[str, str] = {
-    "score": "system_id int, document_id int, unit_id int, possible int, actual int, correct int, partial int, "
-    "incorrect int, spurious int, missing int, noncommittal int, import_id int, test_set_id int",
-    "decision": "system_id int, document_id int, decision boolean, confidence double, import_id int, test_set_id int",
-    "value": "system_id int, document_id int, measure string, value double, import_id int, test_set_id int",
-    "published": "system_id int, task string, measure string, value decimal(18, 9), resolution decimal(18, 9), "
-    "import_id int, test_set_id int",
-    "key_label": "document_id int, annotator_id int, label string, import_id int, test_set_id int",
-}
-"""The columns of the facts that Spark reads; said, because a folder without files has none."""
-
-DIMENSIONS: Mapping[str, str] = {
-    "evaluation": "id int, name string",
-    "test_set": "id int, evaluation_id int, name string",
-    "system": "id int, name string",
-    "document": "id int, test_set_id int, name string",
-    "unit": "id int, name string",
-    "annotator": "id int, name string",
-    "system_attribute": "system_id int, name string, value string, import_id int",
-    "document_attribute": "document_id int, name string, value string, import_id int",
-}
-"""The columns of what facts are joined with; said, because looking for them takes a moment each."""
 
 ON_SPARK = frozenset((*OUTLINED, "cells"))
 """What only Spark can answer; of all else the database in memory has everything."""
@@ -130,11 +107,11 @@ class SparkEngine:
                     done = dumps(apply(pickle.loads(task)))
                     yield pa.RecordBatch.from_pydict({"place": pa.array([place], pa.int64()), "done": [done]})
 
-        context = self.spark.sparkContext
-        rows = context.parallelize([(place, bytearray(dumps(task))) for place, task in enumerate(tasks)], len(tasks))
+        pickles = [(place, bytearray(dumps(task))) for place, task in enumerate(tasks)]
+        rows = self.spark.sparkContext.parallelize(pickles, len(tasks))
         frame = self.spark.createDataFrame(rows, "place long, task binary")
-        found = self._collected(lambda: frame.mapInArrow(made, "place long, done binary"))
-        by_place = dict(zip(found.column("place").to_pylist(), found.column("done").to_pylist(), strict=True))
+        table = self._collected(lambda: frame.mapInArrow(made, "place long, done binary"))
+        by_place = dict(zip(table.column("place").to_pylist(), table.column("done").to_pylist(), strict=True))
         return [pickle.loads(by_place[place]) for place in range(len(tasks))]
 
     def _run(self, query: Sql) -> Any:
@@ -144,7 +121,6 @@ class SparkEngine:
     def _collected(self, frame: Callable[[], Any]) -> Any:
         """The rows of a Spark frame as an Arrow table. Raises WarehouseError."""
         import pyarrow as pa
-        from pyspark.errors import PySparkException
         from pyspark.sql.pandas.types import to_arrow_schema
 
         try:
@@ -152,8 +128,6 @@ class SparkEngine:
             if hasattr(made, "toArrow"):  # from Spark 4 on
                 return made.toArrow()
             return pa.Table.from_batches(made._collect_as_arrow(), schema=to_arrow_schema(made.schema))
-        except PySparkException as error:
-            raise _failed(str(error)) from None
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark"):
                 raise
@@ -190,11 +164,14 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
     else:
         names = open_names(Path(folder), manifest, folder)
     try:
-        for table, columns in FACTS.items():
-            spark.read.schema(columns).parquet(f"{at}/{table}").createOrReplaceTempView(table)
-        for table, columns in DIMENSIONS.items():
-            spark.read.schema(columns).parquet(f"{at}/tables/{table}.parquet").createOrReplaceTempView(table)
-        cells = re.search(r"create view cells as\n(.*?);", _schema(), flags=re.DOTALL)
+        columns = names.rows(Sql("select table_name, column_name, data_type from duckdb_columns() where not internal"))
+        for table in (*FACTS, *TABLES):
+            # Said, because a folder without files has no columns, and to look for them takes a moment.
+            schema = ", ".join(f"`{column}` {_type(kind)}" for other, column, kind in columns if other == table)
+            file = table if table in FACTS else f"tables/{table}.parquet"
+            spark.read.schema(schema).parquet(f"{at}/{file}").createOrReplaceTempView(table)
+        statements = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
+        cells = re.search(r"create view cells as\n(.*?);", statements, flags=re.DOTALL)
         if cells is None:
             raise ValueError("the schema has no view cells")
         view = translate(Sql(cells[1]))
@@ -203,10 +180,6 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
         names.close()
         raise _failed(str(error)) from None
     return Lake(names, spark, spark.sparkContext.defaultParallelism)
-
-
-def _schema() -> str:
-    return files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
 
 
 def _fetched(spark: Any, called: str, at: str, to: Path) -> str:
@@ -245,16 +218,11 @@ def _started(master: str) -> Any:
     if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
         raise WarehouseError("--engine spark needs Java 17, which is not here", ("install it, or set JAVA_HOME",))
     if not re.match(r"local(\[.+\])?$|(spark|k8s|mesos)://.|yarn$", master):
-        raise WarehouseError(
-            f"{master} names no Spark", ("--master local[4], spark://HOST:7077, yarn or k8s://HOST are addresses",)
-        )
-    settings = dict(SETTINGS)
-    if master.startswith("local"):
-        settings |= SETTINGS_ON_THIS_MACHINE
+        addresses = "--master local[4], spark://HOST:7077, yarn or k8s://HOST are addresses"
+        raise WarehouseError(f"{master} names no Spark", (addresses,))
+    settings: dict[str, Any] = {**SETTINGS, **(SETTINGS_ON_THIS_MACHINE if master.startswith("local") else {})}
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master)
-    for name, value in settings.items():
-        builder = builder.config(name, value)
+    builder = SparkSession.builder.master(master).config(map=settings)
     with _quiet():
         try:
             spark = builder.getOrCreate()
@@ -290,9 +258,8 @@ def _failed(text: str) -> WarehouseError:
 def _sentence(text: str) -> str:
     """What Spark says in many lines, in one: the innermost cause, without the trace."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line for line in lines if line.startswith("Caused by: ")] or [
-        line for line in lines if re.match(r":? ?[\w.]+(Exception|Error): ", line)
-    ]
+    errors = [line for line in lines if re.match(r":? ?[\w.]+(Exception|Error): ", line)]
+    causes = [line for line in lines if line.startswith("Caused by: ")] or errors
     said = (causes or lines or ["nothing is known"])[-1 if causes else 0]
     return re.sub(r"^(Caused by: |: )?([\w.$]+(Exception|Error): )*", "", said).rstrip(" .!")[:300]
 
@@ -307,11 +274,7 @@ def translate(query: Sql) -> Sql | None:
 
     places = iter(range(len(query.params)))
     # A value is a call until the query is parsed, so that it can be followed to its new place.
-    numbered = re.sub(
-        r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[?]""",
-        lambda found: found[0] if found[0] != "?" else f"parameter_({next(places)})",
-        query.text,
-    )
+    numbered = PLACEHOLDER.sub(lambda found: found[0] if found[0] != "?" else f"parameter_({next(places)})", query.text)
     tree = sqlglot.parse_one(numbered, read="duckdb")
     if not any(table.name in ON_SPARK for table in tree.find_all(exp.Table)):
         return None
@@ -341,12 +304,11 @@ def _to(*types: str) -> Callable[[Any], bool]:
 
 
 def _parsed(text: str, **parts: Any) -> Any:
+    import sqlglot
     from sqlglot import exp
 
     def filled(node: Any) -> Any:
         return parts[node.name].copy() if isinstance(node, exp.Column) and node.name in parts else node
-
-    import sqlglot
 
     return sqlglot.parse_one(text, read="spark").transform(filled)
 
@@ -384,16 +346,11 @@ def _ordered(node: Any) -> Any:
     from sqlglot import exp
 
     count = len(node.parent_select.expressions) if node.parent_select else len(node.parent.expressions)
-    return exp.Order(
-        expressions=[
-            exp.Ordered(this=exp.Literal.number(place), desc=False, nulls_first=False) for place in range(1, count + 1)
-        ]
-    )
+    places = map(exp.Literal.number, range(1, count + 1))
+    return exp.Order(expressions=[exp.Ordered(this=place, desc=False, nulls_first=False) for place in places])
 
 
-Translation = tuple[str, Callable[[Any], bool], Callable[[Any], Any]]
-
-TRANSLATED: tuple[Translation, ...] = (
+TRANSLATED: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     # Spark has no whole numbers of 128 bits; its decimals of 38 digits are as exact, and an overflow is an error.
     ("Cast", _to("INT128"), _whole),
     # What stands beside an attribute in a condition may be read before it is known which attribute a row is of.
@@ -401,7 +358,7 @@ TRANSLATED: tuple[Translation, ...] = (
     # Spark 3 joins texts in the order in which it meets them; the compiler asks for different ones in order.
     ("GroupConcat", lambda node: True, _listed),
     # Spark 3 cannot order by all columns, and puts nulls first.
-    ("Order", lambda node: [each.name.lower() for each in node.expressions] in (["all"], [""]), _ordered),
+    ("Order", lambda node: [ordered.name.lower() for ordered in node.expressions] in (["all"], [""]), _ordered),
 )
 """Where DuckDB's SQL differs from Spark's and sqlglot does not know: a kind of node, which of them, and the other."""
 
@@ -409,13 +366,16 @@ TRANSLATED: tuple[Translation, ...] = (
 # --- types ------------------------------------------------------------------------------------------------------------
 
 
+def _type(kind: str) -> str:
+    """What Spark calls a type of DuckDB."""
+    return "STRING" if kind.startswith(("VARCHAR", "ENUM")) else kind
+
+
 def _python(column: Any) -> list[Any]:
     """A column as Python values; decimals without places are whole numbers."""
-    return [int(each) if _is_whole(each) else each for each in column.to_pylist()]
-
-
-def _is_whole(each: Any) -> bool:
-    return isinstance(each, Decimal) and each.as_tuple().exponent == 0
+    return [
+        int(cell) if isinstance(cell, Decimal) and not cell.as_tuple().exponent else cell for cell in column.to_pylist()
+    ]
 
 
 def _array(column: Any) -> Any:
@@ -431,9 +391,9 @@ def _array(column: Any) -> Any:
     else:
         dtype = kind.to_pandas_dtype()
     fill: Any = "" if dtype is object else 0
-    null = np.array([not each.is_valid for each in column]) if column.null_count else None
+    null = np.array([not cell.is_valid for cell in column]) if column.null_count else None
     filled = (
-        np.array([fill if each is None else each for each in column.to_pylist()], dtype=dtype)
+        np.array([fill if cell is None else cell for cell in column.to_pylist()], dtype=dtype)
         if (null is not None or dtype is object or pa.types.is_decimal(kind))
         else column.to_numpy()
     )

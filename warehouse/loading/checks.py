@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from decimal import Decimal
-from typing import Any
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.facts import attribute_columns, given
-from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, shown
+from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, counted, shown
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
-from warehouse.store.sql import Sql, join, name, value, values
+from warehouse.store.sql import Sql, join, name, values
 from warehouse.tasks.records import UNIT, Field, Limit
 
 
@@ -33,7 +32,7 @@ class FilePart:
 
     def complain(self, complaints: list[tuple[int, str]], total: int) -> None:
         """Adds the first complaints of one kind about rows, and how many of it there are."""
-        faults = self.staged.faults(self.staging.source, complaints)
+        faults = self.staged.faults(self.staging, complaints)
         self.wrong += zip((row for row, _ in complaints), faults, strict=True)
         self.total += total
 
@@ -67,14 +66,14 @@ def check_cells(part: FilePart) -> tuple[str, ...]:
     good = join(" and ", ("(" + good + ")" for good in verdicts.values()))
     filled = [f"count(attribute_{number})" for number in range(len(staged.attributes))]
     columns = "count(*), count_if(blanks), count_if(not (" + good + ")), " + (" + ".join(filled) or "null")
-    [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + " from " + name(staging.table))
+    [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + f" from {staging.table}")
     if not rows:
         raise staging.refusal("there is a header and no rows")
     if wrong:
         _complain_of_cells(part)
     elif attributes == 0:
         raise staging.refusal("no row gives an attribute a value")
-    return (f"blanks around names were left out in {_rows(blanks)}",) if blanks else ()
+    return (f"blanks around names were left out in {counted(blanks, 'row')}",) if blanks else ()
 
 
 def leave_only_good(part: FilePart) -> bool:
@@ -86,8 +85,7 @@ def leave_only_good(part: FilePart) -> bool:
     good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
     staging.database.narrow(staging.table, good)
     filled = f" where coalesce({', '.join(attribute_columns(staged))}) is not null" if staged.attributes else ""
-    [(left,)] = staging.database.rows("select count(*) from " + name(staging.table) + filled)
-    return bool(left)
+    return bool(staging.database.rows(Sql(f"select 1 from {staging.table}{filled} limit 1")))
 
 
 def last_numbers(staging: Staging) -> dict[str, int]:
@@ -142,10 +140,8 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
     notes = []
     dropped = 0
     if repeated:
-        pairs = (
-            "fact as a join " + firsts + " as first using (" + key + ") join fact as b on b.place = first.place and "
-        )
-        _complain_of_contradictions(part, pairs + same + " where a.place <> b.place", "b.place")
+        both = "fact as a join " + firsts + " as first using (" + key + ") join fact as b on b.place = first.place and "
+        _complain_of_contradictions(part, both + same + " where a.place <> b.place", "b.place")
         doubles = "delete from fact as a using " + firsts + " as b where a.place > b.place and " + same
         [(dropped,)] = database.rows(doubles)
         notes.append("1 row repeats an earlier one" if dropped == 1 else f"{dropped} rows repeat earlier ones")
@@ -154,15 +150,9 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
         _complain_of_contradictions(part, pairs, "b.import_id")
         [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
         dropped += again
-        all_of_them = dropped == read
-        notes.append(
-            "every row is stored already; nothing was added" if all_of_them else f"stored already: {_rows(again)}"
-        )
+        every = "every row is stored already; nothing was added"
+        notes.append(every if dropped == read else f"stored already: {counted(again, 'row')}")
     return read, read - dropped, tuple(notes)
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
 
 
 def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
@@ -183,9 +173,7 @@ def _complain_of_cells(part: FilePart) -> None:
     verdicts = _verdicts(staging, staged)
     settings = {field: verdict for field, verdict in verdicts.items() if field.name in staging.fields}
     if settings:
-        [passed] = staging.database.rows(
-            "select " + join(", ", settings.values()) + " from " + name(staging.table) + " limit 1"
-        )
+        [passed] = staging.database.rows("select " + join(", ", settings.values()) + f" from {staging.table} limit 1")
         wrong = tuple(
             staging.fault(complaint(field.kind, f"the value set for {field.name}", staging.fields[field.name] or None))
             for field, is_good in zip(settings, passed, strict=True)
@@ -196,9 +184,9 @@ def _complain_of_cells(part: FilePart) -> None:
     bad = join(" or ", ("not (" + verdict + ")" for verdict in verdicts.values()))
     total = join(" + ", ("count_if(not (" + verdict + "))" for verdict in verdicts.values()))
     cells = join(", ", (name(field.name) + "::varchar, (" + verdict + ")" for field, verdict in verdicts.items()))
-    [(faults,)] = staging.database.rows("select " + total + " from " + name(staging.table))
-    rows = "select rowid, " + cells + " from " + name(staging.table)
-    first_rows = rows + " where " + bad + " order by rowid limit " + value(MOST_FAULTS)
+    [(faults,)] = staging.database.rows("select " + total + f" from {staging.table}")
+    rows = "select rowid, " + cells + f" from {staging.table} where "
+    first_rows = rows + bad + f" order by rowid limit {MOST_FAULTS}"
     called = {f"attribute_{number}": column for number, column in enumerate(staged.attributes)} | dict(staged.columns)
     complaints = [
         (row, complaint(field.kind, called.get(field.name, field.name), cell))
@@ -228,11 +216,8 @@ def _complain_of_counts(part: FilePart) -> None:
     broken = [_exceeded(limit) for limit in limits]
     total = join(" + ", ("count_if(" + condition + ")" for condition in broken))
     [(breaches,)] = staging.database.rows("select " + total + " from fact")
-    columns = join(", ", [*broken, *map(name, content)])
-    wrong = join(" or ", broken)
-    first_rows = (
-        "select place, " + columns + " from fact where " + wrong + " order by place limit " + value(MOST_FAULTS)
-    )
+    rows = "select place, " + join(", ", [*broken, *map(name, content)]) + " from fact where "
+    first_rows = rows + join(" or ", broken) + f" order by place limit {MOST_FAULTS}"
     complaints = [
         (place, _excess(limit, dict(zip(content, cells[len(limits) :], strict=True))))
         for place, *cells in staging.database.rows(first_rows)
@@ -255,10 +240,9 @@ def _complain_of_mixed_units(part: FilePart) -> None:
     )
     [(total,)] = database.rows("select count(*)" + mixed)
     if total:
-        places = [
-            place for (place,) in database.rows("select place" + mixed + " order by place limit " + value(MOST_FAULTS))
-        ]
-        subjects = _subjects(part.staging, part.staged, places)
+        first_rows = database.rows("select place" + mixed + f" order by place limit {MOST_FAULTS}")
+        places = [place for (place,) in first_rows]
+        subjects = _subjects(part, places)
         sentence = "the document is scored both as a whole and by unit, which would count it twice"
         part.complain([(place, f"{subjects[place]}: {sentence}") for place in places], total)
 
@@ -276,42 +260,29 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
         return
     attribute = "a.name" if staging.form.attributes else "null"
     cells = ", ".join(f"a.{column}, b.{column}" for column in content)
-    pairs_found = staging.database.rows(
-        f"select a.place, {origin}, {attribute}, {cells} from "
-        + differing
-        + " order by a.place limit "
-        + value(MOST_FAULTS)
-    )
-    subjects = _subjects(staging, staged, [row[0] for row in pairs_found])
+    pairs_of_facts = f"select a.place, {origin}, {attribute}, {cells} from " + differing
+    first_pairs = staging.database.rows(pairs_of_facts + f" order by a.place limit {MOST_FAULTS}")
+    subjects = _subjects(part, [row[0] for row in first_pairs])
     in_file = origin == "b.place"
-    lines = staged.lines({row[1] for row in pairs_found}) if staged.lines and in_file else {}
+    lines = staged.lines({row[1] for row in first_pairs}) if staged.lines and in_file else {}
     complaints = []
-    for place, earlier, attribute_name, *both in pairs_found:
+    for place, earlier, attribute_name, *both in first_pairs:
         names = (shown(attribute_name),) if attribute_name else content
-        here, there = _difference(names, both[::2], both[1::2])
-        if in_file:
-            spot = f"line {lines[earlier]}" if earlier in lines else f"row {earlier + 1}"
-            complaints.append((place, f"{subjects[place]} has {here}, but on {spot} it has {there}"))
-        else:
-            complaints.append((place, f"{subjects[place]} has {here}, but is stored with {there} (import {earlier})"))
+        differing_cells = [cells for cells in zip(names, both[::2], both[1::2], strict=True) if cells[1] != cells[2]]
+        here = ", ".join(f"{called} {_said(now)}" for called, now, _ in differing_cells)
+        there = ", ".join(f"{called} {_said(then)}" for called, _, then in differing_cells)
+        spot = f"line {lines[earlier]}" if earlier in lines else f"row {earlier + 1}"
+        but = f"on {spot} it has {there}" if in_file else f"is stored with {there} (import {earlier})"
+        complaints.append((place, f"{subjects[place]} has {here}, but {but}"))
     part.complain(complaints, total)
 
 
-def _difference(names: tuple[str, ...], here: list[Any], there: list[Any]) -> tuple[str, str]:
-    """What differs, said of one side and of the other."""
-    differing = [contents for contents in zip(names, here, there, strict=True) if contents[1] != contents[2]]
-    return (
-        ", ".join(f"{called} {_said(now)}" for called, now, _ in differing),
-        ", ".join(f"{called} {_said(then)}" for called, _, then in differing),
-    )
-
-
-def _subjects(staging: Staging, staged: Staged, places: list[int]) -> dict[int, str]:
+def _subjects(part: FilePart, places: list[int]) -> dict[int, str]:
     """What rows are about: their key, as it stands in the file."""
-    keys = join(", ", (name(field.name) for field in given(staging, staged) if field in staging.form.key))
-    keyed = staging.database.rows(
-        "select rowid, " + keys + " from " + name(staging.table) + " where rowid in " + values(places)
-    )
+    staging = part.staging
+    keys = join(", ", (name(field.name) for field in given(staging, part.staged) if field in staging.form.key))
+    rows = "select rowid, " + keys + f" from {staging.table} where rowid in "
+    keyed = staging.database.rows(rows + values(places))
     return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}
 
 

@@ -20,22 +20,8 @@ from warehouse.tasks.records import EVALUATION, FORMS, TEST_SET, FactForm, Field
 ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
 """Of the files that can be written; they decide the format."""
 
-_DIMENSIONS = {
-    "evaluation": "nullif(e.name, '')",
-    "test_set": "t.name",
-    "system": "s.name",
-    "document": "d.name",
-    "unit": "nullif(u.name, '')",
-    "annotator": "nullif(n.name, '')",
-}
-_TABLES = {
-    "evaluation": "join evaluation e on e.id = t.evaluation_id",
-    "test_set": "join test_set t on t.id = {f}.test_set_id",
-    "system": "join system s on s.id = f.system_id",
-    "document": "join document d on d.id = f.document_id",
-    "unit": "join unit u on u.id = f.unit_id",
-    "annotator": "join annotator n on n.id = f.annotator_id",
-}
+_DIMENSIONS = ("system", "document", "test_set", "evaluation", "unit", "annotator")
+"""In the order of joining: documents with attributes lead to their test sets, and these to their evaluations."""
 _WRITTEN: dict[FieldKind, str] = {
     "decision": "case when CELL then 'yes' else 'no' end",
     "label": "CELL::varchar",
@@ -122,15 +108,15 @@ def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:
     """The rows of a form as its reader wants them; of one kind only where `simulated` is not None."""
     # What is said of a system is said in every evaluation.
     keys = [field.name for field in form.key if field is not EVALUATION or TEST_SET in form.key]
-    document_tables = form.attributes and TEST_SET in form.key
     tables = f" from {form.table} f join import i on i.id = f.import_id"
-    # The attributes of documents find their test set by the document.
-    order = ("system", "document", "test_set", "evaluation", "unit", "annotator")
-    for dimension in order:
+    leads_to = {"test_set": "of_document" if form.attributes else "f", "evaluation": "of_test_set"}
+    for dimension in _DIMENSIONS:
         if dimension in keys:
-            tables += " " + _TABLES[dimension].replace("{f}", "d" if document_tables else "f")
+            pointer = f"{leads_to.get(dimension, 'f')}.{dimension}_id"
+            tables += f" join {dimension} of_{dimension} on of_{dimension}.id = {pointer}"
     where = Sql(" where true") if simulated is None else " where i.simulated = " + value(simulated)
-    columns = [Sql(f"{_DIMENSIONS.get(key, 'f.' + key)} as {key}") for key in keys]
+    names = {dimension: f"nullif(of_{dimension}.name, '')" for dimension in _DIMENSIONS}
+    columns = [Sql(f"{names.get(key, 'f.' + key)} as {key}") for key in keys]
     sorting = Sql(" order by ") + join(", ", [Sql(key) for key in keys])
     if not form.attributes:
         for field in form.content:
@@ -138,9 +124,8 @@ def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:
             columns.append(Sql(f"{written} as {field.name}"))
         return "select " + join(", ", columns) + tables + where + sorting
     attributes = [str(row[0]) for row in database.rows(Sql(f"select distinct name from {form.table} order by name"))]
-    columns += [
-        "max(f.value) filter (f.name = " + value(attribute) + ") as " + name(attribute) for attribute in attributes
-    ]
+    of_name = "max(f.value) filter (f.name = "
+    columns += [of_name + value(attribute) + ") as " + name(attribute) for attribute in attributes]
     return "select " + join(", ", columns) + tables + where + " group by all" + sorting
 
 

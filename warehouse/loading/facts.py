@@ -1,7 +1,7 @@
 """From staged texts to facts: numbers for names, types for texts, and into their table.
 
 Names become numbers by joins in SQL, never one by one in Python. The cells have passed their checks before; what may
-not be stored beside what is the business of `judging`.
+not be stored beside what is the business of `checks`.
 """
 
 from __future__ import annotations
@@ -64,36 +64,31 @@ def make_facts(staging: Staging, staged: Staged) -> None:
         tables += _joined_test_set(EVALUATION in fields)
         if not form.attributes:
             columns.append(Sql("placed.test_set_id"))
-    if SYSTEM in fields:
-        tables += " join system on system.name = staged.system"
-        columns.append(Sql("system.id as system_id"))
-    if DOCUMENT in fields:
-        tables += " join document on document.test_set_id = placed.test_set_id and document.name = staged.document"
-        columns.append(Sql("document.id as document_id"))
-    for field in (UNIT, ANNOTATOR):
+    for field in (SYSTEM, DOCUMENT, UNIT, ANNOTATOR):
         if field in fields:
-            tables += f" left join {field.name} on {field.name}.name = staged.{field.name}"
-            columns.append(Sql(f"coalesce({field.name}.id, 0) as {field.name}_id"))
+            tables += (
+                f"{'' if field.required else ' left'} join {field.name} on {field.name}.name = staged.{field.name}"
+            )
+            tables += " and document.test_set_id = placed.test_set_id" if field is DOCUMENT else ""
+            columns.append(Sql(f"coalesce({field.name}.id, 0) as {field.column}"))
         elif field in form.key:
             same[field.column] = Sql("0")
-    for field in form.fields:
-        if field.numbered:
-            continue
+    for field in (field for field in form.fields if not field.numbered):
         kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
         if field in fields:
             columns.append(kind.of("staged." + name(field.name)) + " as " + name(field.name))
         else:
             same[field.column] = kind.of(Sql("null::varchar"))
-    rows = "select " + join(", ", columns) + tables
     if form.attributes:
         rows = _one_row_an_attribute(staged, columns, tables)
+    else:
+        rows = "select " + join(", ", columns) + tables
     # What is the same in every row is added behind the sorting, which carries all that it is given.
     known = [name(column) for column in form.key_columns if column not in same]
     constants = (text + " as " + name(column) for column, text in same.items())
     ordered = "select * from (" + rows + ") order by " + join(", ", [*known, "place"])
-    staging.database.run(
-        "create or replace temp table fact as select " + join(", ", ["*", *constants]) + " from (" + ordered + ")"
-    )
+    made = "create or replace temp table fact as select "
+    staging.database.run(made + join(", ", ["*", *constants]) + " from (" + ordered + ")")
 
 
 def store_facts(staging: Staging, import_id: int) -> None:
@@ -106,14 +101,11 @@ def store_facts(staging: Staging, import_id: int) -> None:
 
 
 def _one_row_an_attribute(staged: Staged, columns: list[Sql], tables: Sql) -> Sql:
-    pairs = join(
-        ", ",
-        (
-            "struct_pack(name := nfc_normalize(" + value(attribute) + f"::varchar), value := staged.attribute_{number})"
-            for number, attribute in enumerate(staged.attributes)
-        ),
+    pairs = (
+        "struct_pack(name := nfc_normalize(" + value(attribute) + f"::varchar), value := staged.attribute_{number})"
+        for number, attribute in enumerate(staged.attributes)
     )
-    rows = "select " + join(", ", columns) + ", unnest([" + pairs + "]) as pair" + tables
+    rows = "select " + join(", ", columns) + ", unnest([" + join(", ", pairs) + "]) as pair" + tables
     return "select * exclude (pair), pair.name, pair.value from (" + rows + ") where pair.value is not null"
 
 
@@ -184,8 +176,6 @@ def _place_test_sets(staging: Staging, rows: str, evaluation_given: bool) -> tup
             database.run("insert into test_set values " + values((number, evaluations[evaluation], test_set)))
         placed.append((evaluation, test_set, number))
     listed = join(", ", (values(row) for row in placed))
-    placing = (
-        "create or replace temp table placed as from (values " + listed + ") as t(evaluation, test_set, test_set_id)"
-    )
-    database.run(placing)
+    placing = "create or replace temp table placed as from (values "
+    database.run(placing + listed + ") as t(evaluation, test_set, test_set_id)")
     return tuple(notes)

@@ -16,15 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.faults import DataError, Fault, WarehouseError
-from warehouse.loading.checks import (
-    FilePart,
-    check_cells,
-    check_new_names,
-    last_numbers,
-    leave_only_good,
-    leave_only_new,
-    refusal,
-)
+from warehouse.loading import checks
+from warehouse.loading.checks import FilePart, check_cells, refusal
 from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.loading.readers import READERS, Reader, plugins
 from warehouse.loading.staging.cells import shown
@@ -93,14 +86,16 @@ def load(
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
     progress = progress or (lambda share: None)
-    staging = _staging(database, source, reader, dict(fields or {}), dict(columns or {}), dict(options or {}))
+    staging = Staging(database, source, reader.forms[0], dict(fields or {}), dict(columns or {}))
+    staging = _with_options(staging, reader, options or {})
     progress(0.0)
     as_it_was = _stamp(source)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
         parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
         progress(0.5)
-        if sum(_rows_of(part) for part in parts) > MANY_ROWS:
+        counts = join(" + ", (f"(select count(*) from {part.staging.table})" for part in parts))
+        if database.rows("select " + counts)[0][0] > MANY_ROWS:
             database.hold_more()
         notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
         progress(0.6)
@@ -111,7 +106,7 @@ def load(
                 Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
             )
             for part in parts:
-                if part.total and not leave_only_good(part):
+                if part.total and not checks.leave_only_good(part):
                     continue
                 try:
                     stored, more_notes = _store(part, int(number))
@@ -136,10 +131,6 @@ def load(
     progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)
     return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(loaded))
-
-
-def _rows_of(part: FilePart) -> int:
-    return int(part.staging.database.rows("select count(*) from " + name(part.staging.table))[0][0])
 
 
 def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
@@ -170,17 +161,9 @@ def _reader(named: str, source: Path) -> Reader:
     return readers[named]
 
 
-def _staging(
-    database: Database,
-    source: Path,
-    reader: Reader,
-    fields: Mapping[str, str],
-    columns: Mapping[str, str],
-    options: Mapping[str, str],
-) -> Staging:
+def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) -> Staging:
     """What a reader is given. Raises DataError for an option that the reader does not have, or a choice it has not."""
     known = {option.name: option for option in reader.options}
-    staging = Staging(database, source, reader.forms[0], fields, columns)
     for option, text in options.items():
         if option not in known:
             there_are = f"; there are {', '.join(known)}" if known else ""
@@ -195,18 +178,17 @@ def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]
     notes.
     """
     staging, staged = part.staging, part.staged
-    known = last_numbers(staging)
+    known = checks.last_numbers(staging)
     notes = number_names(staging, staged)
-    check_new_names(part, known)
+    checks.check_new_names(part, known)
     make_facts(staging, staged)
-    read, new, more_notes = leave_only_new(part)
-    columns = (*(field.name for field in given(staging, staged)), *staged.attributes)
-    shown_columns = (*columns[: len(columns) - len(staged.attributes)], *attribute_columns(staged))
-    first_rows = f" from {staging.table} where rowid < 5 order by rowid"
-    first = staging.database.rows("select " + join(", ", map(name, shown_columns)) + first_rows)
+    read, new, more_notes = checks.leave_only_new(part)
+    fields = tuple(field.name for field in given(staging, staged))
+    columns = join(", ", map(name, (*fields, *attribute_columns(staged))))
+    first = staging.database.rows("select " + columns + f" from {staging.table} where rowid < 5 order by rowid")
     if not part.total:
         store_facts(staging, import_id)
-    return LoadedPart(staging.form, read, new, columns, tuple(first)), (*notes, *more_notes)
+    return LoadedPart(staging.form, read, new, fields + staged.attributes, tuple(first)), (*notes, *more_notes)
 
 
 def forget(database: Database, import_id: int) -> int:

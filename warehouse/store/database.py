@@ -17,21 +17,14 @@ from collections.abc import Iterator
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from warehouse.faults import DataError, Fault, WarehouseError
-from warehouse.store.duckdb_errors import (
-    as_warehouse_error,
-    first_sentence,
-    sentences,
-    while_reading,
-    while_writing,
-    why_not_opened,
-)
+from warehouse.store import duckdb_errors
+from warehouse.store.duckdb_errors import as_warehouse_error, first_sentence, sentences, while_reading, while_writing
 from warehouse.store.file_header import check_file, check_free
 from warehouse.store.library import duckdb
-from warehouse.store.sql import Sql, join, name
+from warehouse.store.sql import PLACEHOLDER, Sql, join, name
 from warehouse.threads import allowed
 
 if TYPE_CHECKING:
@@ -53,9 +46,6 @@ _OF_THE_QUERY = (
     duckdb.TransactionException,
 )
 """What is wrong with a query; anything else that is raised happens to queries that are as they should be."""
-
-_PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
-"""A question mark that stands for a value, or what is in quotes, where it stands for itself."""
 
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -116,8 +106,7 @@ class Database:
             if self._locked:
                 self._read_from_outside(create, select)
             else:
-                statement = create + select
-                self._connection.execute(statement.text, statement.params)
+                self._connection.execute(create.text + select.text, select.params)
 
     def look(self, table: str, select: Sql) -> bool:
         """Makes the temporary view `table` of a query that reads a file, and reads all of it once; see `forget`.
@@ -128,7 +117,7 @@ class Database:
             return False
         # A view takes no parameters, so its values stand in variables.
         numbers = count()
-        view = _PLACEHOLDER.sub(
+        view = PLACEHOLDER.sub(
             lambda match: match[0] if match[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
         )
         with while_reading(self.path):
@@ -225,20 +214,18 @@ class Database:
         except duckdb.Error as error:
             raise as_warehouse_error(error, self.path) from None
         if len(rows) > MOST_ROWS:
-            raise DataError((Fault("sql", None, f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer"),))
+            raise _refused(f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer")
         return columns, rows
 
     def _refuse_all_but_select(self, text: str) -> None:
         statements = self._connection.extract_statements(text)
         if len(statements) != 1:
-            raise DataError(
-                (Fault("sql", None, f"one SELECT or EXPLAIN is wanted, and there are {len(statements)} statements"),)
-            )
+            raise _refused(f"one SELECT or EXPLAIN is wanted, and there are {len(statements)} statements")
         kind = statements[0].type
         if kind == duckdb.StatementType.EXPLAIN:
             kind = self._connection.extract_statements(_EXPLAIN.sub("", text))[0].type
         if kind != duckdb.StatementType.SELECT:
-            raise DataError((Fault("sql", None, f"one SELECT or EXPLAIN is wanted, not {kind.name}"),))
+            raise _refused(f"one SELECT or EXPLAIN is wanted, not {kind.name}")
 
     def _lock(self) -> None:
         """No files, no network, no settings from here on. In this order: the last one would forbid the first."""
@@ -266,10 +253,12 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _refused(why: str) -> DataError:
+    return DataError((Fault("sql", None, why),))
 
 
 def in_memory() -> Database:
@@ -329,7 +318,7 @@ def attached(path: Path, *, writable: bool) -> Database:
                 return database
             except duckdb.Error as error:
                 if "lock" not in str(error).lower() or time.monotonic() > until:
-                    raise why_not_opened(error, path, writable) from None
+                    raise duckdb_errors.why_not_opened(error, path, writable) from None
                 time.sleep(0.02)
     except BaseException:
         database.close()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, values
@@ -42,14 +41,8 @@ _SMALL = ("meta", "import", "evaluation", "test_set", "system", "unit", "annotat
 """Tables that are one part each, number 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fingerprint:
-    rows: int
-    digest: str
-
-
-_Fingerprints = dict[tuple[str, int], _Fingerprint]
-"""By table and part; a part without rows has none."""
+_Fingerprints = dict[tuple[str, int], tuple[int, str]]
+"""By table and part the number of rows and the digest of them; a part without rows has none."""
 
 
 def keep(database: Database, imports: tuple[int, ...] = (), documents_from: int = 0) -> None:
@@ -70,17 +63,16 @@ def keep(database: Database, imports: tuple[int, ...] = (), documents_from: int 
         + Sql(" or part >= ? and table_name = 'document' or table_name in ", (first,))
         + values(_SMALL)
     )
-    rows = (values((*key, stored.rows, stored.digest)) for key, stored in _fingerprints(database, changed).items())
+    rows = (values((*key, *stored)) for key, stored in _fingerprints(database, changed).items())
     database.run("insert into fingerprint values " + join(", ", rows))
 
 
 def wrong(database: Database) -> tuple[str, ...]:
     """The tables that are not what they were when they were written, a sentence each."""
     stored = database.rows(Sql("select table_name, part, rows, digest from fingerprint"))
-    then = {(str(table), int(part)): _Fingerprint(int(rows), str(digest)) for table, part, rows, digest in stored}
+    then = {(str(table), int(part)): (int(rows), str(digest)) for table, part, rows, digest in stored}
     if not then:
-        # Nothing was ever stored in it.
-        return ()
+        return ()  # nothing was ever stored in it
     now = _fingerprints(database, dict.fromkeys(_PARTS, Sql("")))
     differing = sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
     sentences = []
@@ -99,13 +91,11 @@ def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprint
             "where not internal and database_name = current_database() order by table_name, column_index"
         )
     )
+    columns: dict[str, list[tuple[str, str]]] = {}
+    for table, column, kind in described:
+        columns.setdefault(table, []).append((column, kind))
     queries = (
-        _by_text(
-            table,
-            _fingerprint(table, [(str(column), str(kind)) for other, column, kind in described if other == table])
-            + where
-            + " group by all",
-        )
+        _by_text(table, _fingerprint(table, columns[table]) + where + " group by all")
         for table, where in tables.items()
     )
     added_up = database.rows(join(" union all ", queries))
@@ -113,7 +103,7 @@ def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprint
     for table in _SMALL:
         rows = database.rows("from " + name(table))
         sums.append((table, 0, len(rows), sum(map(_hash, rows))))
-    return {(table, part): _Fingerprint(rows, f"{digest % 2**64:016x}") for table, part, rows, digest in sums if rows}
+    return {(table, part): (rows, f"{digest % 2**64:016x}") for table, part, rows, digest in sums if rows}
 
 
 def _hash(row: tuple[object, ...]) -> int:

@@ -25,7 +25,6 @@ except ImportError:  # pragma: no cover - where there is no fcntl, loads into on
 PATIENCE = 0.5
 """How long a lock is waited for, in seconds."""
 
-
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 

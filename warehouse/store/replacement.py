@@ -14,14 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from warehouse.faults import WarehouseError
-from warehouse.store.database import (
-    Database,
-    attached,
-    check_schema,
-    make_schema,
-    open_database,
-    schema_version,
-)
+from warehouse.store.database import Database, attached, check_schema, make_schema, open_database, schema_version
 from warehouse.store.duckdb_errors import disk_full
 from warehouse.store.file_header import check_file
 from warehouse.store.lock import loading_lock
@@ -73,8 +66,8 @@ def replacing(path: Path, *, keep: bool = True) -> Iterator[Database]:
     """A copy of the warehouse at `path` to load into; it takes the place of the warehouse if all goes well.
 
     On any exception, or where the load is only tried and not to `keep`, the copy is removed and the warehouse stays as
-    it was. Raises WarehouseError if the warehouse
-    cannot be opened, if someone else is loading into it, if the copy turns out unsound, or if the disk is full.
+    it was. Raises WarehouseError if the warehouse cannot be opened, if someone else is loading into it, if the copy
+    turns out unsound, or if the disk is full.
     """
     with replacing_any(path, keep=keep) as database:
         check_schema(database, path)

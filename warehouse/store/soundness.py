@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
@@ -11,24 +10,15 @@ from warehouse.store.replacement import unbalanced_imports
 from warehouse.store.sql import Sql, join, name
 from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS
 
-
-@dataclass(frozen=True, slots=True)
-class _Uniqueness:
-    """Columns of a table no two rows of which agree in all."""
-
-    table: str
-    columns: tuple[str, ...]
-
-
 _UNIQUE = (
-    _Uniqueness("meta", ("key",)),
-    _Uniqueness("import", ("id",)),
-    *(_Uniqueness(table, ("id",)) for table in ("evaluation", "test_set", "system", "document", "unit", "annotator")),
-    *(_Uniqueness(table, ("name",)) for table in ("evaluation", "system", "unit", "annotator")),
-    _Uniqueness("test_set", ("evaluation_id", "name")),
-    _Uniqueness("document", ("test_set_id", "name")),
-    *(_Uniqueness(form.table, form.key_columns) for form in FORMS),
+    ("meta", ("key",)),
+    *((table, ("id",)) for table in ("import", "evaluation", "test_set", "system", "document", "unit", "annotator")),
+    *((table, ("name",)) for table in ("evaluation", "system", "unit", "annotator")),
+    ("test_set", ("evaluation_id", "name")),
+    ("document", ("test_set_id", "name")),
+    *((form.table, form.key_columns) for form in FORMS),
 )
+"""Tables, and columns in all of which no two rows of a table agree."""
 
 
 def check(database: Database) -> tuple[str, ...]:
@@ -40,20 +30,22 @@ def check(database: Database) -> tuple[str, ...]:
         *_repetitions(database),
         *_dangling(database),
         *_misplaced(database),
-        *_ledger(database),
+        *(
+            f"import {n} brought {rows} rows, and {present} are there"
+            for n, rows, present in unbalanced_imports(database)
+        ),
     )
 
 
 def _repetitions(database: Database) -> list[str]:
+    keys = [(table, ", ".join(columns)) for table, columns in _UNIQUE]
     return _counted(
         database,
         {
-            f"{unique.table}: keys ({', '.join(unique.columns)}) that stand more than once": "(select 1 from "
-            + name(unique.table)
-            + " group by "
-            + join(", ", map(name, unique.columns))
-            + " having count(*) > 1)"
-            for unique in _UNIQUE
+            f"{table}: keys ({columns}) that stand more than once": "(select 1 from "
+            + name(table)
+            + f" group by {columns} having count(*) > 1)"
+            for table, columns in keys
         },
     )
 
@@ -64,10 +56,9 @@ def _dangling(database: Database) -> list[str]:
     return _counted(
         database,
         {
-            f"{table}: rows that point to no {pointed}": name(table)
-            + " a anti join "
-            + name(pointed)
-            + f" b on b.id = a.{pointed}_id"
+            f"{table}: rows that point to no {pointed}": Sql(
+                f"{table} a anti join {pointed} b on b.id = a.{pointed}_id"
+            )
             for table, pointed in pointers
         },
     )
@@ -90,10 +81,3 @@ def _counted(database: Database, rows: Mapping[str, Sql]) -> list[str]:
     counted = ("(select count(*) from " + wrong + ")" for wrong in rows.values())
     [counts] = database.rows("select " + join(", ", counted))
     return [f"{sentence}: {count}" for sentence, count in zip(rows, counts, strict=True) if count]
-
-
-def _ledger(database: Database) -> list[str]:
-    return [
-        f"import {number} brought {rows} rows, and {present} are there"
-        for number, rows, present in unbalanced_imports(database)
-    ]

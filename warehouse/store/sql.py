@@ -6,8 +6,12 @@ into the text, quoted by `name`. Nothing here runs SQL or knows which tables the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
+"""A question mark that stands for a value, or what is in quotes, where it stands for itself."""
 
 Value = str | int | float | bool | None
 

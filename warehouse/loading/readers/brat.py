@@ -65,11 +65,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
         for system, folder in sorted(folders.items()):
             for name, wanted in sorted(key.items()):
-                counted = tallies(wanted, folder.get(name, []), overlap=overlap)
+                tallied = tallies(wanted, folder.get(name, []), overlap=overlap)
+                member = f"{system}/{name}.ann"
                 for kind in kinds:
-                    scores.add(
-                        None, system, name, kind, *counted.get(kind, Tally()).cells, member=f"{system}/{name}.ann"
-                    )
+                    scores.add(None, system, name, kind, *tallied.get(kind, Tally()).cells, member=member)
         return sheets.staged((f"left out, having no key: {unknown} files",) if unknown else ())
 
 
@@ -78,9 +77,8 @@ def _annotations(document: Document) -> list[Annotation]:
     for number, line in document.lines():
         if not line.startswith("T"):
             if line.strip() and line[0] not in _OTHERS:
-                raise document.refusal(
-                    "this is no annotation: the lines of BRAT begin with T, R, E, A, M, N, * or #", number
-                )
+                wrong = "this is no annotation: the lines of BRAT begin with T, R, E, A, M, N, * or #"
+                raise document.refusal(wrong, number)
             continue
         read = _ANNOTATION.fullmatch(line)
         if read is None:
@@ -95,30 +93,27 @@ def _annotations(document: Document) -> list[Annotation]:
 
 def tallies(key: list[Annotation], predicted: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
     """The counts of each type in one document; each annotation is matched once, from left to right."""
-    possible = Counter(annotation.kind for annotation in key)
-    actual, correct, incorrect, partial = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     same = Counter(key) & Counter(predicted)
-    for annotation, count in same.items():
-        correct[annotation.kind] += count
-        actual[annotation.kind] += count
+    outcomes = Counter((annotation.kind, "correct") for annotation in same.elements())
     left = sorted((Counter(key) - same).elements())
     others: list[Annotation] = []
     for annotation in sorted((Counter(predicted) - same).elements()):
         match = next((other for other in left if other.place == annotation.place), None)
         if match is None:
             others.append(annotation)
-            continue
-        left.remove(match)
-        incorrect[match.kind] += 1
-        actual[match.kind] += 1
+        else:
+            left.remove(match)
+            outcomes[match.kind, "incorrect"] += 1
     for annotation in others:
-        actual[annotation.kind] += 1
         match = next((other for other in left if overlap and _overlapping(annotation, other)), None)
         if match is not None:
             left.remove(match)
-            partial[annotation.kind] += 1
+        outcomes[annotation.kind, "partial" if match else "spurious"] += 1
+    possible, actual = Counter(annotation.kind for annotation in key), Counter(kind for kind, _ in outcomes.elements())
     return {
-        kind: Tally(possible[kind], actual[kind], correct[kind], partial[kind], incorrect[kind])
+        kind: Tally(
+            possible[kind], actual[kind], *(outcomes[kind, name] for name in ("correct", "partial", "incorrect"))
+        )
         for kind in {*possible, *actual}
     }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.cells import counted, shown
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.mentions import COLUMNS, OUTSIDE, SCHEMES, Tally, entities, tallies
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
@@ -49,9 +49,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 sentence += 1
                 wanted = entities(gold, scheme)
                 given = wanted if predicted == gold else entities(predicted, scheme)
-                counted = tallies(wanted, given, overlap=overlap)
+                tallied = tallies(wanted, given, overlap=overlap)
                 for kind in kinds:
-                    cells = counted[kind].cells if kind in counted else nothing
+                    cells = tallied[kind].cells if kind in tallied else nothing
                     scores.add(line, sentence, kind, *cells, member=document.member)
                 if text:
                     attributes.add(line, sentence, text, member=document.member)
@@ -86,9 +86,9 @@ def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
                 gold, predicted = [], []
             continue
         if len(cells) < 3:
-            counted = "1 column" if len(cells) == 1 else "2 columns"
+            columns = counted(len(cells), "column")
             raise document.refusal(
-                f"{counted} in this line; a token, its gold and its predicted tag are wanted", number
+                f"{columns} in this line; a token, its gold and its predicted tag are wanted", number
             )
         _, wanted, given = cells
         if wanted not in known or given not in known:

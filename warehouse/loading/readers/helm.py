@@ -42,12 +42,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     trials_of: dict[tuple[str, str], list[float]] = {}
     empty = 0
     for document in documents(staging):
-        try:
-            instances = json.loads(document.whole(LARGEST))
-        except json.JSONDecodeError as error:
-            raise document.refusal("this is not JSON", error.lineno) from None
-        except (ValueError, RecursionError):
-            raise document.refusal("this is not JSON") from None
+        instances = document.json(LARGEST)
         if not isinstance(instances, list):
             raise document.refusal("this is no list of instances")
         for place, instance in enumerate(instances, start=1):
@@ -58,9 +53,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     else:
                         empty += 1
             except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
-                raise document.refusal(
-                    f"instance {place} has no instance_id, or no stats with name, count and sum"
-                ) from None
+                wanted = "no instance_id, or no stats with name, count and sum"
+                raise document.refusal(f"instance {place} has {wanted}") from None
     with Sheets(staging, VALUES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         for (name, measure), listed in trials_of.items():
@@ -96,13 +90,9 @@ def _called(perturbation: dict[str, Any]) -> str:
 def _named(staging: Staging) -> tuple[str, str]:
     """The test set and the system, by settings or by the name of the folder."""
     run = _RUN.fullmatch(staging.source.absolute().parent.name)
-    test_set = staging.fields.get("test_set") or (run and f"{run['before']}{run['after']}")
-    system = staging.fields.get("system") or (run and run["model"])
-    if not test_set:
-        raise staging.refusal("the folder does not say the scenario; --set test_set=NAME does")
-    if not system:
-        raise staging.refusal("the folder does not say the model; --set system=NAME does")
-    return test_set, system
+    scenario, model = (f"{run['before']}{run['after']}", run["model"]) if run else (None, None)
+    test_set = staging.named("test_set", scenario, "the folder does not say the scenario")
+    return test_set, staging.named("system", model, "the folder does not say the model")
 
 
 def _recognizes(start: Start) -> str | None:

@@ -7,16 +7,15 @@ a scorer. Epochs are replicates: values are averaged over them, tuples are summe
 
 from __future__ import annotations
 
-import json
+import io
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from warehouse.faults import DataError, Fault
 from warehouse.loading.staging.cells import finite, shown
-from warehouse.loading.staging.lines import LARGEST_ARCHIVE, MOST_MEMBERS, damages, documents, start_of
+from warehouse.loading.staging.lines import LARGEST_ARCHIVE, MOST_MEMBERS, Document, damages, documents, start_of
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
@@ -35,7 +34,7 @@ EXAMPLE = """\
 LARGEST_MEMBER = 256 * 1024 * 1024
 """The largest sample, or log in JSON, that is read, in bytes."""
 
-COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
+COLUMNS = tuple(field.name for field in SCORES.content)
 
 LETTERS = {
     "C": (1, 1, 1, 0, 0, 0, 0, 0),
@@ -51,7 +50,7 @@ Sample = tuple[dict[str, Any], str | None]
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the scores of the samples. Raises DataError where the log is damaged, or no sample has a score."""
-    letters: dict[tuple[str, str], list[int]] = {}
+    letters: dict[tuple[str, str], list[tuple[int, ...]]] = {}
     numbers: dict[tuple[str, str], list[float]] = {}
     members: dict[str, str | None] = {}
     epochs: Counter[str] = Counter()
@@ -60,7 +59,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     header, samples = _log(staging)
     for sample, member in samples:
         if "id" not in sample:
-            raise DataError((_fault(staging, member, "this is no sample: it has no id"),))
+            raise staging.refusal("this is no sample: it has no id", member=member)
         name = str(sample["id"])
         members.setdefault(name, member)
         epochs[name] += 1
@@ -69,8 +68,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             unscored.append(name)
         for scorer, value in scored:
             if isinstance(value, str) and value in LETTERS:
-                counts = letters.setdefault((name, scorer), [0] * len(COLUMNS))
-                letters[name, scorer] = [a + b for a, b in zip(counts, LETTERS[value], strict=True)]
+                letters.setdefault((name, scorer), []).append(LETTERS[value])
             elif (number := finite(value)) is not None:
                 numbers.setdefault((name, scorer), []).append(number)
             else:
@@ -79,8 +77,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         test_set, system = _named(staging, header, "test_set", "task"), _named(staging, header, "system", "model")
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
-        for (name, scorer), counted in letters.items():
-            scores.add(None, test_set, system, name, scorer, *counted, member=members[name])
+        for (name, scorer), answers in letters.items():
+            scores.add(
+                None, test_set, system, name, scorer, *map(sum, zip(*answers, strict=True)), member=members[name]
+            )
         for (name, scorer), listed in numbers.items():
             mean = math.fsum(listed) / len(listed)
             values.add(None, test_set, system, name, scorer, mean, member=members[name])
@@ -118,10 +118,8 @@ def _scores(sample: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _named(staging: Staging, header: dict[str, Any], field: str, key: str) -> str:
     said = header.get("eval")
-    name = staging.fields.get(field) or (said.get(key) if isinstance(said, dict) else None)
-    if not name:
-        raise staging.refusal(f"the log does not say the {key}; --set {field}=NAME does")
-    return str(name)
+    name = said.get(key) if isinstance(said, dict) else None
+    return staging.named(field, str(name) if name else None, f"the log does not say the {key}")
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
@@ -130,7 +128,7 @@ def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
         return _archive(staging)
     log: dict[str, Any] = {}
     for document in documents(staging):
-        log = _json(staging, document.whole(LARGEST_MEMBER), document.member)
+        log = _object(document)
     if not isinstance(log.get("samples"), list):
         raise staging.refusal("this is no log of Inspect: it has no samples")
     return log, ((sample, None) for sample in log["samples"] if isinstance(sample, dict))
@@ -148,13 +146,13 @@ def _archive(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
         if header is None:
             raise staging.refusal("this is no log of Inspect: there is no header.json in it")
         samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
-        return _json(staging, _member(staging, archive, header), header), _samples(staging, samples)
+        return _member(staging, archive, header), _samples(staging, samples)
 
 
 def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
     with _opened(staging) as archive:
         for name in names:
-            yield _json(staging, _member(staging, archive, name), name), name
+            yield _member(staging, archive, name), name
 
 
 def _opened(staging: Staging) -> zipfile.ZipFile:
@@ -167,7 +165,7 @@ def _opened(staging: Staging) -> zipfile.ZipFile:
         raise staging.refusal("the archive is cut off or damaged") from None
 
 
-def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> bytes:
+def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     from warehouse.loading.staging.zstandard import zipfile
 
     broken: tuple[type[Exception], ...] = (*damages(), zipfile.BadZipFile, OSError, RuntimeError, ValueError)
@@ -176,27 +174,17 @@ def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> bytes:
             raw = binary.read(LARGEST_MEMBER + 1)
     except NotImplementedError:
         how = "this is compressed in a way that is not known here; inspect log convert --to json helps"
-        raise DataError((_fault(staging, name, how),)) from None
+        raise staging.refusal(how, member=name) from None
     except broken:
-        raise DataError((_fault(staging, name, "this member of the archive is damaged"),)) from None
-    if len(raw) > LARGEST_MEMBER:
-        raise DataError((_fault(staging, name, f"this is larger than {LARGEST_MEMBER} bytes"),))
-    return raw
+        raise staging.refusal("this member of the archive is damaged", member=name) from None
+    return _object(Document(staging, io.BytesIO(raw), name))
 
 
-def _json(staging: Staging, raw: bytes, member: str | None) -> dict[str, Any]:
-    try:
-        log = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise DataError((_fault(staging, member, "this is not JSON", line),)) from None
+def _object(document: Document) -> dict[str, Any]:
+    log = document.json(LARGEST_MEMBER)
     if not isinstance(log, dict):
-        raise DataError((_fault(staging, member, "this is no object"),))
+        raise document.refusal("this is no object")
     return log
-
-
-def _fault(staging: Staging, member: str | None, message: str, line: int | None = None) -> Fault:
-    return Fault(f"{staging.source}/{member}" if member else str(staging.source), line, message)
 
 
 def _recognizes(start: Start) -> str | None:

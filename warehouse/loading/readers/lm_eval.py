@@ -48,12 +48,8 @@ class _Log:
     metrics: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _SpanCounts:
-    """The span counts of the samples of a log: by sample, and by label possible, actual and correct."""
-
-    samples: list[tuple[int, str, str, dict[str, tuple[int, int, int]]]] = field(default_factory=list)
-    labels: set[str] = field(default_factory=set)
+_SpanCounts = dict[str, tuple[int, int, int]]
+"""The span counts of a sample: by label possible, actual and correct."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -62,18 +58,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     others = {name: text for name, text in staging.fields.items() if name != "system"}
     with Sheets(replace(staging, fields=others), VALUES, SCORES, DOCUMENTS) as sheets:
         log = _about(staging)
-        test_set = staging.fields.get("test_set") or log.task
-        system = staging.fields.get("system") or log.system
-        if test_set is None:
-            raise staging.refusal("the name of the file does not say the task; --set test_set=NAME does")
-        if system is None:
-            raise staging.refusal("no folder or results file says the model; --set system=NAME does")
+        test_set = staging.named("test_set", log.task, "the name of the file does not say the task")
+        system = staging.named("system", log.system, "no folder or results file says the model")
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
         hashes = sheets.open(DOCUMENTS, "test_set", "document", "doc_hash")
         seen: Counter[tuple[str, str]] = Counter()
         unmapped: Counter[str] = Counter()
-        spans = _SpanCounts()
+        spans: list[tuple[int, str, str, _SpanCounts]] = []
         hashed: set[tuple[str, str]] = set()
         sums: dict[str, list[float]] = {}
         for document in documents(staging):
@@ -88,20 +80,20 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 for metric in sample["metrics"]:
                     item = sample.get(metric)
                     measure = metric if filtered == "none" else f"{metric}:{filtered}"
-                    value = finite(item)
-                    if value is not None:
+                    if (value := finite(item)) is not None:
                         values.add(number, test_set, called, name, measure, value, member=document.member)
                         sums.setdefault(f"{metric},{filtered}", []).append(value)
                     elif metric in log.spans:
-                        _count_spans(document, number, spans, called, name, item)
+                        spans.append((number, called, name, _span_counts(document, number, item)))
                     else:
                         unmapped[metric] += 1
-                if sample.get("doc_hash") and (name, sample["doc_hash"]) not in hashed:
-                    hashed.add((name, sample["doc_hash"]))
-                    hashes.add(number, test_set, name, sample["doc_hash"], member=document.member)
-        labels = [*sorted(spans.labels), OTHER]
-        for number, called, name, counts in spans.samples:
-            for label, tally in _tallies(counts, labels).items():
+                doc_hash = sample.get("doc_hash")
+                if doc_hash and (name, doc_hash) not in hashed:
+                    hashed.add((name, doc_hash))
+                    hashes.add(number, test_set, name, doc_hash, member=document.member)
+        labels = {label for *_, counts in spans for label, (possible, _, _) in counts.items() if possible}
+        for number, called, name, counts in spans:
+            for label, tally in _tallies(counts, [*sorted(labels), OTHER]).items():
                 scores.add(number, test_set, called, name, label, *tally.cells)
         runs = max(seen.values(), default=0)
         notes = [
@@ -124,8 +116,7 @@ def _about(staging: Staging) -> _Log:
         _read_results(log, staging, folder / f"results_{named[2]}.json")
     if log.system is None and "__" in folder.name:
         log.system = folder.name.replace("__", "/")
-    metric = staging.options.get("spans")
-    if metric is not None:
+    if metric := staging.options.get("spans"):
         log.spans.add(metric)
     return log
 
@@ -157,23 +148,21 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
     return sample
 
 
-def _count_spans(document: Document, number: int, spans: _SpanCounts, called: str, name: str, item: Any) -> None:
+def _span_counts(document: Document, number: int, item: Any) -> _SpanCounts:
     if not isinstance(item, list) or len(item) != 2:
         raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
     gold, predicted = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
     possible, actual, correct = (
         Counter(label for label, _ in pairs.elements()) for pairs in (gold, predicted, gold & predicted)
     )
-    counts = {label: (possible[label], actual[label], correct[label]) for label in possible | actual}
-    spans.samples.append((number, called, name, counts))
-    spans.labels |= possible.keys()
+    return {label: (possible[label], actual[label], correct[label]) for label in possible | actual}
 
 
-def _tallies(counts: dict[str, tuple[int, int, int]], labels: list[str]) -> dict[str, Tally]:
+def _tallies(counts: _SpanCounts, labels: list[str]) -> dict[str, Tally]:
     """By label of the key, the counts of a sample; what has another label is counted under `other`."""
     tallies = {label: Tally(*counts.get(label, (0, 0, 0))) for label in labels}
     others = sum(actual for label, (_, actual, _) in counts.items() if label not in tallies)
-    tallies[OTHER] = Tally(tallies[OTHER].possible, tallies[OTHER].actual + others, tallies[OTHER].correct)
+    tallies[OTHER] = tallies[OTHER]._replace(actual=tallies[OTHER].actual + others)
     return tallies
 
 
@@ -202,13 +191,12 @@ def _plain(text: str) -> str:
 
 def _differences(log: _Log, sums: dict[str, list[float]]) -> list[str]:
     """Notes on means that the results file gives otherwise."""
-    notes = []
-    for key, items in sums.items():
-        printed = log.metrics.get(key)
-        mean = sum(items) / len(items)
-        if isinstance(printed, float) and abs(printed - mean) > 1e-9:
-            notes.append(f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}")
-    return notes
+    means = {key: sum(items) / len(items) for key, items in sums.items()}
+    return [
+        f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}"
+        for key, mean in means.items()
+        if isinstance(printed := log.metrics.get(key), float) and abs(printed - mean) > 1e-9
+    ]
 
 
 def _recognizes(start: Start) -> str | None:

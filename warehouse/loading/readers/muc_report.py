@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import add
 
-from warehouse.faults import DataError, Fault
+from warehouse.faults import DataError
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.reader import Evidence, Reader, Start
@@ -62,21 +62,10 @@ ALL TEMPLATES           2   3|  1   0   1|  0   0|  1   0   1| 50  33  33
 F-MEASURES                                         39.76     35.42     45.32
 """
 
-COUNTS = (
-    "possible",
-    "actual",
-    "correct",
-    "partial",
-    "incorrect",
-    "interactive correct",
-    "interactive partial",
-    "spurious",
-    "missing",
-    "noncommittal",
-)
-"""What the columns of a report count, from left to right, before the percentages."""
+_STORED = tuple(column.name for column in SCORES.content)
 
-_STORED = tuple(count for count in COUNTS if not count.startswith("interactive"))
+COUNTS = (*_STORED[:5], "interactive correct", "interactive partial", *_STORED[5:])
+"""What the columns of a report count, from left to right, before the percentages."""
 
 _TEMPLATE = re.compile(r"(\S+)\s+key: +(\S+) +response: +(\S+)\s*(?:\[(\w+)\])?\s*")
 _CONFIGURATION = re.compile(r"Configuration:\s*(\S.*?)\s*")
@@ -128,11 +117,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         decisions = sheets.open(DECISIONS, "test_set", "system", "document", "decision")
         for document in documents(staging):
             report = _read(document)
-            _check(report)
+            _check(report, staging)
             _write(report, staging, scores, decisions)
-        return sheets.staged(
-            ("the row template-id is left out, as in the report's own totals; so are the interactive counts",)
-        )
+        note = "the row template-id is left out, as in the report's own totals; so are the interactive counts"
+        return sheets.staged((note,))
 
 
 def _read(document: Document) -> _Report:
@@ -221,7 +209,7 @@ def _counts(document: Document, number: int, text: str, header: str) -> Row:
     return tuple(counts)
 
 
-def _check(report: _Report) -> None:
+def _check(report: _Report, staging: Staging) -> None:
     """Refuses a report whose messages do not add up to its own totals."""
     sums = dict.fromkeys(report.slot_totals, _NOTHING)
     for message in report.messages.values():
@@ -234,7 +222,7 @@ def _check(report: _Report) -> None:
     if report.all_templates is not None:
         pairs.append(("ALL TEMPLATES", tuple(map(sum, zip(*of_slots, strict=True))), *report.all_templates))
     faults = [
-        Fault(report.document.source, line, f"{count} of {what} is {printed}, and the blocks add up to {added}")
+        staging.fault(f"{count} of {what} is {printed}, and the blocks add up to {added}", line, report.document.member)
         for what, row, line, total in pairs
         for count, added, printed in zip(COUNTS, row, total, strict=True)
         # The totals count messages with nothing to fill as noncommittal template-ids; no block does.
@@ -253,10 +241,8 @@ def _write(report: _Report, staging: Staging, scores: Sheet, decisions: Sheet) -
         test_set = name.partition("-")[0]
         for slot in slots:
             row = message.slots.get(slot, _NOTHING)
-            counts = (row[place] for place in places)
-            scores.add(message.line, test_set, system, name, slot, *counts, member=member)
-        decision = "yes" if message.answered else "no"
-        decisions.add(message.line, test_set, system, name, decision, member=member)
+            scores.add(message.line, test_set, system, name, slot, *(row[place] for place in places), member=member)
+        decisions.add(message.line, test_set, system, name, "yes" if message.answered else "no", member=member)
 
 
 def _system(report: _Report) -> str:

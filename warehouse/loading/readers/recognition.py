@@ -17,8 +17,8 @@ from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.readers import READERS, plugins
 from warehouse.loading.staging.lines import COMPRESSIONS, compression_of, damages, is_archive, open_bytes
 from warehouse.loading.staging.reader import Start
-from warehouse.loading.staging.staged import Store
 from warehouse.loading.staging.tabular import parquet_columns
+from warehouse.store.database import Database
 
 START = 65_536
 """How many bytes of a file are looked at, unpacked."""
@@ -47,7 +47,7 @@ def named_files(named: Sequence[str]) -> list[Path]:
     return files or [Path(name) for name in named]
 
 
-def recognize(file: Path, store: Store) -> Recognized:
+def recognize(file: Path, store: Database) -> Recognized:
     """The reader for a file; `store` reads those that Python does not.
 
     Raises DataError where there is no such file, or nothing speaks for a reader.
@@ -65,7 +65,7 @@ def recognize(file: Path, store: Store) -> Recognized:
     raise DataError((Fault(str(file), None, "nothing in it says what it is; --as READER does"),))
 
 
-def _start(file: Path, store: Store) -> Start:
+def _start(file: Path, store: Database) -> Start:
     name = re.sub("|".join(rf"\{ending}$" for ending in COMPRESSIONS), "", file.name.casefold())
     broken: tuple[type[Exception], ...] = (*damages(), OSError, tarfile.TarError, UnreadableError)
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from warehouse.loading.staging.cells import is_number, shown
 from warehouse.loading.staging.lines import Document, documents
@@ -43,24 +44,19 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             if first is None:
                 continue
             systems, named = _heading(staging, document, first[1])
-            if not (len(first[1]) == 1 and is_number(first[1][0])):
-                first = next(lines, None)
-                if first is None:
-                    raise document.refusal("the first line names systems, and no line of numbers follows", 1)
-            segment = 0
-            while first is not None:
-                number, cells = first
-                segment += 1
-                if len(cells) != len(systems) + named:
-                    raise document.refusal(
-                        f"{len(cells)} cells in this line, and {len(systems) + named} are wanted", number
-                    )
+            if len(first[1]) == 1 and is_number(first[1][0]):
+                lines = chain((first,), lines)
+            segment, wanted = 0, len(systems) + named
+            for segment, (number, cells) in enumerate(lines, start=1):
+                if len(cells) != wanted:
+                    raise document.refusal(f"{len(cells)} cells in this line, and {wanted} are wanted", number)
                 name = cells[0] if named else segment
                 for system, cell in zip(systems, cells[named:], strict=True):
                     if not is_number(cell):
                         raise document.refusal(f"{shown(cell)} is not a finite number", number)
                     values.add(number, system, name, measure, cell, member=document.member)
-                first = next(lines, None)
+            if not segment:
+                raise document.refusal("the first line names systems, and no line of numbers follows", 1)
         return sheets.staged()
 
 
@@ -99,9 +95,8 @@ def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
             for segment, (number, cells) in enumerate(_cells(document), start=1):
                 counts = [count for cell in cells for count in cell.split()]
                 if not all(re.fullmatch("[0-9]{1,9}", count) for count in counts) or len(counts) % 3:
-                    raise document.refusal(
-                        "three whole numbers an order are wanted: hypothesis, reference, match", number
-                    )
+                    wrong = "three whole numbers an order are wanted: hypothesis, reference, match"
+                    raise document.refusal(wrong, number)
                 orders = orders or len(counts) // 3
                 if len(counts) != 3 * orders:
                     raise document.refusal(f"{len(counts)} numbers in this line, and {3 * orders} in the first", number)

@@ -9,14 +9,15 @@ gives them; a document that was not judged is not relevant. Only topics without 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from warehouse.faults import DataError, UnreadableError
-from warehouse.loading.staging.cells import KINDS, is_number, shown
+from warehouse.loading.staging.cells import KINDS, counted, is_number, shown
 from warehouse.loading.staging.lines import brief, compression_of, documents, start_of
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
-from warehouse.loading.staging.sheets import Places, refuse_settings
+from warehouse.loading.staging.sheets import places, refuse_settings
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.store.sql import Sql, join, name, value
 from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm
@@ -44,10 +45,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         raise staging.refusal("the file does not say the test set; --set test_set=NAME does")
     start_of(staging)
     try:
-        columns = _read(staging)
-        if columns == QRELS:
-            return _stage_qrels(staging)
-        return _stage_run(staging)
+        return _stage_qrels(staging) if _read(staging) == QRELS else _stage_run(staging)
     finally:
         staging.database.run(Sql("; ".join(f"drop table if exists temp.{table}" for table in _TABLES)))
 
@@ -81,7 +79,7 @@ def _read(staging: Staging) -> tuple[str, ...]:
     columns = {len(QRELS): QRELS, len(RUN): RUN}.get(first[0][0])
     if columns is None:
         raise staging.refusal(
-            f"{_counted(first[0][0])} in this line; qrels have {len(QRELS)} ({', '.join(QRELS)}) "
+            f"{counted(first[0][0], 'column')} in this line; qrels have {len(QRELS)} ({', '.join(QRELS)}) "
             f"and runs {len(RUN)} ({', '.join(RUN)})",
             first[0][1],
         )
@@ -89,7 +87,7 @@ def _read(staging: Staging) -> tuple[str, ...]:
         staging,
         f"len(cells) <> {len(columns)}",
         "len(cells)",
-        lambda count: f"{_counted(count)} in this line, and {len(columns)} in the first",
+        lambda count: f"{counted(count, 'column')} in this line, and {len(columns)} in the first",
     )
     names = ", ".join(f"cells[{place}] as {column}" for place, column in enumerate(columns, start=1) if column != "Q0")
     texts = "* replace (nfc_normalize(topic) as topic, nfc_normalize(document) as document)"
@@ -97,10 +95,6 @@ def _read(staging: Staging) -> tuple[str, ...]:
         Sql(f"create or replace temp table trec_cells as select {texts} from (select line, {names} from trec_cells)")
     )
     return columns
-
-
-def _counted(cells: int) -> str:
-    return "1 column" if cells == 1 else f"{cells} columns"
 
 
 def _refuse(staging: Staging, wrong: str, cell: str, sentence: Any) -> None:
@@ -141,7 +135,7 @@ class _Part:
     order: str
     line: str = "null::integer"
     where: str = "true"
-    attributes: tuple[str, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
 
 def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> Staged:
@@ -153,14 +147,14 @@ def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> S
         (
             *("nfc_normalize(" + value(text) + "::varchar) as " + name(column) for column, text in fixed.items()),
             *(Sql(f"({text})::varchar as ") + name(column) for column, text in given.items()),
-            *(Sql(f"({text})::varchar as attribute_{number}") for number, text in enumerate(part.attributes)),
+            *(Sql(f"({text})::varchar as attribute_{number}") for number, text in enumerate(part.attributes.values())),
             Sql(f"{part.line} as line, null::varchar as member, false as blanks"),
         ),
     )
     made = "create or replace temp table " + name(staging.table) + " as select "
     staging.database.run(made + columns + f" from {part.table} where {part.where} order by {part.order}")
-    places = Places(staging)
-    return Staged(part.form, {column: column for column in given}, part.attributes, notes, places.lines)
+    own = {column: column for column in given}
+    return Staged(part.form, own, tuple(part.attributes), notes, places(staging, "line"))
 
 
 def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
@@ -175,14 +169,9 @@ def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
     label = f"case when grade::integer >= {level} then 'relevant' else 'nonrelevant' end"
     document = "topic || '/' || document"
     labels = _Part(LABELS, {"document": document, "label": label}, "trec_cells", "line", "line")
-    grades = _Part(
-        DOCUMENTS, {"document": document}, "trec_cells", "line", "line", attributes=("topic", "grade::integer")
-    )
-    staged = _stage_part(staging, grades)
-    return (
-        _stage_part(staging, labels),
-        Staged(DOCUMENTS, staged.columns, ("topic", "grade"), (), staged.lines),
-    )
+    attributes = {"topic": "topic", "grade": "grade::integer"}
+    grades = _Part(DOCUMENTS, {"document": document}, "trec_cells", "line", "line", attributes=attributes)
+    return _stage_part(staging, labels), _stage_part(staging, grades)
 
 
 def _stage_run(staging: Staging) -> tuple[Staged, ...]:

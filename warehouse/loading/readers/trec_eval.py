@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.staging.cells import is_number, shown
+from warehouse.loading.staging.cells import counted, is_number, shown
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
@@ -51,8 +51,7 @@ def _lines(document: Document) -> Iterator[tuple[int, list[str]]]:
         if len(cells) == 3:
             yield number, cells
         elif cells:
-            counted = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
-            raise document.refusal(f"{counted} in this line; trec_eval prints 3", number)
+            raise document.refusal(f"{counted(len(cells), 'column')} in this line; trec_eval prints 3", number)
 
 
 def _system(staging: Staging) -> str:

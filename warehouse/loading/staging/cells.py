@@ -19,8 +19,6 @@ LARGEST_COUNT = 999_999_999
 LARGEST_VALUE = "1e15"
 """Sums of values are exact, in units of 2^-50; a hundred million of the largest fit into 128 bits."""
 
-_PUBLISHED_TASKS = ("extraction", "filtering", "values")
-
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _DECIMAL = r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})"
 _CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
@@ -86,7 +84,7 @@ KINDS: dict[FieldKind, Check] = {
         wanted="a decimal number above 0, such as 0.01",
     ),
     "task": Check(
-        good="lower(CELL) in (" + ", ".join(f"'{task}'" for task in _PUBLISHED_TASKS) + ")",
+        good="lower(CELL) in ('extraction', 'filtering', 'values')",
         typed="lower(CELL)",
         wanted="extraction, filtering or values",
     ),
@@ -121,6 +119,11 @@ def finite(item: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def counted(number: int, noun: str) -> str:
+    """1 row, 2 rows."""
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shown(cell: str, longest: int = 60) -> str:

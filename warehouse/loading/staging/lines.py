@@ -8,15 +8,16 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import json
 import re
 import tarfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
-from warehouse.faults import DataError, Fault
+from warehouse.faults import DataError
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.staged import Staging
 
@@ -91,11 +92,6 @@ class Document:
     binary: IO[bytes]
     member: str | None = None
 
-    @property
-    def source(self) -> str:
-        """What errors call it: FILE, or ARCHIVE/MEMBER."""
-        return str(self.staging.source) if self.member is None else f"{self.staging.source}/{self.member}"
-
     def lines(self) -> Iterator[tuple[int, str]]:
         """Each line without its end, and its number, from 1.
 
@@ -141,9 +137,16 @@ class Document:
             raise self.refusal(f"this is larger than {most} bytes")
         return raw
 
+    def json(self, most: int) -> Any:
+        """What all of it says in JSON. Raises DataError where it is not JSON, or larger than so many bytes."""
+        try:
+            return json.loads(self.whole(most))
+        except (ValueError, RecursionError) as error:
+            raise self.refusal("this is not JSON", getattr(error, "lineno", None)) from None
+
     def refusal(self, message: str, line: int | None = None) -> DataError:
         """The error for a text with one fault."""
-        return DataError((Fault(self.source, line, message),))
+        return self.staging.refusal(message, line, self.member)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,8 +18,7 @@ class Mention(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """The counts of one type in one document."""
 
     possible: int = 0
@@ -33,15 +31,7 @@ class Tally:
     def cells(self) -> tuple[int, ...]:
         """Possible, actual, correct, partial, incorrect, spurious and missing."""
         matched = self.correct + self.partial + self.incorrect
-        return (
-            self.possible,
-            self.actual,
-            self.correct,
-            self.partial,
-            self.incorrect,
-            self.actual - matched,
-            self.possible - matched,
-        )
+        return (*self, self.actual - matched, self.possible - matched)
 
 
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing")

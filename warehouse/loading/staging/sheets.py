@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from warehouse.faults import DataError, UnreadableError
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.staged import Matching, Staged, Staging, staged_columns
-from warehouse.store.sql import Sql, name, values
+from warehouse.store.sql import Sql, values
 from warehouse.tasks.records import FactForm
 
 
@@ -53,9 +52,7 @@ class Sheets:
         self._folder = tempfile.TemporaryDirectory(prefix="evalhouse-")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for sheet in self._sheets:
             sheet.close()
         self._folder.cleanup()
@@ -68,9 +65,8 @@ class Sheets:
         given = {*columns, *self._staging.fields}
         for field in form.fields:
             if field.required and field.name not in given:
-                raise self._staging.refusal(
-                    f"the file does not say the {field.name.replace('_', ' ')}; --set {field.name}=NAME does"
-                )
+                what = field.name.replace("_", " ")
+                raise self._staging.refusal(f"the file does not say the {what}; --set {field.name}=NAME does")
         sheet = Sheet(Path(self._folder.name) / form.name, form, columns)
         self._sheets.append(sheet)
         return sheet
@@ -89,15 +85,9 @@ class Sheets:
     def _stage(self, sheet: Sheet, notes: tuple[str, ...]) -> Staged:
         staging = self._staging.of(sheet.form)
         known = {field.name for field in sheet.form.fields}
-        matching = Matching(
-            {
-                column: place
-                for place, column in enumerate(sheet.columns)
-                if column in known and column not in staging.fields
-            },
-            tuple(place for place, column in enumerate(sheet.columns) if column not in known),
-            notes,
-        )
+        columns = {column: place for place, column in enumerate(sheet.columns)}
+        fields = {column: place for column, place in columns.items() if column in known - staging.fields.keys()}
+        matching = Matching(fields, tuple(columns[column] for column in columns if column not in known), notes)
         texts = "".join(f", 'c{place}': 'VARCHAR'" for place in range(len(sheet.columns)))
         reading = (
             Sql("select line, member, ")
@@ -112,29 +102,15 @@ class Sheets:
             staging.database.read(staging.table, reading)
         except UnreadableError:
             raise staging.refusal("a text that is to be stored is longer than a million characters") from None
-        places = Places(staging)
-        return matching.staged(sheet.form, sheet.columns, places.lines, places.members)
+        return matching.staged(sheet.form, sheet.columns, places(staging, "line"), places(staging, "member"))
 
 
-class Places:
-    """Where records stand in the file, by the columns `line` and `member` of their staged table."""
-
-    def __init__(self, staging: Staging) -> None:
-        self._staging = staging
-
-    def lines(self, rows: Iterable[int]) -> dict[int, int]:
-        """The lines of some rows, for those that have one."""
-        return self._column("line", rows)
-
-    def members(self, rows: Iterable[int]) -> dict[int, str]:
-        """The members of an archive that some rows come from, for those that come from one."""
-        return self._column("member", rows)
-
-    def _column(self, column: str, rows: Iterable[int]) -> dict[int, Any]:
-        query = (
-            f"select rowid, {column} from " + name(self._staging.table) + f" where {column} is not null and rowid in "
-        )
-        return dict(self._staging.database.rows(query + values(rows)))
+def places(staging: Staging, column: str) -> Callable[[Iterable[int]], dict[int, Any]]:
+    """Where records stand in the file, for those of some rows that have a place, by the column `line` or `member` of
+    their staged table.
+    """
+    query = f"select rowid, {column} from {staging.table} where {column} is not null and rowid in "
+    return lambda rows: dict(staging.database.rows(query + values(rows)))
 
 
 def refuse_settings(staging: Staging, *forms: FactForm, named: tuple[str, ...] = ()) -> None:

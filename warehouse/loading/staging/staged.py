@@ -15,34 +15,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.staging.cells import shown
 from warehouse.store.sql import Sql, join, name, value
 from warehouse.tasks.records import FactForm, Field
 
+if TYPE_CHECKING:
+    from warehouse.store.database import Database
+
 MOST_FAULTS = 20
 """How many faults of a file are told one by one."""
-
-
-class Store(Protocol):
-    """What a reader may ask of the warehouse; see `warehouse.store.database.Database`."""
-
-    def read(self, table: str, select: Sql) -> None:
-        """Makes a temporary table of a query that reads a file. Raises UnreadableError."""
-
-    def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
-
-    def run(self, sql: Sql) -> None:
-        """Runs a statement that yields nothing."""
-
-    def narrow(self, table: str, condition: Sql) -> None:
-        """Leaves only the rows of a temporary table or view that meet a condition."""
-
-    def look(self, table: str, select: Sql) -> bool:
-        """Makes `table` a temporary view of a query that reads a file, where the warehouse may open files at all."""
 
 
 def pattern_of(source: Path) -> str:
@@ -58,7 +42,7 @@ class Staging:
     the reader, each with its default where nothing else is asked for.
     """
 
-    database: Store
+    database: Database
     source: Path
     form: FactForm
     fields: Mapping[str, str]
@@ -73,6 +57,12 @@ class Staging:
     def of(self, form: FactForm) -> Staging:
         """The same file, as records of another form."""
         return replace(self, form=form)
+
+    def named(self, field: str, said: str | None, otherwise: str) -> str:
+        """The name that a setting gives a field, else what the file says. Raises DataError where neither does."""
+        if text := self.fields.get(field) or said:
+            return text
+        raise self.refusal(f"{otherwise}; --set {field}=NAME does")
 
     def whole(self, option: str, least: int = 1) -> int | None:
         """An option that is a whole number; None where it is not given. Raises DataError where it is no such number."""
@@ -96,13 +86,13 @@ class Staging:
             raise self.refusal(f"--{option} is {shown(given)}, not a number")
         return number
 
-    def fault(self, message: str, line: int | None = None) -> Fault:
-        """A fault of this file."""
-        return Fault(str(self.source), line, message)
+    def fault(self, message: str, line: int | None = None, member: str | None = None) -> Fault:
+        """A fault of this file, or of a member of it if it is an archive."""
+        return Fault(f"{self.source}/{member}" if member else str(self.source), line, message)
 
-    def refusal(self, message: str, line: int | None = None) -> DataError:
+    def refusal(self, message: str, line: int | None = None, member: str | None = None) -> DataError:
         """The error for a file with one fault."""
-        return DataError((self.fault(message, line),))
+        return DataError((self.fault(message, line, member),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +113,14 @@ class Staged:
     whole: frozenset[str] = frozenset()
     """The fields that are staged as whole numbers and not as texts, because they are whole numbers in the file."""
 
-    def faults(self, source: Path, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
+    def faults(self, staging: Staging, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
         """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
         listed = list(complaints)
         if self.lines is None:
-            return tuple(Fault(str(source), None, f"row {row + 1}: {message}") for row, message in listed)
+            return tuple(staging.fault(f"row {row + 1}: {message}") for row, message in listed)
         rows = {row for row, _ in listed}
         lines, members = self.lines(rows), self.members(rows)
-        return tuple(
-            Fault(f"{source}/{members[row]}" if row in members else str(source), lines.get(row), message)
-            for row, message in listed
-        )
+        return tuple(staging.fault(message, lines.get(row), members.get(row)) for row, message in listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,61 +145,48 @@ class Matching:
 
 def match(staging: Staging, header: tuple[str, ...], header_line: int | None) -> Matching:
     """Matches the columns of a file with the fields of its form. Raises DataError naming all that does not fit."""
-    form, listed = staging.form, _listed(header)
-    known = {field.name for field in form.fields}
-    faults = [
-        staging.fault(
-            f"there is no field {shown(field)} in {form.name}; its fields are {', '.join(_names(form.fields))}"
-        )
-        for field in (*staging.fields, *staging.columns)
-        if field not in known
+    form, fields, columns = staging.form, staging.fields, staging.columns
+    names = [field.name for field in form.fields]
+    listed = "the columns are " + ", ".join(shown(column)[1:-1] or "(no name)" for column in header)
+    wrong_settings = [
+        f"there is no field {shown(field)} in {form.name}; its fields are {', '.join(names)}"
+        for field in (*fields, *columns)
+        if field not in names
     ]
-    faults += [
-        staging.fault(f"{field} is both set to {shown(staging.fields[field])} and taken from {shown(column)}")
-        for field, column in staging.columns.items()
-        if field in staging.fields
+    wrong_settings += [
+        f"{field} is both set to {shown(fields[field])} and taken from {shown(column)}"
+        for field, column in columns.items()
+        if field in fields
     ]
-    faults += [
-        staging.fault(f"there is no column {shown(column)} to take {field} from; {listed}", header_line)
-        for field, column in staging.columns.items()
+    wrong_columns = [
+        f"there is no column {shown(column)} to take {field} from; {listed}"
+        for field, column in columns.items()
         if column not in header
     ]
-    faults += [
-        staging.fault(f"the column {shown(column)} stands more than once in the header", header_line)
+    wrong_columns += [
+        f"the column {shown(column)} stands more than once in the header"
         for column in dict.fromkeys(header)
         if column and header.count(column) > 1
     ]
-    wanted = {
-        field.name: staging.columns.get(field.name, field.name)
-        for field in form.fields
-        if field.name not in staging.fields
-    }
-    absent = [
-        field.name
-        for field in form.fields
-        if field.required and field.name in wanted and field.name not in staging.columns and field.name not in header
-    ]
+    wanted = {field: columns.get(field, field) for field in names if field not in fields}
+    required = [field.name for field in form.fields if field.required and field.name in wanted]
+    absent = [field for field in required if field not in columns and field not in header]
     if absent:
-        faults.append(
-            staging.fault(
-                f"there is no column for {', '.join(absent)}; {listed}; "
-                "--map FIELD=COLUMN takes a field from a column of another name, --set FIELD=VALUE gives it one value",
-                header_line,
-            )
+        wrong_columns.append(
+            f"there is no column for {', '.join(absent)}; {listed}; "
+            "--map FIELD=COLUMN takes a field from a column of another name, --set FIELD=VALUE gives it one value"
         )
     positions = {field: header.index(column) for field, column in wanted.items() if column in header}
-    others = tuple(
-        place for place in range(len(header)) if place not in positions.values() and header[place] not in staging.fields
-    )
+    taken = {*positions.values()}
+    others = tuple(place for place, column in enumerate(header) if place not in taken and column not in fields)
     if form.attributes:
-        faults += [
-            staging.fault(f"column {place + 1} has no name", header_line) for place in others if not header[place]
-        ]
-        if not others and not faults:
-            faults.append(staging.fault(f"there is no attribute beside {', '.join(positions)}; {listed}", header_line))
+        wrong_columns += [f"column {place + 1} has no name" for place in others if not header[place]]
+        if not (others or wrong_settings or wrong_columns):
+            wrong_columns.append(f"there is no attribute beside {', '.join(positions)}; {listed}")
+    faults = [*map(staging.fault, wrong_settings), *(staging.fault(wrong, header_line) for wrong in wrong_columns)]
     if faults:
         raise DataError(tuple(faults[:MOST_FAULTS]), len(faults))
-    notes = [f"the column {column} is left out, the field being set" for column in header if column in staging.fields]
+    notes = [f"the column {column} is left out, the field being set" for column in header if column in fields]
     if form.attributes:
         return Matching(positions, others, tuple(notes))
     if others:
@@ -259,11 +233,3 @@ def _padded(text: Sql) -> Sql:
     # Blanks are many signs, and all but one of them take more than a byte.
     plain = "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
     return plain + " or strlen(" + text + ") <> length(" + text + ") and trim(" + text + ") <> " + text
-
-
-def _names(fields: Iterable[Field]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields)
-
-
-def _listed(header: tuple[str, ...]) -> str:
-    return "the columns are " + ", ".join(shown(column)[1:-1] or "(no name)" for column in header)

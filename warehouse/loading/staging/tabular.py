@@ -14,11 +14,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warehouse.faults import DataError, Fault, UnreadableError
+from warehouse.loading.staging.cells import counted
 from warehouse.loading.staging.lines import Compression, brief, compression_of, damages, open_bytes, start_of
-from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, Store, match, pattern_of, staged_columns
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, match, pattern_of, staged_columns
 from warehouse.store.sql import Sql, name, value
+
+if TYPE_CHECKING:
+    from warehouse.store.database import Database
 
 LONGEST_CELL = 1_000_000
 
@@ -90,10 +95,9 @@ def _stage_json(text: _Text, *, by_line: bool) -> Staged:
         )
     )
     if wrong:
-        complaints = (
-            (row, "a key stands twice in this object" if it_is else "this is no object") for row, it_is in wrong
-        )
-        raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging.source, complaints))
+        sentences = {True: "a key stands twice in this object", False: "this is no object"}
+        complaints = ((row, sentences[is_object]) for row, is_object in wrong)
+        raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging, complaints))
     keys = staging.database.rows(
         Sql(
             "select key from (select rowid as record, unnest(json_keys(json)) as key from staged_json) "
@@ -130,7 +134,7 @@ def _parquet(source: Path, numbered: bool = False) -> Sql:
     return Sql(f" from read_parquet(?, hive_partitioning=false{rows})", (pattern_of(source),))
 
 
-def parquet_columns(source: Path, database: Store) -> dict[str, str]:
+def parquet_columns(source: Path, database: Database) -> dict[str, str]:
     """The types of the columns of a Parquet file by their names. Raises UnreadableError where it is none."""
     database.read("staged_header", "select *" + _parquet(source) + " limit 0")
     described = database.rows(Sql("select column_name, column_type from (describe staged_header)"))
@@ -237,14 +241,13 @@ class _Text:
         try:
             for line, record in self._records(separator):
                 if len(record) != width:
-                    cells = "1 cell" if len(record) == 1 else f"{len(record)} cells"
+                    cells = counted(len(record), "cell")
                     faults.append(self.staging.fault(f"{cells} in this row, and {width} in the header", line))
         except DataError as error:
             faults += error.faults
         if faults:
             return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
-        other_end = self._mixed_line_end()
-        if other_end is not None:
+        if other_end := self._mixed_line_end():
             return self.staging.refusal("this line ends in another way than the first one (CRLF, LF or CR)", other_end)
         return self.staging.refusal(f"the table cannot be read: {brief(said)}")
 
@@ -271,9 +274,8 @@ class _Text:
                 try:
                     json.loads(line if line.strip() else "null")
                 except json.JSONDecodeError as error:
-                    faults.append(
-                        self.staging.fault(f"this line is not JSON: {error.msg}, character {error.pos + 1}", number)
-                    )
+                    wrong = f"this line is not JSON: {error.msg}, character {error.pos + 1}"
+                    faults.append(self.staging.fault(wrong, number))
             if not by_line:
                 json.loads("".join(self.lines()))
         except json.JSONDecodeError as error:

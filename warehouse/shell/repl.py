@@ -19,7 +19,7 @@ from threading import Thread
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.interrupting import interruptibly
-from warehouse.render import FORMATS, Style, files, render
+from warehouse.render import Style, files, format_named, render
 from warehouse.render.diagnostics import data_error, query_error, unforeseen, warehouse_error
 from warehouse.render.progress import clock
 from warehouse.render.style import clean
@@ -226,7 +226,7 @@ class Shell:
         """Shows a result in a format, and the notes that do not stand in it."""
         width = shutil.get_terminal_size((100, 24)).columns
         self._page(render(result, format, Style(self.digits, width, self.colour and sys.stdout.isatty())))
-        if not next(known for known in FORMATS if known.name == format).has_notes:
+        if not format_named(format).has_notes:
             for note in result.notes:
                 self.say(f"note: {note}")
 

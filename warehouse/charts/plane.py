@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warehouse.charts import Axis, Mark, Panel, Path, Point, Points, Unit
 from warehouse.charts.axes import limits_of
-from warehouse.charts.chart import Axis, Mark, Panel, Path, Point, Points, Unit
 
 EQUAL_F = tuple(tenth / 10 for tenth in range(1, 10))
 MARKED_SHARES = (0.25, 0.5, 0.75)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warehouse.charts import Axis, Mark, Panel, Path, Unit
 from warehouse.charts.axes import limits_of
-from warehouse.charts.chart import Axis, Mark, Panel, Path, Unit
 
 
 def slopes(

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
-from warehouse.charts import Panel, Points
-from warehouse.charts.chart import Unit
+from warehouse.charts import Panel, Points, Unit
 from warehouse.charts.ladder import ranking
 from warehouse.charts.plane import plane
 from warehouse.measures import PrintedFigure, Ratio, Statistic, measure_named, settle

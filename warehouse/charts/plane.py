@@ -32,8 +32,7 @@ def plane(
     y = _axis(measures[1], units[1], [*ys, *(at for _, at_x, at in guessing if x.low <= at_x <= x.high)])
     marks: list[Mark] = []
     if equal_f:
-        marks += [_equal_f(value, x, y) for value in EQUAL_F]
-        marks = [mark for mark in marks if isinstance(mark, Path) and len(mark.points) > 1]
+        marks += [path for path in (_equal_f(value, x, y) for value in EQUAL_F) if len(path.points) > 1]
     if guessing:
         marks.append(Path(tuple((at_x, at_y) for _, at_x, at_y in guessing), "guessing", "dashed"))
         marked = [

@@ -76,11 +76,9 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
     """The next item, None after the last, with a clock on the terminal meanwhile. Ctrl-C stops the work."""
     from warehouse.interrupting import interruptibly
-    from warehouse.significance.work import silent
 
-    with patience(args) as waiting, session.watched(waiting.progress if waiting else silent):
-        tick = waiting.tick if waiting else silent
-        return interruptibly(lambda: next(coming, None), session.interrupt, tick)
+    with patience(args) as waiting, session.watched(waiting.progress):
+        return interruptibly(lambda: next(coming, None), session.interrupt, waiting.tick)
 
 
 def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:

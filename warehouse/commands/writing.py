@@ -20,7 +20,6 @@ def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all into a folder."""
     from warehouse.interrupting import interruptibly
     from warehouse.loading.exporting import export_all, export_form
-    from warehouse.significance.work import silent
     from warehouse.tasks.records import FORMS
 
     target = Path(args.target)
@@ -32,12 +31,10 @@ def export(args: argparse.Namespace) -> int:
         return export_form(database, form, target, force=args.force)
 
     with _opened(path_of(args)) as database, patience(args) as waiting:
-        written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
+        written = interruptibly(work, database.interrupt, waiting.tick)
     for exported in written:
-        how = f"--as {exported.form.name}{' --simulated' if exported.simulated else ''}"
-        note(
-            args, f"{exported.file}: {exported.rows:,}{' simulated' if exported.simulated else ''} rows, for load {how}"
-        )
+        kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
+        note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{flag}")
     if not written:
         note(args, "there are no rows to export")
     return DONE
@@ -47,7 +44,6 @@ def export_as_lake(args: argparse.Namespace) -> int:
     """Writes a warehouse as a folder of Parquet files."""
     from warehouse.interrupting import interruptibly
     from warehouse.lake.folder import FACTS, Manifest, export_lake
-    from warehouse.significance.work import silent
 
     folder = Path(args.folder)
 
@@ -55,7 +51,7 @@ def export_as_lake(args: argparse.Namespace) -> int:
         return export_lake(database, folder, force=args.force)
 
     with _opened(path_of(args)) as database, patience(args) as waiting:
-        written = interruptibly(work, database.interrupt, waiting.tick if waiting else silent)
+        written = interruptibly(work, database.interrupt, waiting.tick)
     rows = sum(written.rows[table] for table in FACTS)
     note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
     return DONE

@@ -49,6 +49,11 @@ class DotCommand:
     run: Callable[[Console, str], None]
     choices: tuple[str, ...] = ()
 
+    @property
+    def usage(self) -> str:
+        """How it is typed."""
+        return f".{self.name} {self.follows}".rstrip()
+
 
 def run(console: Console, line: str) -> None:
     """Runs a line that begins with a dot. Raises QueryError if it is wrong."""
@@ -101,10 +106,7 @@ def _output(console: Console, words: str) -> None:
 
 
 def _read(console: Console, name: str) -> None:
-    names = _words(name)
-    if len(names) != 1:
-        raise QueryError(".read takes one file")
-    path = Path(names[0]).expanduser()
+    path = _one_file(name, ".read")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -151,10 +153,7 @@ def _tables(console: Console, nothing: str) -> None:
 
 
 def _open(console: Console, name: str) -> None:
-    names = _words(name)
-    if len(names) != 1:
-        raise QueryError(".open takes one file")
-    console.open(Path(names[0]).expanduser())
+    console.open(_one_file(name, ".open"))
 
 
 def _help(console: Console, words: str) -> None:
@@ -170,6 +169,13 @@ def _known_format(name: str) -> str:
     if name and name not in _FORMAT_NAMES:
         raise QueryError(f"there is no format '{name}'", hints=hints(name, _FORMAT_NAMES, "formats"))
     return name
+
+
+def _one_file(text: str, command: str) -> Path:
+    names = _words(text)
+    if len(names) != 1:
+        raise QueryError(f"{command} takes one file")
+    return Path(names[0]).expanduser()
 
 
 def _words(text: str) -> list[str]:

@@ -11,7 +11,6 @@ from warehouse.statements.pictures.drawn import (
     documents_of,
     labels,
     number,
-    unit,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def changed(plan: ChangePlan, result: Result) -> Drawn:
                 systems.append((str(row["system"]), first, second))
         if systems:
             title = statistic.label if len(plan.source.statistics) > 1 else ""
-            panels.append(slopes(title, statistic.label, unit(plan.source), names, systems))
+            panels.append(slopes(title, statistic.label, plan.source.task.unit, names, systems))
             rose = sum(second > first for _, first, second in systems)
             fell = sum(second < first for _, first, second in systems)
             said.append(f"{statistic.label}: {rose} of {len(systems)} systems rose and {fell} fell")

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
     rows = result.rows
     start = number(rows[0]["generality_from"]) or 0.0
-    ends = [start, *(float(each) for each in plan.generalities)]
+    ends = [start, *map(float, plan.generalities)]
     low, high = min(ends), max(ends)
-    grid = [float(each) for each in np.geomspace(low, high, 60)] if low > 0 else np.linspace(low, high, 60).tolist()
+    grid: list[float] = (np.geomspace(low, high, 60) if low > 0 else np.linspace(low, high, 60)).tolist()
     curve_of = curves(plan, facts, grid)
     panels = []
     for statistic in plan.entry.statistics:
         systems = []
         for system in plan.entry.systems:
             mine = [row for row in rows if (row["measure"], row["system"]) == (statistic.label, system.name)]
-            asked = [(number(row["generality_to"]), number(row["value"])) for row in mine]
+            wanted = [(number(row["generality_to"]), number(row["value"])) for row in mine]
             measured = number(mine[0]["value_from"]) if mine else None
             drawn = [
                 (at, value)
@@ -46,7 +46,7 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
                     Projected(
                         system.name,
                         tuple(drawn),
-                        tuple((at, value) for at, value in asked if at is not None and value is not None),
+                        tuple((at, value) for at, value in wanted if at is not None and value is not None),
                         None if measured is None else (start, measured),
                     )
                 )

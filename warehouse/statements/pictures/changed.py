@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.charts.slopes import slopes
 from warehouse.results import Result
-from warehouse.statements.pictures.drawn import (
-    Drawn,
-    documents_of,
-    labels,
-    number,
-)
+from warehouse.statements.pictures.drawn import Drawn, documents_of, labels, number
 
 if TYPE_CHECKING:
     from warehouse.statements.change import ChangePlan

@@ -22,12 +22,7 @@ from warehouse.results import Cell, Result
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_adjustment, named_test
-from warehouse.statements.pictures.drawn import (
-    Drawn,
-    labels,
-    number,
-    shown,
-)
+from warehouse.statements.pictures.drawn import Drawn, labels, number, shown
 
 if TYPE_CHECKING:
     from warehouse.statements.compare import ComparePlan

@@ -10,12 +10,7 @@ from warehouse.charts.curves import Projected, projection
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
 from warehouse.results import Result
-from warehouse.statements.pictures.drawn import (
-    Drawn,
-    documents_of,
-    labels,
-    number,
-)
+from warehouse.statements.pictures.drawn import Drawn, documents_of, labels, number
 from warehouse.statements.projecting import curves
 
 if TYPE_CHECKING:

@@ -73,10 +73,10 @@ Line = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """How the answer to a question is drawn: which facts that needs beside those of the answer, and the drawing."""
+    """How the answer to a question is drawn, and which facts that needs beside those of the answer."""
 
-    compile: Callable[[Any], Queries]
-    draw: Callable[[Any, Result, Facts, Workforce], Any]
+    draw: Callable[[Any, Result, Facts], Any]
+    compile: Callable[[Any], Queries] = lambda plan: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Statement:
     answer: Callable[[Any, Facts, Workforce], Result]
     explain: Callable[[Any, Facts], Iterable[Line]] | None = None
     weighs: bool = False
-    picture: Picture | None = None
+    picture: Callable[[], Picture] | None = None
 
     @property
     def word(self) -> str:

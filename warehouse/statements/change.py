@@ -20,7 +20,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
 from warehouse.statements.explaining import entry_line, query_lines
-from warehouse.statements.pictures import CHANGED
+from warehouse.statements.pictures import of_change
 
 
 @value
@@ -173,5 +173,5 @@ CHANGE = Statement(
     compile=compile,
     answer=answer,
     explain=explain,
-    picture=CHANGED,
+    picture=of_change,
 )

@@ -22,7 +22,7 @@ from warehouse.query.resolving.testing import check_two, tested_entries, testing
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.tests import named_adjustment, named_test
-from warehouse.statements.pictures import COMPARED
+from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.pairs import Comparison
@@ -335,5 +335,5 @@ COMPARE = Statement(
     answer=answer,
     explain=explain,
     weighs=True,
-    picture=COMPARED,
+    picture=of_compare,
 )

@@ -26,7 +26,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
 from warehouse.statements.explaining import entry_line, query_lines
-from warehouse.statements.pictures import PROJECTED
+from warehouse.statements.pictures import of_project
 from warehouse.statements.projecting import kind_of, measured_generality, projected_value
 
 if TYPE_CHECKING:
@@ -226,5 +226,5 @@ PROJECT = Statement(
     compile=compile,
     answer=answer,
     explain=explain,
-    picture=PROJECTED,
+    picture=of_project,
 )

@@ -28,7 +28,7 @@ from warehouse.query.valuing import Line as ValueLine
 from warehouse.query.valuing import Valued
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
 from warehouse.statements.explaining import entry_line, query_lines
-from warehouse.statements.pictures import SCORED
+from warehouse.statements.pictures import of_score
 
 Key = tuple[Cell, ...]
 
@@ -412,5 +412,5 @@ SCORE = Statement(
     compile=compile,
     answer=answer,
     explain=explain,
-    picture=SCORED,
+    picture=of_score,
 )

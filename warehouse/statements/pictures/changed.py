@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.charts.slopes import slopes
+from warehouse.query.path import Facts
 from warehouse.results import Result
 from warehouse.statements.pictures.drawn import Drawn, documents_of, labels, number
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from warehouse.statements.change import ChangePlan
 
 
-def changed(plan: ChangePlan, result: Result) -> Drawn:
+def changed(plan: ChangePlan, result: Result, facts: Facts) -> Drawn:
     names = (plan.source.test_set.name, plan.target.test_set.name)
     panels = []
     said = []

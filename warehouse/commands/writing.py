@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE
 from warehouse.commands.opened import path_of
@@ -16,22 +18,23 @@ if TYPE_CHECKING:
     from warehouse.store.database import Database
 
 
+T = TypeVar("T")
+
+
 def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all into a folder."""
-    from warehouse.interrupting import interruptibly
     from warehouse.loading.exporting import export_all, export_form
     from warehouse.tasks.records import FORMS
 
     target = Path(args.target)
     form = next(form for form in FORMS if form.name == args.kind)
 
-    def work() -> tuple[Exported, ...]:
+    def work(database: Database) -> tuple[Exported, ...]:
         if target.is_dir():
             return export_all(database, target, force=args.force)
         return export_form(database, form, target, force=args.force)
 
-    with _opened(path_of(args)) as database, patience(args) as waiting:
-        written = interruptibly(work, database.interrupt, waiting.tick)
+    written = _written(args, work)
     for exported in written:
         kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
         note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{flag}")
@@ -42,19 +45,21 @@ def export(args: argparse.Namespace) -> int:
 
 def export_as_lake(args: argparse.Namespace) -> int:
     """Writes a warehouse as a folder of Parquet files."""
-    from warehouse.interrupting import interruptibly
-    from warehouse.lake.folder import FACTS, Manifest, export_lake
+    from warehouse.lake.folder import FACTS, export_lake
 
     folder = Path(args.folder)
-
-    def work() -> Manifest:
-        return export_lake(database, folder, force=args.force)
-
-    with _opened(path_of(args)) as database, patience(args) as waiting:
-        written = interruptibly(work, database.interrupt, waiting.tick)
+    written = _written(args, partial(export_lake, folder=folder, force=args.force))
     rows = sum(written.rows[table] for table in FACTS)
     note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
     return DONE
+
+
+def _written(args: argparse.Namespace, work: Callable[[Database], T]) -> T:
+    """What an export gives of the warehouse that the line names. Ctrl-C stops it."""
+    from warehouse.interrupting import interruptibly
+
+    with _opened(path_of(args)) as database, patience(args) as waiting:
+        return interruptibly(partial(work, database), database.interrupt, waiting.tick)
 
 
 def _opened(path: Path | None) -> Database:

@@ -13,7 +13,6 @@ from typing import Protocol
 
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
-from warehouse.faults import DataError, Fault
 from warehouse.render import FORMATS, files
 from warehouse.results import Result
 
@@ -111,7 +110,7 @@ def _read(console: Console, name: str) -> None:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or "cannot be read").lower() if isinstance(error, OSError) else "is not UTF-8"
-        raise DataError((Fault(str(path), None, reason),)) from None
+        raise files.fault(path, reason) from None
     console.statements(text, str(path))
 
 

@@ -53,7 +53,8 @@ def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
 
 def _contest(contests: Contests, test_set: Cell, measure: Cell) -> str:
     test_sets, measures = (set(names) for names in zip(*contests, strict=True))
-    return " on ".join([str(measure)] * (len(measures) > 1) + [str(test_set)] * (len(test_sets) > 1))
+    parts = ([str(measure)] if len(measures) > 1 else []) + ([str(test_set)] if len(test_sets) > 1 else [])
+    return " on ".join(parts)
 
 
 def _lower_is_better(plan: ComparePlan, measure: Cell) -> bool:

@@ -54,17 +54,8 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
                 for letter in (str(group["letter"]) for group in groups[entry.test_set.name, statistic.label])
             ]
             title = panel_title(plan.entries, measures, entry, statistic.label)
-            panels.append(
-                ranking(
-                    title,
-                    statistic.label,
-                    entry.task.unit,
-                    ranked,
-                    intervals_of(statistic.label, known),
-                    computed(entry),
-                    letters,
-                )
-            )
+            intervals, unit = intervals_of(statistic.label, known), entry.task.unit
+            panels.append(ranking(title, statistic.label, unit, ranked, intervals, computed(entry), letters))
             said.append(
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"

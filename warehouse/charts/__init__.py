@@ -15,6 +15,8 @@ Unit = Literal["proportion", "difference", "number", "probability", "count", "na
 number is the place of a name, from 0.
 """
 
+IN_PERCENT = ("proportion", "difference")
+
 Dash = Literal["solid", "dashed", "dotted"]
 Verdict = Literal["different", "undecided", "same"]
 
@@ -38,7 +40,12 @@ class Axis:
     @property
     def in_percent(self) -> bool:
         """Whether its numbers are shown times 100."""
-        return self.unit in ("proportion", "difference")
+        return self.unit in IN_PERCENT
+
+    @property
+    def label(self) -> str:
+        """Its title, and the unit of its numbers."""
+        return f"{self.title} (%)" if self.in_percent else self.title
 
     def share(self, value: float) -> float:
         """How far along the axis a value is, from 0 to 1; a name is in the middle of its part."""
@@ -59,6 +66,11 @@ class Axis:
     def holds(self, value: float) -> bool:
         """Whether a value lies on the axis."""
         return self.nominal or self.low <= value <= self.high
+
+
+def written(value: float, unit: Unit) -> str:
+    """A number in a sentence."""
+    return f"{100 * value:.2f}" if unit in IN_PERCENT else f"{value:.4g}"
 
 
 # --- marks ------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def channel(axis: Axis, across: bool) -> Spec:
         return {"type": "nominal", "scale": {"domain": domain}, "sort": None, "axis": shown}
     times = " * 100" if axis.in_percent else ""
     shown = {
-        "title": f"{clean(axis.title)} (%)" if axis.in_percent else clean(axis.title),
+        "title": clean(axis.label),
         "values": list(ticks(axis.low, axis.high, log=axis.log)),
         "labelExpr": f"format(datum.value{times}, ',.4~f')",
         "grid": axis.unit != "count",

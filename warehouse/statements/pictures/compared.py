@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from grammar.errors import QueryError
-from warehouse.charts import Panel, Unit, Verdict
+from warehouse.charts import Panel, Unit, Verdict, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
@@ -22,7 +22,7 @@ from warehouse.results import Cell, Result
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_adjustment, named_test
-from warehouse.statements.pictures.drawn import Drawn, labels, number, shown
+from warehouse.statements.pictures.drawn import Drawn, labels, number
 
 if TYPE_CHECKING:
     from warehouse.statements.compare import ComparePlan
@@ -128,7 +128,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
                 panels.append(
                     _distribution(comparison, comparison.sums, shuffles, both, _contest(contests, where, label))
                 )
-                observed = shown(number(row["difference"]) or 0.0, entry.task.unit)
+                observed = written(number(row["difference"]) or 0.0, entry.task.unit)
                 said.append(f"{label} on {where}: difference {observed}, p = {number(row['p']):.4g} ({row['method']})")
                 if row["method"] == "exact":
                     notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warehouse.charts import Panel, Unit
+from warehouse.charts import Panel
 from warehouse.query import plan as p
 from warehouse.query.comparison.resampling import Spread
 from warehouse.results import Cell
@@ -43,11 +43,6 @@ def number(cell: Cell) -> float | None:
 def intervals_of(label: str, known: Spread) -> dict[str, tuple[float, float]]:
     """The intervals of one measure, by system."""
     return {system: interval for (measure, system), interval in known.intervals.items() if measure == label}
-
-
-def shown(value: float, unit: Unit) -> str:
-    """A number in a sentence."""
-    return f"{100 * value:.2f}" if unit in ("proportion", "difference") else f"{value:.4g}"
 
 
 def documents_of(entries: Sequence[p.Entry]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from warehouse import TYPE_CHECKING
 from warehouse.commands import CLOSED, DONE, INTERRUPTED, WRONG
 from warehouse.commands.arguments import GIVEN_NOTHING, parser_for
+from warehouse.commands.table import run
 from warehouse.commands.talk import say
 from warehouse.threads import allow
 
@@ -101,7 +102,7 @@ def _guarded(args: argparse.Namespace) -> int:
     from warehouse.faults import DataError, WarehouseError
 
     try:
-        status: int = args.run(args)
+        status = run(args)
         sys.stdout.flush()
         return status
     except DataError as error:

@@ -36,7 +36,7 @@ def interruptibly(
     began = time.monotonic()
     try:
         task.start()
-        while not task.wait(PACE):
+        while not task.done.wait(PACE):
             waiting(time.monotonic() - began)
     except BaseException:
         _stop(task, interrupt)
@@ -51,34 +51,27 @@ def _stop(task: _Task[T], interrupt: Callable[[], None]) -> None:
     while True:
         try:
             task.stop()
-            while task.going() and not task.wait(PACE):
+            while task.is_alive() and not task.done.wait(PACE):
                 interrupt()
             return
         except (KeyboardInterrupt, SystemExit):
             continue
 
 
-class _Task(Generic[T]):
-    """Work in a thread of its own, and what came of it."""
+class _Task(threading.Thread, Generic[T]):
+    """Work in a thread of its own, and what came of it. What is stopped before it begins does not begin any more."""
 
     def __init__(self, work: Callable[[], T]) -> None:
+        super().__init__(daemon=True)
+        self.done = threading.Event()
         self._work = work
         self._value: list[T] = []
         self._error: BaseException | None = None
-        self._done = threading.Event()
-        self._lock = threading.Lock()
+        self._finishing = threading.Lock()
         self._unwanted = False
-        self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def start(self) -> None:
-        """Begins the work."""
-        self._thread.start()
-
-    def going(self) -> bool:
-        """Whether the work has begun; what is stopped before does not begin any more."""
-        return self._thread.is_alive()
-
-    def _run(self) -> None:
+    def run(self) -> None:
+        """The work, in the thread."""
         try:
             if self._unwanted:
                 return
@@ -86,23 +79,19 @@ class _Task(Generic[T]):
                 self._value.append(self._work())
             except BaseException as error:
                 self._error = error
-            with self._lock:
-                self._done.set()
+            with self._finishing:
+                self.done.set()
         except KeyboardInterrupt:
             # It came when the work was done already.
-            self._done.set()
-
-    def wait(self, seconds: float) -> bool:
-        """Whether the work is done, after so many seconds at most."""
-        return self._done.wait(seconds)
+            self.done.set()
 
     def stop(self) -> None:
         """Raises KeyboardInterrupt in the thread, at the next instruction of Python."""
         self._unwanted = True
-        with STARTING, self._lock:
-            if not self._done.is_set() and self._thread.ident is not None:
+        with STARTING, self._finishing:
+            if not self.done.is_set() and self.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt)
+                    ctypes.c_ulong(self.ident), ctypes.py_object(KeyboardInterrupt)
                 )
 
     def result(self) -> T:

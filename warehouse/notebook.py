@@ -12,7 +12,7 @@ from typing import Any
 
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
-from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.render.diagnostics import diagnosis
 from warehouse.render.jupyter import show_results_as_html
 from warehouse.results import Result
 from warehouse.session import Session
@@ -35,14 +35,8 @@ class _Cells:
         text = line if cell is None else cell
         try:
             results = list(self._on(line.strip() if cell is not None else "").results(text))
-        except QueryError as error:
-            print(query_error(error, text), file=sys.stderr)
-            return None
-        except DataError as error:
-            print(data_error(error), file=sys.stderr)
-            return None
-        except WarehouseError as error:
-            print(warehouse_error(error), file=sys.stderr)
+        except (QueryError, DataError, WarehouseError) as error:
+            print(diagnosis(error, text), file=sys.stderr)
             return None
         if not results:
             return None

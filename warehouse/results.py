@@ -183,21 +183,11 @@ class Result:
             cells = self.table.column(column.name)
             if column.kind in TEXTS:
                 return np.array(cells, dtype=object)
-            return _whole(cells) if column.kind in ("count", "whole") else _real(cells)
+            if column.kind in ("count", "whole") and None not in cells:
+                return np.array(cells, dtype=np.int64)
+            return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
 
         return {column.name: converted(column) for column in self.table.columns}
-
-
-def _real(cells: tuple[Cell, ...]) -> Any:
-    import numpy as np
-
-    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-
-
-def _whole(cells: tuple[Cell, ...]) -> Any:
-    import numpy as np
-
-    return _real(cells) if None in cells else np.array(cells, dtype=np.int64)
 
 
 def as_json(value: Any) -> str:

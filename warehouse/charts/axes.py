@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 
-from warehouse.charts.chart import Unit
+from warehouse.charts import Unit
 
 STEPS = (1.0, 2.0, 5.0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from warehouse.charts import Axis, Dash, Mark, Panel, Path, Point, Points, Unit
 from warehouse.charts.axes import limits
-from warehouse.charts.chart import Axis, Dash, Mark, Panel, Path, Point, Points, Unit
 
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warehouse.charts import Axis, Mark, Panel, Point, Points, Rule, Spans, Unit, Verdict
 from warehouse.charts.axes import limits
-from warehouse.charts.chart import Axis, Mark, Panel, Point, Points, Rule, Spans, Unit, Verdict
 
 
 def differences(

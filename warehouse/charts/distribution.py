@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warehouse.charts import Axis, Bin, Bins, Mark, Panel, Rule, Unit
 from warehouse.charts.axes import limits
-from warehouse.charts.chart import Axis, Bin, Bins, Mark, Panel, Rule, Unit
 
 MOST_BINS = 60
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from warehouse.charts import Axis, Bracket, Brackets, Mark, Panel, Point, Points, Spans, Unit
 from warehouse.charts.axes import limits_of
-from warehouse.charts.chart import Axis, Bracket, Brackets, Mark, Panel, Point, Points, Spans, Unit
 
 Interval = tuple[float, float]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warehouse.charts import Axis, Mark, Panel, Path, Point, Points, Unit
 from warehouse.charts.axes import limits_of
-from warehouse.charts.chart import Axis, Mark, Panel, Path, Point, Points, Unit
 
 EQUAL_F = tuple(tenth / 10 for tenth in range(1, 10))
 MARKED_SHARES = (0.25, 0.5, 0.75)
@@ -32,8 +32,7 @@ def plane(
     y = _axis(measures[1], units[1], [*ys, *(at for _, at_x, at in guessing if x.low <= at_x <= x.high)])
     marks: list[Mark] = []
     if equal_f:
-        marks += [_equal_f(value, x, y) for value in EQUAL_F]
-        marks = [mark for mark in marks if isinstance(mark, Path) and len(mark.points) > 1]
+        marks += [path for path in (_equal_f(value, x, y) for value in EQUAL_F) if len(path.points) > 1]
     if guessing:
         marks.append(Path(tuple((at_x, at_y) for _, at_x, at_y in guessing), "guessing", "dashed"))
         marked = [

@@ -76,23 +76,21 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
     """The next item, None after the last, with a clock on the terminal meanwhile. Ctrl-C stops the work."""
     from warehouse.interrupting import interruptibly
-    from warehouse.significance.work import silent
 
-    with patience(args) as waiting, session.watched(waiting.progress if waiting else silent):
-        tick = waiting.tick if waiting else silent
-        return interruptibly(lambda: next(coming, None), session.interrupt, tick)
+    with patience(args) as waiting, session.watched(waiting.progress):
+        return interruptibly(lambda: next(coming, None), session.interrupt, waiting.tick)
 
 
 def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
     """The format to print or write in, and whether all results make one document. Raises DataError."""
-    from warehouse.render import FORMATS
+    from warehouse.render import format_named
 
     if file is not None:
         from warehouse.render.files import check
 
         return check(file, args.format, args.force), True
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
-    return format, any(known.whole for known in FORMATS if known.name == format)
+    return format, format_named(format).whole
 
 
 def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
@@ -110,15 +108,15 @@ def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None
 
 def show(args: argparse.Namespace, result: Result) -> None:
     """Prints a result, and its notes where the format has no place for them."""
-    from warehouse.render import FORMATS, Style, render
+    from warehouse.render import Style, format_named
 
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
     style = Style(digits=args.digits, width=width or 80, colour=coloured(args))
-    format = args.format or ("table" if terminal else "tsv")
-    sys.stdout.write(render(result, format, style))
+    format = format_named(args.format or ("table" if terminal else "tsv"))
+    sys.stdout.write(format.draw(result, style))
     # Into a pipe too each result goes when it is there, and not when the last one is.
     sys.stdout.flush()
-    if not any(known.has_notes for known in FORMATS if known.name == format):
+    if not format.has_notes:
         for text in result.notes:
             note(args, text)

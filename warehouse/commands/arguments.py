@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from warehouse import TYPE_CHECKING
 from warehouse.commands import MISUSED
-from warehouse.commands.table import COMMANDS, run_shell
+from warehouse.commands.table import COMMANDS
 from warehouse.commands.talk import say
 from warehouse.version import __version__
 
@@ -55,11 +55,8 @@ class _Parser(argparse.ArgumentParser):
 def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser for these words; only the commands that occur in them get their arguments, which saves time."""
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    everywhere.add_argument(
-        "--db",
-        metavar="FILE",
-        help="the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or the sample data",
-    )
+    warehouse = "the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or the sample data"
+    everywhere.add_argument("--db", metavar="FILE", help=warehouse)
     everywhere.add_argument("--quiet", action="store_true", help="no notes and no progress on standard error")
     everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
@@ -74,7 +71,7 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"evalhouse {__version__}")
     # A completion script is made of the options of all commands.
-    parser.set_defaults(run=run_shell, everything=lambda: parser_for([command.name for command in COMMANDS]))
+    parser.set_defaults(everything=lambda: parser_for([command.name for command in COMMANDS]))
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         added = commands.add_parser(
@@ -84,7 +81,6 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
             epilog=f"Example: {command.example}",
             parents=[everywhere] if command.name in words else [],
         )
-        added.set_defaults(run=command.run)
         if command.name in words:
             command.words(added)
     return parser

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE, WRONG
 from warehouse.commands.talk import note, say
+from warehouse.render.files import fault
 
 if TYPE_CHECKING:
     import argparse
@@ -15,14 +16,12 @@ if TYPE_CHECKING:
 
 def script(file: Path) -> str:
     """The text of a script. Raises DataError if it cannot be read."""
-    from warehouse.faults import DataError, Fault
-
     try:
         return file.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise DataError((Fault(str(file), None, (error.strerror or "cannot be read").lower()),)) from None
+        raise fault(file, (error.strerror or "cannot be read").lower()) from None
     except UnicodeDecodeError:
-        raise DataError((Fault(str(file), None, "is not UTF-8"),)) from None
+        raise fault(file, "is not UTF-8") from None
 
 
 def lay_out(args: argparse.Namespace) -> int:
@@ -57,8 +56,6 @@ def _rewrite(file: Path, text: str) -> None:
     import shutil
     import tempfile
 
-    from warehouse.faults import DataError, Fault
-
     try:
         handle, new = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
         try:
@@ -70,6 +67,4 @@ def _rewrite(file: Path, text: str) -> None:
             os.unlink(new)
             raise
     except OSError as error:
-        raise DataError(
-            (Fault(str(file), None, f"cannot be written: {(error.strerror or 'why is not known').lower()}"),)
-        ) from None
+        raise fault(file, f"cannot be written: {(error.strerror or 'why is not known').lower()}") from None

@@ -28,11 +28,11 @@ def load_files(args: argparse.Namespace) -> int:
     from warehouse.loading.readers.recognition import named_files
 
     path = path_of(args) or DEFAULT_FILE
-    chosen = {key.removeprefix("reader_"): text for key, text in vars(args).items() if key.startswith("reader_")}
+    of_readers = {key: text for key, text in vars(args).items() if key.startswith("reader_") and text is not None}
     options: dict[str, Any] = {
         "fields": pairs(args.set, "--set FIELD=VALUE"),
         "columns": pairs(args.map, "--map FIELD=COLUMN"),
-        "options": {name: text for name, text in chosen.items() if text is not None},
+        "options": {key.removeprefix("reader_"): text for key, text in of_readers.items()},
         "simulated": args.simulated,
     }
     files = named_files(args.files)

@@ -102,12 +102,7 @@ def _report(
     stored = session.path.name if session.path else Path(session.lake).name
     asked_of = "what it loads" if own else stored or "the sample data"
     described = report(
-        study,
-        done,
-        session,
-        asked_of,
-        pairs(args.param, "--param NAME=VALUE"),
-        f"{made:%Y-%m-%d %H:%M} UTC",
+        study, done, session, asked_of, pairs(args.param, "--param NAME=VALUE"), f"{made:%Y-%m-%d %H:%M} UTC"
     )
     written = write(described, to, Style(digits=args.digits), args.force)
     results = sum(answer.result is not None for answer in done)

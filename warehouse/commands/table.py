@@ -9,19 +9,12 @@ from collections.abc import Callable
 
 
 class Command:
-    """A command: its name, what it does in one line, an example, its own arguments, and what runs it."""
+    """A command: its name, what it does in one line, an example, and its own arguments."""
 
-    __slots__ = ("example", "meaning", "name", "run", "words")
+    __slots__ = ("example", "meaning", "name", "words")
 
-    def __init__(
-        self,
-        name: str,
-        meaning: str,
-        example: str,
-        words: Callable[[argparse.ArgumentParser], None],
-        run: Callable[[argparse.Namespace], int],
-    ) -> None:
-        self.name, self.meaning, self.example, self.words, self.run = name, meaning, example, words, run
+    def __init__(self, name: str, meaning: str, example: str, words: Callable[[argparse.ArgumentParser], None]) -> None:
+        self.name, self.meaning, self.example, self.words = name, meaning, example, words
 
 
 # --- the arguments of each command ------------------------------------------------------------------------------------
@@ -61,17 +54,16 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     files = "files, folders of them, or patterns in quotes; also .gz and .zst"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
     kinds = (*readers, "auto")
-    listed = ", ".join(kinds)
-    parser.add_argument("--as", dest="reader", required=True, choices=kinds, metavar="READER", help=f"one of {listed}")
+    one_of = f"one of {', '.join(kinds)}"
+    parser.add_argument("--as", dest="reader", required=True, choices=kinds, metavar="READER", help=one_of)
     mapped = "take a field from a column of another name"
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
-    given = "give a field one value in every row"
-    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=given)
+    fixed = "give a field one value in every row"
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=fixed)
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)
-    dry_run = "check everything, show the first rows, store nothing"
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--dry-run", action="store_true", help=dry_run)
+    where.add_argument("--dry-run", action="store_true", help="check everything, show the first rows, store nothing")
     in_place = "into the warehouse itself, without a copy: a crash can damage it, and nobody reads meanwhile"
     where.add_argument("--in-place", action="store_true", help=in_place)
     offered = [(reader, option) for reader in readers.values() for option in reader.options]
@@ -90,13 +82,13 @@ def _fmt_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if a file would change")
 
 
+def _new_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
+
+
 def _init_words(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
+    _new_file(parser)
     parser.add_argument("--sample", action="store_true", help="with the sample data in it")
-
-
-def _backup_words(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
 
 
 def _verify_words(parser: argparse.ArgumentParser) -> None:
@@ -127,97 +119,43 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
     """A command without arguments of its own."""
 
 
-# --- what runs each command, imported when it is run ------------------------------------------------------------------
+# --- what runs each command -------------------------------------------------------------------------------------------
 
 
-def _run_query(args: argparse.Namespace) -> int:
-    from warehouse.commands.answering import query
-
-    return query(args)
-
-
-def _run_study(args: argparse.Namespace) -> int:
-    from warehouse.commands.running import run
-
-    return run(args)
-
-
-def _run_load_files(args: argparse.Namespace) -> int:
-    from warehouse.commands.loading import load_files
-
-    return load_files(args)
-
-
-def _run_lay_out(args: argparse.Namespace) -> int:
-    from warehouse.commands.formatting import lay_out
-
-    return lay_out(args)
-
-
-def _run_init(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import init
-
-    return init(args)
-
-
-def _run_info(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import info
-
-    return info(args)
-
-
-def _run_check(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import check
-
-    return check(args)
-
-
-def _run_back_up(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import back_up
-
-    return back_up(args)
-
-
-def _run_bring_up_to_date(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import bring_up_to_date
-
-    return bring_up_to_date(args)
-
-
-def _run_verify(args: argparse.Namespace) -> int:
-    from warehouse.commands.verifying import verify
-
-    return verify(args)
-
-
-def _run_export(args: argparse.Namespace) -> int:
-    from warehouse.commands.writing import export
-
-    return export(args)
-
-
-def _run_export_as_lake(args: argparse.Namespace) -> int:
-    from warehouse.commands.writing import export_as_lake
-
-    return export_as_lake(args)
-
-
-def _run_completion(args: argparse.Namespace) -> int:
-    from warehouse.commands.completing import completion
-
-    return completion(args)
-
-
-def _run_demo(args: argparse.Namespace) -> int:
-    from warehouse.commands.demonstration import demo
-
-    return demo(args)
-
-
-def run_shell(args: argparse.Namespace) -> int:
-    from warehouse.commands.conversation import shell
-
-    return shell(args)
+def run(args: argparse.Namespace) -> int:
+    """Runs the command that the line names, or the shell where it names none. Only its own module is imported."""
+    match args.command:
+        case None:
+            from warehouse.commands.conversation import shell as command
+        case "query":
+            from warehouse.commands.answering import query as command
+        case "run":
+            from warehouse.commands.running import run as command
+        case "load":
+            from warehouse.commands.loading import load_files as command
+        case "fmt":
+            from warehouse.commands.formatting import lay_out as command
+        case "init":
+            from warehouse.commands.keeping import init as command
+        case "info":
+            from warehouse.commands.keeping import info as command
+        case "check":
+            from warehouse.commands.keeping import check as command
+        case "backup":
+            from warehouse.commands.keeping import back_up as command
+        case "upgrade":
+            from warehouse.commands.keeping import bring_up_to_date as command
+        case "verify":
+            from warehouse.commands.verifying import verify as command
+        case "export-scores":
+            from warehouse.commands.writing import export as command
+        case "export-lake":
+            from warehouse.commands.writing import export_as_lake as command
+        case "completion":
+            from warehouse.commands.completing import completion as command
+        case _:
+            from warehouse.commands.demonstration import demo as command
+    return command(args)
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -228,85 +166,40 @@ COMMANDS = (
         "run statements",
         'evalhouse query "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"',
         _query_words,
-        _run_query,
     ),
-    Command(
-        "run",
-        "run a study",
-        "evalhouse run study.eval --param finalists=GE --report study.html",
-        _run_words,
-        _run_study,
-    ),
+    Command("run", "run a study", "evalhouse run study.eval --param finalists=GE --report study.html", _run_words),
     Command(
         "load",
         "load files into a warehouse",
         "evalhouse load scores.csv --as scores --map system=site --set test_set=TST3",
         _load_words,
-        _run_load_files,
     ),
+    Command("fmt", "lay scripts out in the canonical way", "evalhouse fmt study.eval --check", _fmt_words),
+    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words),
+    Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words),
+    Command("check", "whether a warehouse is sound", "evalhouse check --db muc.duckdb", _no_words),
+    Command("backup", "a copy of a warehouse, made safely", "evalhouse backup monday.duckdb", _new_file),
     Command(
-        "fmt",
-        "lay scripts out in the canonical way",
-        "evalhouse fmt study.eval --check",
-        _fmt_words,
-        _run_lay_out,
+        "upgrade", "bring a warehouse of an older version up to date", "evalhouse upgrade --db muc.duckdb", _no_words
     ),
-    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, _run_init),
-    Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, _run_info),
-    Command(
-        "check",
-        "whether a warehouse is sound",
-        "evalhouse check --db muc.duckdb",
-        _no_words,
-        _run_check,
-    ),
-    Command(
-        "backup",
-        "a copy of a warehouse, made safely",
-        "evalhouse backup monday.duckdb",
-        _backup_words,
-        _run_back_up,
-    ),
-    Command(
-        "upgrade",
-        "bring a warehouse of an older version up to date",
-        "evalhouse upgrade --db muc.duckdb",
-        _no_words,
-        _run_bring_up_to_date,
-    ),
-    Command(
-        "verify",
-        "whether results of the past come out again",
-        "evalhouse verify table2.json",
-        _verify_words,
-        _run_verify,
-    ),
+    Command("verify", "whether results of the past come out again", "evalhouse verify table2.json", _verify_words),
     Command(
         "export-scores",
         "write rows to files that load takes",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
-        _run_export,
     ),
     Command(
         "export-lake",
         "write a warehouse as a folder of Parquet files, for Spark",
         "evalhouse export-lake muc.lake --db muc.duckdb",
         _lake_words,
-        _run_export_as_lake,
     ),
     Command(
         "completion",
         "completion for the shell of the system",
         "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
         _completion_words,
-        _run_completion,
     ),
-    Command(
-        "demo",
-        "the main job on the sample data, from start to finish",
-        "evalhouse demo",
-        _no_words,
-        _run_demo,
-    ),
+    Command("demo", "the main job on the sample data, from start to finish", "evalhouse demo", _no_words),
 )

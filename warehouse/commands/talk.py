@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from warehouse import TYPE_CHECKING
 
@@ -29,28 +29,22 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-@contextmanager
-def progress(args: argparse.Namespace, what: str) -> Iterator[Callable[[float], None] | None]:
+def progress(args: argparse.Namespace, what: str) -> AbstractContextManager[Callable[[float], None] | None]:
     """A bar on standard error for what takes longer than a second, on a terminal only."""
-    if args.quiet or not sys.stderr.isatty():
-        yield None
-        return
     from warehouse.render.progress import bar
 
-    with bar(what) as draw:
-        yield draw
+    return bar(what) if _is_watched(args) else nullcontext()
 
 
-@contextmanager
-def patience(args: argparse.Namespace) -> Iterator[Waiting | None]:
+def patience(args: argparse.Namespace) -> AbstractContextManager[Waiting]:
     """Shows after a second, on a terminal only, that something still runs and how far it is; wiped away at the end."""
-    if args.quiet or not sys.stderr.isatty():
-        yield None
-        return
     from warehouse.render.progress import clock
 
-    with clock() as waiting:
-        yield waiting
+    return clock(_is_watched(args))
+
+
+def _is_watched(args: argparse.Namespace) -> bool:
+    return not args.quiet and sys.stderr.isatty()
 
 
 def coloured(args: argparse.Namespace) -> bool:

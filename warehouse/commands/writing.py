@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from warehouse.loading.exporting import Exported
     from warehouse.store.database import Database
 
-Written = TypeVar("Written")
+T = TypeVar("T")
 
 
 def export(args: argparse.Namespace) -> int:
@@ -33,11 +33,10 @@ def export(args: argparse.Namespace) -> int:
             return export_all(database, target, force=args.force)
         return export_form(database, form, target, force=args.force)
 
-    written = _patiently(args, work)
+    written = _written(args, work)
     for exported in written:
-        kind, option = (" simulated", " --simulated") if exported.simulated else ("", "")
-        rows = f"{exported.rows:,}{kind} rows, for load --as {exported.form.name}{option}"
-        note(args, f"{exported.file}: {rows}")
+        kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
+        note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{flag}")
     if not written:
         note(args, "there are no rows to export")
     return DONE
@@ -48,19 +47,18 @@ def export_as_lake(args: argparse.Namespace) -> int:
     from warehouse.lake.folder import FACTS, export_lake
 
     folder = Path(args.folder)
-    written = _patiently(args, lambda database: export_lake(database, folder, force=args.force))
+    written = _written(args, partial(export_lake, folder=folder, force=args.force))
     rows = sum(written.rows[table] for table in FACTS)
     note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
     return DONE
 
 
-def _patiently(args: argparse.Namespace, work: Callable[[Database], Written]) -> Written:
-    """What the work makes of the warehouse, or of the sample data; it may be interrupted, and says that it goes on."""
+def _written(args: argparse.Namespace, work: Callable[[Database], T]) -> T:
+    """What an export gives of the warehouse that the line names. Ctrl-C stops it."""
     from warehouse.interrupting import interruptibly
-    from warehouse.significance.work import silent
 
     with _opened(path_of(args)) as database, patience(args) as waiting:
-        return interruptibly(partial(work, database), database.interrupt, waiting.tick if waiting else silent)
+        return interruptibly(partial(work, database), database.interrupt, waiting.tick)
 
 
 def _opened(path: Path | None) -> Database:

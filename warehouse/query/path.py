@@ -79,10 +79,10 @@ Line = tuple[str, str]
 
 @value
 class Picture:
-    """How the answer to a question is drawn: which facts that needs beside those of the answer, and the drawing."""
+    """How the answer to a question is drawn, and which facts that needs beside those of the answer."""
 
-    compile: Callable[[Any], Queries]
-    draw: Callable[[Any, Result, Facts, Workforce], Any]
+    draw: Callable[[Any, Result, Facts], Any]
+    compile: Callable[[Any], Queries] = lambda plan: ()
 
 
 def statistics_of(entry: p.Entry) -> str:
@@ -109,7 +109,7 @@ class Statement:
     subject: Callable[[p.Entry], str] = statistics_of
     weigh: Callable[[Any, Facts], Iterable[Line]] | None = None
     executor: str = ""
-    picture: Picture | None = None
+    picture: Callable[[], Picture] | None = None
 
     @property
     def word(self) -> str:

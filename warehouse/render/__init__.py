@@ -5,16 +5,13 @@ Rendering sees results only: it computes nothing that is not already there, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warehouse.render.style import Style
 from warehouse.results import Result
 
-__all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "format_for", "render", "render_all"]
-
-Draw = Callable[[Result, Style], str]
-DrawAll = Callable[[Sequence[Result], Style], str | bytes]
+__all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "format_for", "format_named", "render", "render_all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,104 +20,66 @@ class Format:
 
     name: str
     meaning: str
-    draw: Draw
     suffix: str
     """The ending of files that are written in this format."""
-    whole: DrawAll | None = None
-    """Draws several results as one document, for formats in which results cannot simply follow each other."""
+    whole: bool = False
+    """Whether several results make one document, where results cannot simply follow each other."""
     has_notes: bool = False
     """Whether the drawing includes the notes."""
 
+    def draw(self, result: Result, style: Style) -> str:
+        """A result as text. The drawing is imported only here: rich alone takes a tenth of a second."""
+        match self.name:
+            case "table":
+                from warehouse.render.console import table as draw
+            case "json":
+                from warehouse.render.data import json as draw
+            case "ndjson":
+                from warehouse.render.data import ndjson as draw
+            case "csv":
+                from warehouse.render.data import csv as draw
+            case "tsv":
+                from warehouse.render.data import tsv as draw
+            case "markdown":
+                from warehouse.render.markup import markdown as draw
+            case "latex":
+                from warehouse.render.markup import latex as draw
+            case _:
+                from warehouse.render.web import html as draw
+        return draw(result, style)
 
-# Each drawing is imported when it is used: rich alone takes a tenth of a second.
+    def draw_all(self, results: Sequence[Result], style: Style) -> str:
+        """Several results as one document."""
+        if self.whole:
+            from warehouse.render.web import page
 
-
-def _table(result: Result, style: Style) -> str:
-    from warehouse.render.console import table
-
-    return table(result, style)
-
-
-def _json(result: Result, style: Style) -> str:
-    from warehouse.render.data import json
-
-    return json(result, style)
-
-
-def _ndjson(result: Result, style: Style) -> str:
-    from warehouse.render.data import ndjson
-
-    return ndjson(result, style)
-
-
-def _csv(result: Result, style: Style) -> str:
-    from warehouse.render.data import csv
-
-    return csv(result, style)
-
-
-def _tsv(result: Result, style: Style) -> str:
-    from warehouse.render.data import tsv
-
-    return tsv(result, style)
-
-
-def _markdown(result: Result, style: Style) -> str:
-    from warehouse.render.markup import markdown
-
-    return markdown(result, style)
-
-
-def _latex(result: Result, style: Style) -> str:
-    from warehouse.render.markup import latex
-
-    return latex(result, style)
-
-
-def _html(result: Result, style: Style) -> str:
-    from warehouse.render.web import html
-
-    return html(result, style)
-
-
-def _page(results: Sequence[Result], style: Style) -> str:
-    from warehouse.render.web import page
-
-    return page(results, style)
+            return page(results, style)
+        return "".join(self.draw(result, style) for result in results)
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("table", "a table for people; the default on a terminal", _table, ".txt"),
+    Format("table", "a table for people; the default on a terminal", ".txt"),
     Format(
         "json",
         "one object a statement: statement, caption, signature, columns, rows, summary, notes",
-        _json,
         ".json",
         has_notes=True,
     ),
-    Format("ndjson", "one object a row", _ndjson, ".ndjson"),
-    Format("csv", "the rows, comma-separated with a header line", _csv, ".csv"),
-    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", _tsv, ".tsv"),
-    Format(
-        "markdown",
-        "a table with its caption and notes, in Markdown",
-        _markdown,
-        ".md",
-        has_notes=True,
-    ),
+    Format("ndjson", "one object a row", ".ndjson"),
+    Format("csv", "the rows, comma-separated with a header line", ".csv"),
+    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", ".tsv"),
+    Format("markdown", "a table with its caption and notes, in Markdown", ".md", has_notes=True),
     Format(
         "latex",
         "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
-        _latex,
         ".tex",
         has_notes=True,
     ),
     Format(
         "html",
         "a page that needs nothing else; a click on a heading sorts the table",
-        _html,
         ".html",
-        whole=_page,
+        whole=True,
         has_notes=True,
     ),
 )
@@ -131,7 +90,7 @@ WORKBOOK = ".xlsx"
 
 def render(result: Result, format: str, style: Style) -> str:
     """A result in one of FORMATS. Raises KeyError for a format that is not there."""
-    return _named(format).draw(result, style)
+    return format_named(format).draw(result, style)
 
 
 def render_all(results: Sequence[Result], format: str, style: Style) -> str | bytes:
@@ -141,8 +100,7 @@ def render_all(results: Sequence[Result], format: str, style: Style) -> str | by
         from warehouse.render.workbook import workbook
 
         return workbook(results, style)
-    known = _named(format)
-    return known.whole(results, style) if known.whole else "".join(known.draw(result, style) for result in results)
+    return format_named(format).draw_all(results, style)
 
 
 def format_for(suffix: str) -> str | None:
@@ -153,5 +111,6 @@ def format_for(suffix: str) -> str | None:
     return next((format.name for format in FORMATS if format.suffix == wanted), None)
 
 
-def _named(format: str) -> Format:
-    return {known.name: known for known in FORMATS}[format]
+def format_named(name: str) -> Format:
+    """The format of this name. Raises KeyError where there is none."""
+    return {format.name: format for format in FORMATS}[name]

@@ -13,6 +13,18 @@ WIDEST = 100
 """A longer line is cut to the part around the error."""
 
 
+def diagnosis(error: Exception, text: str = "") -> str:
+    """Any error: of a query, whose text that is, of data or of a warehouse, or a bug."""
+    match error:
+        case QueryError():
+            return query_error(error, text)
+        case DataError():
+            return data_error(error)
+        case WarehouseError():
+            return warehouse_error(error)
+    return unforeseen(error)
+
+
 def query_error(error: QueryError, text: str, source: str | None = None) -> str:
     """A QueryError with the line of the text it is in; `source` names the script, where there is one."""
     start, end = error.span.start, max(error.span.end, error.span.start + 1)

@@ -18,9 +18,7 @@ def check(path: Path, format: str | None, force: bool) -> str:
 
     Raises DataError for a file that is there already, unless `force`, and for an ending that says nothing.
     """
-    wanted = format_for(path.suffix) or format
-    if path.suffix.casefold() != WORKBOOK and format is not None:
-        wanted = format
+    wanted = WORKBOOK if path.suffix.casefold() == WORKBOOK else format or format_for(path.suffix)
     if wanted is None:
         endings = ", ".join([*(known.suffix for known in FORMATS), WORKBOOK])
         raise fault(path, f"has no ending that names a format; there are {endings}")

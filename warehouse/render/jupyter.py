@@ -16,10 +16,6 @@ def show_results_as_html() -> None:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None:
-        shell.display_formatter.formatters["text/html"].for_type(Result, _html)
+        from warehouse.render.web import fragment
 
-
-def _html(result: Result) -> str:
-    from warehouse.render.web import fragment
-
-    return fragment(result, Style())
+        shell.display_formatter.formatters["text/html"].for_type(Result, lambda result: fragment(result, Style()))

@@ -50,20 +50,15 @@ def grid(rectangle: Rectangle) -> str:
     lines = [[escaped(heading.replace("\n", " ").rstrip()) for heading in rectangle.headings]]
     lines += [[escaped(text.rstrip()) for text in row] for row in rectangle.rows]
     sizes = [max(3, *map(width, column)) for column in zip(*lines, strict=True)]
-    rule = [
-        "-" * (size - 1) + ":" if numeric else "-" * size
-        for size, numeric in zip(sizes, rectangle.numeric, strict=True)
-    ]
-    return "\n".join(_bars(_padded(line, sizes, rectangle.numeric)) for line in [lines[0], rule, *lines[1:]])
+    ends = [":" if numeric else "-" for numeric in rectangle.numeric]
+    rule = ["-" * (size - 1) + end for size, end in zip(sizes, ends, strict=True)]
+    padded = [_padded(line, sizes, rectangle.numeric) for line in [lines[0], rule, *lines[1:]]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in padded)
 
 
 def _padded(line: Sequence[str], sizes: Sequence[int], numeric: Sequence[bool]) -> list[str]:
     blanks = [" " * (size - width(text)) for text, size in zip(line, sizes, strict=True)]
     return [blank + text if right else text + blank for text, blank, right in zip(line, blanks, numeric, strict=True)]
-
-
-def _bars(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def escaped(text: str) -> str:
@@ -119,8 +114,8 @@ def _tabular(rectangle: Rectangle) -> list[str]:
         for row in rectangle.rows
     ]
     columns = "".join("r" if numeric else "l" for numeric in rectangle.numeric)
-    return [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *heads(rectangle), r"\midrule", *rows, r"\bottomrule",
-            r"\end{tabular}"]  # fmt: skip
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    return [begin, r"\toprule", *heads(rectangle), r"\midrule", *rows, r"\bottomrule", end]
 
 
 def heads(rectangle: Rectangle) -> list[str]:

@@ -7,7 +7,6 @@ Only what svg2pdf writes is understood: one table of references, no compressed o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 _REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
 _NAMED = re.compile(rb"(?:^[ ]*/[a-z]+\d+ \d+ 0 R\n){2,}", re.MULTILINE)
@@ -15,14 +14,6 @@ _TABLE = re.compile(
     rb"xref\n0 \d+\n(?P<entries>(?:\d{10} \d{5} [nf]\r\n)+)trailer\n(?P<trailer>.*?)\nstartxref\n\d+\n%%EOF\s*\Z",
     re.DOTALL,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """What stands between `obj` and `endobj`: a dictionary, and the bytes of its stream, if it has one."""
-
-    dictionary: bytes
-    stream: bytes
 
 
 def in_order(pdf: bytes) -> bytes:
@@ -33,7 +24,10 @@ def in_order(pdf: bytes) -> bytes:
     table = _TABLE.search(pdf, max(0, pdf.rfind(b"\nxref\n")))
     if table is None:
         return pdf
-    objects = _objects(pdf, table)
+    # Where the objects begin, by their numbers, the first of which is 1.
+    starts = [int(entry[:10]) for entry in table["entries"].split(b"\r\n")[1:-1]]
+    ends = dict(zip(sorted(starts), [*sorted(starts)[1:], table.start()], strict=True))
+    objects = {number: _parts(pdf[start : ends[start]]) for number, start in enumerate(starts, 1)}
     trailer = table["trailer"]
     order: dict[int, int] = {}
     left = _referred(trailer)
@@ -41,38 +35,27 @@ def in_order(pdf: bytes) -> bytes:
         number = left.pop(0)
         if number not in order:
             order[number] = len(order) + 1
-            left = _referred(objects[number].dictionary) + left
+            left = _referred(objects[number][0]) + left
 
     def renumbered(text: bytes) -> bytes:
         return _REFERENCE.sub(lambda reference: b"%d 0 R" % order[int(reference[1])], text)
 
-    written = pdf[: min(_offsets(table))]
-    offsets = []
+    written = pdf[: min(starts)]
+    entries = b"0000000000 65535 f\r\n"
     for number, new in order.items():
-        offsets.append(len(written))
-        content = objects[number]
-        written += b"%d 0 obj\n%s%s\n\n" % (new, renumbered(content.dictionary), content.stream)
-    entries = [b"0000000000 65535 f\r\n", *(b"%010d 00000 n\r\n" % offset for offset in offsets)]
-    size = len(entries)
+        entries += b"%010d 00000 n\r\n" % len(written)
+        dictionary, stream = objects[number]
+        written += b"%d 0 obj\n%s%s\n\n" % (new, renumbered(dictionary), stream)
+    size = len(order) + 1
     trailer = re.sub(rb"/Size \d+", b"/Size %d" % size, renumbered(trailer))
     start = len(written)
-    return written + b"xref\n0 %d\n%strailer\n%s\nstartxref\n%d\n%%%%EOF" % (size, b"".join(entries), trailer, start)
+    return written + b"xref\n0 %d\n%strailer\n%s\nstartxref\n%d\n%%%%EOF" % (size, entries, trailer, start)
 
 
-def _offsets(table: re.Match[bytes]) -> list[int]:
-    """Where the objects begin, by their numbers, the first of which is 1."""
-    return [int(entry[:10]) for entry in table["entries"].split(b"\r\n")[1:-1]]
-
-
-def _objects(pdf: bytes, table: re.Match[bytes]) -> dict[int, _Object]:
-    offsets = _offsets(table)
-    ends = dict(zip(sorted(offsets), [*sorted(offsets)[1:], table.start()], strict=True))
-    objects = {}
-    for number, start in enumerate(offsets, 1):
-        content = pdf[start : ends[start]].rstrip().removeprefix(b"%d 0 obj\n" % number)
-        dictionary, stream, data = content.partition(b"\nstream\n")
-        objects[number] = _Object(_NAMED.sub(_sorted, dictionary), stream + data)
-    return objects
+def _parts(written: bytes) -> tuple[bytes, bytes]:
+    """What stands between `obj` and `endobj`: a dictionary, its resources in order, and a stream, if there is one."""
+    dictionary, stream, data = written.rstrip().partition(b" 0 obj\n")[2].partition(b"\nstream\n")
+    return _NAMED.sub(_sorted, dictionary), stream + data
 
 
 def _sorted(lines: re.Match[bytes]) -> bytes:

@@ -35,10 +35,11 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
 class Waiting:
     """What is shown while something runs: the seconds, and a bar as soon as it is known what share is done.
 
-    `progress` may be called from another thread; only `tick` draws.
+    `progress` may be called from another thread; only `tick` draws, unless nothing is to be `shown`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shown: bool) -> None:
+        self._shown = shown
         self._share: float | None = None
         self._drawn = ""
 
@@ -48,7 +49,7 @@ class Waiting:
 
     def tick(self, seconds: float) -> None:
         """Draws, given the seconds since the work began; they start again from 0 with the next work."""
-        if seconds < PATIENCE:
+        if seconds < PATIENCE or not self._shown:
             self.wipe()
             return
         bar = "" if self._share is None else _bar(self._share) + " "
@@ -67,9 +68,9 @@ class Waiting:
 
 
 @contextmanager
-def clock() -> Iterator[Waiting]:
+def clock(shown: bool = True) -> Iterator[Waiting]:
     """What to show while something runs; wiped away at the end."""
-    waiting = Waiting()
+    waiting = Waiting(shown)
     try:
         yield waiting
     finally:

@@ -7,7 +7,9 @@ Shared by all formats for people; it knows no terminal and no markup.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from warehouse.render.style import UNDEFINED, Style, cell, width
 from warehouse.results import Cell, CellKind, Column, Result, Table, Triangle
@@ -72,9 +74,7 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
         for row in table.rows
     ]
     rows = _aligned_letters(table.columns, rows)
-    limits = [
-        max(width(line) for text in column for line in text.split("\n")) for column in zip(headings, *rows, strict=True)
-    ]
+    limits = _widths(headings, rows)
     gap = GAP
     over = sum(limits) + gap * (len(limits) - 1) - style.width
     over = _narrowed(limits, [place for place, c in enumerate(table.columns) if c.kind == "text"], NARROWEST, over)
@@ -96,17 +96,19 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
     )
 
 
+def _widths(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]:
+    """How wide the widest line of each column is."""
+    columns = zip(headings, *rows, strict=True)
+    return [max(width(line) for text in column for line in text.split("\n")) for column in columns]
+
+
 def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Letters of groups, each below its like, so that a group reads as a line down the ranking."""
     for place, column in enumerate(columns):
         if column.kind == "letters":
-            known = sorted(
-                {letter for row in rows for letter in row[place].split()}, key=lambda letter: (len(letter), letter)
-            )
-            drawn = [
-                " ".join(letter if letter in row[place].split() else " " * len(letter) for letter in known)
-                for row in rows
-            ]
+            written = [row[place].split() for row in rows]
+            known = sorted(set().union(*written), key=lambda letter: (len(letter), letter))
+            drawn = [" ".join(one if one in letters else " " * len(one) for one in known) for letters in written]
             rows = [(*row[:place], text, *row[place + 1 :]) for row, text in zip(rows, drawn, strict=True)]
     return rows
 
@@ -168,7 +170,7 @@ def _triangle(
         for place, name in enumerate(ranked, 1)
     ]
     headings = ("", "system", "value", *(f"{place} " for place in range(1, len(ranked))))
-    limits = tuple(max(width(text) for text in column) for column in zip(headings, *lines, strict=True))
+    limits = tuple(_widths(headings, lines))
     numeric = (True, False, *(True for _ in ranked))
     title = ", ".join(str(part) for part in key)
     return Rectangle(headings, tuple(lines), numeric, limits, gap=1, title=title, legend=LEGEND)
@@ -182,7 +184,7 @@ def _packed(triangle: Rectangle) -> Rectangle:
         return (*row[:LEVELS_FROM], "".join(text.rjust(size) for text in row[LEVELS_FROM:] if text))
 
     headings, rows = packed(triangle.headings), tuple(packed(row) for row in triangle.rows)
-    limits = tuple(max(width(text) for text in column) for column in zip(headings, *rows, strict=True))
+    limits = tuple(_widths(headings, rows))
     numeric = (*triangle.numeric[:LEVELS_FROM], False)
     return replace(triangle, headings=headings, rows=rows, numeric=numeric, limits=limits)
 
@@ -207,11 +209,8 @@ def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> in
 
 
 def _shown(table: Table) -> Table:
-    places = [place for place, column in enumerate(table.columns) if column.on_screen]
-    return Table(
-        tuple(table.columns[place] for place in places),
-        tuple(tuple(row[place] for place in places) for row in table.rows),
-    )
+    seen = [column.on_screen for column in table.columns]
+    return Table(tuple(compress(table.columns, seen)), tuple(tuple(compress(row, seen)) for row in table.rows))
 
 
 def _side_by_side(result: Result) -> Table:

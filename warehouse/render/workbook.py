@@ -79,17 +79,14 @@ def _table(sheet: Any, formats: _Formats, line: int, table: Table, for_people: b
     for place, column in enumerate(table.columns):
         heading = (column.heading or column.name).replace("\n", " ") if for_people else column.name
         sheet.write_string(line, place, clean(heading), formats.head)
-        longest = max([width(heading), *(width(clean(str(row[place]))) for row in table.rows if _is_text(row[place]))])
+        texts = (row[place] for row in table.rows)
+        longest = max([width(heading), *(width(clean(text)) for text in texts if isinstance(text, str))])
         sheet.set_column(place, place, min(max(longest, 9) + 2, WIDEST))
     for number, row in enumerate(table.rows, line + 1):
         for place, (column, cell) in enumerate(zip(table.columns, row, strict=True)):
             _write(sheet, formats, number, place, column, cell)
     if table.columns and line == _HEAD:
         sheet.autofilter(line, 0, line + len(table.rows), len(table.columns) - 1)
-
-
-def _is_text(cell: Cell) -> bool:
-    return isinstance(cell, str)
 
 
 def _write(sheet: Any, formats: _Formats, line: int, place: int, column: Column, cell: Cell) -> None:

@@ -13,7 +13,6 @@ from typing import Protocol
 
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
-from warehouse.faults import DataError, Fault
 from warehouse.render import FORMATS, files
 from warehouse.results import Result
 
@@ -48,6 +47,11 @@ class DotCommand:
     meaning: str
     run: Callable[[Console, str], None]
     choices: tuple[str, ...] = ()
+
+    @property
+    def usage(self) -> str:
+        """How it is typed."""
+        return f".{self.name} {self.follows}".rstrip()
 
 
 def run(console: Console, line: str) -> None:
@@ -101,15 +105,12 @@ def _output(console: Console, words: str) -> None:
 
 
 def _read(console: Console, name: str) -> None:
-    names = _words(name)
-    if len(names) != 1:
-        raise QueryError(".read takes one file")
-    path = Path(names[0]).expanduser()
+    path = _one_file(name, ".read")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or "cannot be read").lower() if isinstance(error, OSError) else "is not UTF-8"
-        raise DataError((Fault(str(path), None, reason),)) from None
+        raise files.fault(path, reason) from None
     console.statements(text, str(path))
 
 
@@ -151,10 +152,7 @@ def _tables(console: Console, nothing: str) -> None:
 
 
 def _open(console: Console, name: str) -> None:
-    names = _words(name)
-    if len(names) != 1:
-        raise QueryError(".open takes one file")
-    console.open(Path(names[0]).expanduser())
+    console.open(_one_file(name, ".open"))
 
 
 def _help(console: Console, words: str) -> None:
@@ -170,6 +168,13 @@ def _known_format(name: str) -> str:
     if name and name not in _FORMAT_NAMES:
         raise QueryError(f"there is no format '{name}'", hints=hints(name, _FORMAT_NAMES, "formats"))
     return name
+
+
+def _one_file(text: str, command: str) -> Path:
+    names = _words(text)
+    if len(names) != 1:
+        raise QueryError(f"{command} takes one file")
+    return Path(names[0]).expanduser()
 
 
 def _words(text: str) -> list[str]:

@@ -18,16 +18,11 @@ from warehouse.store.catalog import Catalog
 from warehouse.tasks import IMPORTED, TASKS
 
 
-class Named(Protocol):
-    """What has a name in a table."""
+class Explained(Protocol):
+    """What has a name and a meaning in a table."""
 
     @property
     def name(self) -> str: ...
-
-
-class Explained(Named, Protocol):
-    """What a table says the meaning of, beside its name."""
-
     @property
     def meaning(self) -> str: ...
 
@@ -58,18 +53,18 @@ def overview(commands: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def topic(asked: str, catalog: Catalog) -> str | None:
+def topic(text: str, catalog: Catalog) -> str | None:
     """What is known of a word, in whatever roles it has; None where nothing is."""
-    word = " ".join(asked.split()).casefold()
-    found = ["\n".join(lines) for look in _LOOKS if (lines := list(look(word, catalog)))]
-    return "\n\n".join(found) or None
+    word = " ".join(text.split()).casefold()
+    roles = ["\n".join(lines) for look in _LOOKS if (lines := list(look(word, catalog)))]
+    return "\n\n".join(roles) or None
 
 
 def words(catalog: Catalog) -> list[str]:
     """All words that something is known of, but for the names in the warehouse."""
     clauses = [clause.words for clause in CLAUSES]
     known = [*STATEMENTS, *clauses, *TASKS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
-    tables: tuple[Iterable[Named], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
+    tables: tuple[Iterable[Explained], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
     return known + [entry.name for table in tables for entry in table]
 
 
@@ -160,16 +155,17 @@ def _test(word: str, catalog: Catalog) -> Iterator[str]:
 
 
 def _adjustment(word: str, catalog: Catalog) -> Iterator[str]:
-    for each in ADJUSTMENTS:
-        if word in each.names:
-            yield f"adjust {' or '.join(each.names)}: {each.meaning}" + (f" ({each.source})" if each.source else "")
+    for adjustment in ADJUSTMENTS:
+        if word in adjustment.names:
+            source = f" ({adjustment.source})" if adjustment.source else ""
+            yield f"adjust {' or '.join(adjustment.names)}: {adjustment.meaning}{source}"
 
 
 def _reader(word: str, catalog: Catalog) -> Iterator[str]:
     reader = READERS.get(word)
     if reader is not None:
         yield f"reader {reader.name}: {reader.reads}"
-        yield "  columns: " + " ".join(each.name if each.required else f"[{each.name}]" for each in reader.fields)
+        yield "  columns: " + " ".join(field.name if field.required else f"[{field.name}]" for field in reader.fields)
 
 
 def _format(word: str, catalog: Catalog) -> Iterator[str]:
@@ -190,7 +186,7 @@ def _name(word: str, catalog: Catalog) -> Iterator[str]:
             yield f"{test_set.full_name}: a test set of this warehouse"
     for name, number in catalog.systems.items():
         if name.casefold() == word:
-            on = dict.fromkeys(each for task in TASKS for each in catalog.test_sets_of(number, task))
+            on = dict.fromkeys(test_set for task in TASKS for test_set in catalog.test_sets_of(number, task))
             yield f"{name}: a system, on {', '.join(on)}"
 
 

@@ -49,7 +49,7 @@ def candidates(text: str, session: Session) -> list[Candidate]:
     else:
         known = expected(text)
         start = known.start
-        names = (pair for kind in known.kinds for pair in _NAMES.get(kind, _none)(session, text[:start]))
+        names = (pair for kind in known.kinds if kind in _NAMES for pair in _NAMES[kind](session, text[:start]))
         offers = [*names, *((words, keyword_meaning(words)) for words in known.keywords)]
     return [Candidate(name, meaning, start) for name, meaning in _fitting(text[start:], offers)]
 
@@ -67,10 +67,6 @@ def _fitting(word: str, offers: Iterable[tuple[str, str]]) -> list[tuple[str, st
 # --- names of each kind -----------------------------------------------------------------------------------------------
 
 
-def _none(session: Session, before: str) -> Names:
-    yield from ()
-
-
 def _systems(session: Session, before: str) -> Names:
     catalog, task = session.catalog, _task(before)
     if task is not None and TASKS[task].has_key:
@@ -78,7 +74,7 @@ def _systems(session: Session, before: str) -> Names:
         yield "random(s=", WORD_MEANINGS["random"]
     tasks = (task,) if task else TASKS
     for name, number in catalog.systems.items():
-        test_sets = dict.fromkeys(each for task in tasks for each in catalog.test_sets_of(number, task))
+        test_sets = dict.fromkeys(test_set for task in tasks for test_set in catalog.test_sets_of(number, task))
         if test_sets:
             yield _typed(name), f"system on {', '.join(test_sets)}"
 
@@ -108,10 +104,6 @@ def _measures(session: Session, before: str) -> Names:
                     yield _typed(name), kind.offered
 
 
-def _functions(session: Session, before: str) -> Names:
-    yield from ((f"{function.name}(", function.meaning) for function in FUNCTIONS.values())
-
-
 def _parameters(session: Session, before: str) -> Names:
     call = re.search(r'([\w@.:+/-]+|"[^"]*")\s*\([^()]*$', before)
     name = call[1].strip('"').casefold() if call else ""
@@ -136,11 +128,11 @@ def _measures_named(name: str, session: Session) -> Iterator[Measure]:
 
 def _values(session: Session, before: str) -> Names:
     """Behind `parameter=` its choices, behind a comparison of labels the labels."""
-    parameter = re.search(r"(\w+)\s*=\s*$", before)
+    typed = re.search(r"(\w+)\s*=\s*$", before)
     for measure in MEASURES:
-        for each in measure.parameters:
-            if parameter and each.name == parameter[1]:
-                yield from ((choice, each.meaning) for choice in each.choices)
+        for parameter in measure.parameters:
+            if typed and parameter.name == typed[1]:
+                yield from ((choice, parameter.meaning) for choice in parameter.choices)
     if re.search(r"label\s*(!?=|in\s*\([^()]*)\s*$", before, re.IGNORECASE):
         yield from ((label, "key label") for label in ("relevant", "optional", "nonrelevant"))
 
@@ -157,36 +149,27 @@ def _variables(session: Session, before: str) -> Names:
         yield f"${name}", ", ".join(to_text(item) for item in items)
 
 
-def _tests(session: Session, before: str) -> Names:
-    yield from ((test.name, test.meaning) for test in TESTS)
+def _same(names: Iterable[tuple[str, str]]) -> Callable[[Session, str], Names]:
+    """Names of a table, which are the same wherever they are typed."""
+    known = tuple(names)
+    return lambda session, before: iter(known)
 
 
-def _adjustments(session: Session, before: str) -> Names:
-    yield from ((adjustment.name, adjustment.meaning) for adjustment in ADJUSTMENTS)
-
-
-def _readers(session: Session, before: str) -> Names:
-    yield from ((reader.name, reader.reads) for reader in READERS.values())
-    yield "auto", "whatever the file is found to be"
-
-
-def _tasks(session: Session, before: str) -> Names:
-    yield from ((task.name, task.meaning) for task in TASKS.values())
-
+_ANY_READER = ("auto", "whatever the file is found to be")
 
 _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
     "system": _systems,
     "test set": _test_sets,
     "measure": _measures,
-    "function": _functions,
+    "function": _same((f"{function.name}(", function.meaning) for function in FUNCTIONS.values()),
     "parameter": _parameters,
     "value": _values,
     "attribute": _attributes,
     "variable": _variables,
-    "test": _tests,
-    "adjustment": _adjustments,
-    "reader": _readers,
-    "task": _tasks,
+    "test": _same((test.name, test.meaning) for test in TESTS),
+    "adjustment": _same((adjustment.name, adjustment.meaning) for adjustment in ADJUSTMENTS),
+    "reader": _same([*((reader.name, reader.reads) for reader in READERS.values()), _ANY_READER]),
+    "task": _same((task.name, task.meaning) for task in TASKS.values()),
 }
 """By the kinds of grammar.editing.completion; numbers, texts and new names are the user's own."""
 

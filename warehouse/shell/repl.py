@@ -19,8 +19,8 @@ from threading import Thread
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.interrupting import interruptibly
-from warehouse.render import FORMATS, Style, files, render
-from warehouse.render.diagnostics import data_error, query_error, unforeseen, warehouse_error
+from warehouse.render import Style, files, format_named, render
+from warehouse.render.diagnostics import diagnosis, query_error
 from warehouse.render.progress import clock
 from warehouse.render.style import clean
 from warehouse.results import Result
@@ -103,14 +103,8 @@ class Shell:
         as the others.
         """
         with contextlib.suppress(WarehouseError):
-            for text in (
-                "",
-                "score ",
-                "score F for ",
-                "compare F for all on ",
-                "compare F(",
-                "score F where document.",
-            ):
+            begun = ("", "score ", "score F for ", "compare F for all on ", "compare F(", "score F where document.")
+            for text in begun:
                 candidates(text, self.session)
             mistake("score F for all", self.session)
 
@@ -134,20 +128,15 @@ class Shell:
                 commands.run(self, typed)
             else:
                 self.statements(text)
-        except QueryError as error:
-            self._err(query_error(error, "" if typed.startswith(".") else text))
-        except DataError as error:
-            self._err(data_error(error))
-        except WarehouseError as error:
-            self._err(warehouse_error(error))
         except KeyboardInterrupt:
             self._err("interrupted")
         except (EOFError, OSError):
             raise
         except Exception as error:
-            if os.environ.get("EVALHOUSE_TRACEBACK"):
+            foreseen = isinstance(error, QueryError | DataError | WarehouseError)
+            if os.environ.get("EVALHOUSE_TRACEBACK") and not foreseen:
                 raise
-            self._err(unforeseen(error))
+            self._err(diagnosis(error, "" if typed.startswith(".") else text))
 
     def statements(self, text: str, source: str | None = None, keep: bool = True) -> None:
         """Runs statements and shows each result as it comes. With `keep` they become the last ones."""
@@ -173,9 +162,7 @@ class Shell:
 
     def _run(self, work: Callable[[], Result | None]) -> Result | None:
         shown = self.typed and not self.quiet and sys.stderr.isatty()
-        if not shown:
-            return interruptibly(work, self.session.interrupt)
-        with clock() as waiting, self.session.watched(waiting.progress):
+        with clock(shown) as waiting, self.session.watched(waiting.progress):
             return interruptibly(work, self.session.interrupt, waiting.tick)
 
     def _settle(self) -> None:
@@ -194,17 +181,13 @@ class Shell:
     def help(self, words: str) -> None:
         """Shows what is known of a word, or of everything."""
         if not words:
-            written = (
-                (f".{command.name} {command.follows}".rstrip(), command.meaning) for command in commands.COMMANDS
-            )
-            self._page(help.overview(written) + "\n")
+            self._page(help.overview((command.usage, command.meaning) for command in commands.COMMANDS) + "\n")
             return
         words = words.strip('"')
-        known = {command.name: command for command in commands.COMMANDS}
-        if words.startswith(".") and words[1:] in known:
-            command = known[words[1:]]
-            self._page(f".{command.name} {command.follows}".rstrip() + f"\n  {command.meaning}\n")
-            return
+        for command in commands.COMMANDS:
+            if words == f".{command.name}":
+                self._page(f"{command.usage}\n  {command.meaning}\n")
+                return
         text = help.topic(words, self.session.catalog)
         if text is None:
             self._err(f"error: {clean(help.unknown(words, self.session.catalog))}")
@@ -226,7 +209,7 @@ class Shell:
         """Shows a result in a format, and the notes that do not stand in it."""
         width = shutil.get_terminal_size((100, 24)).columns
         self._page(render(result, format, Style(self.digits, width, self.colour and sys.stdout.isatty())))
-        if not next(known for known in FORMATS if known.name == format).has_notes:
+        if not format_named(format).has_notes:
             for note in result.notes:
                 self.say(f"note: {note}")
 

@@ -18,7 +18,7 @@ from warehouse.query.resolving.testing import carried_over
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
-from warehouse.statements.pictures import CHANGED
+from warehouse.statements.pictures import of_change
 
 
 @value
@@ -164,5 +164,5 @@ CHANGE = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    picture=CHANGED,
+    picture=of_change,
 )

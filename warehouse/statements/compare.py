@@ -22,7 +22,7 @@ from warehouse.query.resolving.testing import check_two, tested_entries, testing
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.tests import named_adjustment, named_test
-from warehouse.statements.pictures import COMPARED
+from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.pairs import Comparison
@@ -331,5 +331,5 @@ COMPARE = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=COMPARED,
+    picture=of_compare,
 )

@@ -17,7 +17,7 @@ from warehouse.query.resolving.testing import check_two, tested_entries, testing
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, CellKind, Column, Result
 from warehouse.significance.tests import named_adjustment, named_test
-from warehouse.statements.pictures import GROUPED
+from warehouse.statements.pictures import of_group
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.pairs import Comparison
@@ -174,5 +174,5 @@ GROUP = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=GROUPED,
+    picture=of_group,
 )

@@ -49,7 +49,7 @@ def compile(plan: PlotPlan) -> Queries:
         with_pictures = [statement.word for statement in questions() if statement.picture]
         listed = f"{', '.join(with_pictures[:-1])} and {with_pictures[-1]}"
         raise QueryError(f"{plan.statement.word} has no picture", hints=(f"there are pictures of {listed}",))
-    return (*plan.statement.compile(plan.question), *plan.statement.picture.compile(plan.question))
+    return (*plan.statement.compile(plan.question), *plan.statement.picture().compile(plan.question))
 
 
 def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
@@ -58,7 +58,7 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.statements.pictures.drawn import labels
 
     result = plan.statement.answer(plan.question, facts, workforce)
-    drawn: Drawn = plan.statement.picture.draw(plan.question, result, facts, workforce)  # type: ignore[union-attr]
+    drawn: Drawn = plan.statement.picture().draw(plan.question, result, facts)  # type: ignore[misc]
     if not drawn.panels:
         raise QueryError("there is no value to draw", hints=result.notes[:1])
     if len(drawn.panels) > MOST_PANELS:

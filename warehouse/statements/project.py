@@ -24,7 +24,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
-from warehouse.statements.pictures import PROJECTED
+from warehouse.statements.pictures import of_project
 from warehouse.statements.projecting import kind_of, measured_generality, projected_value
 from warehouse.tasks import FILTERING
 
@@ -223,5 +223,5 @@ PROJECT = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    picture=PROJECTED,
+    picture=of_project,
 )

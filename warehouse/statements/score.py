@@ -27,7 +27,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Line as ValueLine
 from warehouse.query.valuing import Valued
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
-from warehouse.statements.pictures import SCORED
+from warehouse.statements.pictures import of_score
 
 Key = tuple[Cell, ...]
 
@@ -403,5 +403,5 @@ SCORE = Statement(
     compile=compile,
     answer=answer,
     executor="sums in the database, values from the sums; each is rounded once",
-    picture=SCORED,
+    picture=of_score,
 )

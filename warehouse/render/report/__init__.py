@@ -5,7 +5,6 @@ A report is a description (`description`) and is drawn from that alone; pictures
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,49 +17,29 @@ __all__ = ["REPORTS", "Passage", "Piece", "Report", "ReportedStatement", "Sectio
 Files = dict[str, bytes]
 """The files of a report by their names: the report itself first, its pictures beside it."""
 
-Draw = Callable[[Report, str, Style], Files]
-"""Draws a report as files, given the name of the first."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReportFormat:
-    """What a report can be written as: the ending of its file, what that is, and what draws it."""
+    """What a report can be written as: the ending of its file."""
 
     suffix: str
-    meaning: str
-    draw: Draw
+
+    def draw(self, report: Report, name: str, style: Style) -> Files:
+        """The files of a report, given the name of the first. The drawing is imported only here."""
+        match self.suffix:
+            case ".html":
+                from warehouse.render.report.page import draw
+            case ".md":
+                from warehouse.render.report.plain import draw
+            case _:
+                from warehouse.render.report.typeset import draw
+        return draw(report, name, style)
 
 
-# Each drawing is imported when it is used.
-
-
-def _page(report: Report, name: str, style: Style) -> Files:
-    from warehouse.render.report.page import draw
-
-    return draw(report, name, style)
-
-
-def _plain(report: Report, name: str, style: Style) -> Files:
-    from warehouse.render.report.plain import draw
-
-    return draw(report, name, style)
-
-
-def _typeset(report: Report, name: str, style: Style) -> Files:
-    from warehouse.render.report.typeset import draw
-
-    return draw(report, name, style)
-
-
-REPORTS: Mapping[str, ReportFormat] = {
-    kind.suffix: kind
-    for kind in (
-        ReportFormat(".html", "a page that needs nothing else", _page),
-        ReportFormat(".md", "Markdown, with its pictures as SVG beside it", _plain),
-        ReportFormat(".tex", "a LaTeX document, with its pictures as PDF beside it", _typeset),
-    )
-}
-"""By the ending of the file."""
+REPORTS = {suffix: ReportFormat(suffix) for suffix in (".html", ".md", ".tex")}
+"""By the ending of the file: a page that needs nothing else, Markdown with its pictures as SVG beside it, and a LaTeX
+document with its pictures as PDF beside it.
+"""
 
 
 def check(path: Path, force: bool) -> None:

@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files as resources
 
 from warehouse.charts import Chart
@@ -40,30 +39,27 @@ def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
         longest = max(SHORTEST, longest * LARGEST * 9 // (len(page) * 10))
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    level: int
-    anchor: str
-    title: str
+Heading = tuple[int, str, str]
+"""Level, anchor and title of a heading."""
 
 
 def _page(report: Report, style: Style) -> str:
     looks = _resource("page.css")
     script = SORTING + _resource("page.js")
-    headings: list[_Heading] = []
+    headings: list[Heading] = []
     body: list[str] = []
     for section, level in read_sections(report):
         if isinstance(section, MarkdownText):
             anchors = [f"part-{len(headings) + place}" for place in range(1, len(section.headings) + 1)]
             body.append(f'<div class="prose">\n{section.html(anchors)}</div>')
             headings += [
-                _Heading(depth, anchor, title) for (depth, title), anchor in zip(section.headings, anchors, strict=True)
+                (depth, anchor, title) for (depth, title), anchor in zip(section.headings, anchors, strict=True)
             ]
         else:
             body.append(_statement(section, level + 1, style))
             if section.number is not None:
-                headings.append(_Heading(level + 1, f"result-{section.number}", f"{section.number} {section.title}"))
-    headings.append(_Heading(2, "sources", SOURCES))
+                headings.append((level + 1, f"result-{section.number}", f"{section.number} {section.title}"))
+    headings.append((2, "sources", SOURCES))
     copies = {
         str(section.number): {"csv": csv(section.result, style), "latex": latex(section.result, style)}
         for section in report.statements
@@ -118,17 +114,17 @@ def _head(report: Report) -> str:
     return "\n".join(["<header>", f"<h1>{text(report.title)}</h1>", *sentences, "</header>"])
 
 
-def _contents(headings: Sequence[_Heading]) -> str:
+def _contents(headings: Sequence[Heading]) -> str:
     """The headings as lists within lists."""
     lines = ['<nav aria-label="Contents">', "<details open>", "<summary>Contents</summary>"]
     depth = 1
-    for heading in headings:
-        if heading.level > depth:
-            lines += ["<ol>"] * (heading.level - depth)
+    for level, anchor, title in headings:
+        if level > depth:
+            lines += ["<ol>"] * (level - depth)
         else:
-            lines.append("</li>" + "</ol></li>" * (depth - heading.level))
-        depth = heading.level
-        lines.append(f'<li><a href="#{heading.anchor}">{text(heading.title)}</a>')
+            lines.append("</li>" + "</ol></li>" * (depth - level))
+        depth = level
+        lines.append(f'<li><a href="#{anchor}">{text(title)}</a>')
     lines.append("</li></ol>" * (depth - 1))
     return "\n".join([*lines, "</details>", "</nav>"])
 
@@ -165,9 +161,8 @@ def _answer(result: Result, statement: ReportedStatement, name: str, style: Styl
         *_tables(result, statement.title, style),
     ]  # fmt: skip
     if result.chart is not None:
-        picture = (
-            f'<div class="picture" role="img" aria-label="{text(seen(result.chart))}">{_svg(result.chart, name)}</div>'
-        )
+        drawn = _svg(result.chart, name)
+        picture = f'<div class="picture" role="img" aria-label="{text(seen(result.chart))}">{drawn}</div>'
         tables = [picture, "<details>", f"<summary>{NUMBERS}</summary>", *tables, "</details>"]
     items = [f"<li>{text(note)}</li>" for note in notes(result)]
     signature = f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'
@@ -218,10 +213,8 @@ def _svg(chart: Chart, name: str) -> str:
 
 def _sources(report: Report) -> str:
     lines = [f'<section id="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">{SOURCES}</h2>']
-    for sentence in provenance(report):
-        lines.append(f"<p>{text(sentence)}</p>")
+    lines += [f"<p>{text(sentence)}</p>" for sentence in provenance(report)]
     if report.sources:
-        lines.append(
-            f'<div class="table">{table(sources_rectangle(report.sources), sortable=True, caption=SOURCES)}</div>'
-        )
+        files = table(sources_rectangle(report.sources), sortable=True, caption=SOURCES)
+        lines.append(f'<div class="table">{files}</div>')
     return "\n".join([*lines, "</section>"])

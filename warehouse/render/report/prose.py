@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -39,7 +40,7 @@ class MarkdownText:
     def html(self, anchors: Sequence[str] = ()) -> str:
         """As HTML; the headings get these anchors, one each."""
         reader = MarkdownIt("commonmark", {"html": False})
-        reader.add_render_rule("image", lambda self, tokens, place, options, env: _named(tokens[place]))
+        reader.add_render_rule("image", lambda self, tokens, place, options, env: f"[{escape(tokens[place].content)}]")
         reader.add_render_rule("link_open", _link_open)
         names = iter(anchors)
         for token in self._tokens:
@@ -74,15 +75,7 @@ def _plain(children: Sequence[Token]) -> str:
     return "".join(" " if child.type.endswith("break") else child.content for child in children)
 
 
-def _named(image: Token) -> str:
-    from html import escape
-
-    return f"[{escape(image.content)}]"
-
-
 def _link_open(self: object, tokens: Sequence[Token], place: int, options: object, env: object) -> str:
-    from html import escape
-
     return f'<a href="{escape(str(tokens[place].attrs.get("href", "")))}" rel="noopener noreferrer">'
 
 
@@ -136,13 +129,10 @@ def _latex_link(node: SyntaxTreeNode) -> str:
 
 def latex_lines(text: str) -> str:
     """Lines as they are, in the letters of a typewriter; long ones are broken."""
-    lines = [re.sub("^ +", lambda blanks: "~" * len(blanks[0]), typeset_line(line)) for line in text.split("\n")]
+    # A line without letters still takes its room.
+    lines = [typeset(line) if line.strip() else r"\strut" for line in text.split("\n")]
+    lines = [re.sub("^ +", lambda blanks: "~" * len(blanks[0]), line) for line in lines]
     return "{\\raggedright\\ttfamily\\footnotesize\n" + "\\\\\n".join(lines) + "\n\\par}"
-
-
-def typeset_line(line: str) -> str:
-    """A line for latex_lines; one without letters still takes its room."""
-    return typeset(line) if line.strip() else r"\strut"
 
 
 _LATEX: dict[str, _Draw] = {

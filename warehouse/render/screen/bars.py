@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from warehouse.charts import Bins, Panel, Rule
-from warehouse.render.screen.canvas import Canvas, marked, tick_line, unit_of
+from warehouse.render.screen.canvas import Canvas, marked, tick_line
 from warehouse.render.style import Style
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -42,5 +42,5 @@ def bars(panel: Panel, style: Style) -> list[Text]:
         Text(f"{counts.get(row, ''):>{SCALE}} ", "dim").append_text(line) for row, line in enumerate(canvas.lines())
     ]
     marks = Text(" " * (SCALE + 1)).append_text(below.line_of(0))
-    title = Text(f"{unit_of(panel.x):^{columns + SCALE}}".rstrip(), "dim")
+    title = Text(f"{panel.x.label:^{columns + SCALE}}".rstrip(), "dim")
     return [*lines, marks, tick_line(panel.x, columns, SCALE + 1), title]

@@ -86,8 +86,3 @@ def marked(axis: Axis, most: int) -> Iterable[tuple[float, str]]:
     """The ticks of an axis of numbers and what stands there."""
     for value in ticks(axis.low, axis.high, most, axis.log):
         yield value, f"{100 * value if axis.in_percent else value:,.6g}"
-
-
-def unit_of(axis: Axis) -> str:
-    """What an axis is called."""
-    return f"{axis.title} (%)" if axis.in_percent else axis.title

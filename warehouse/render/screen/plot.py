@@ -6,10 +6,10 @@ from itertools import pairwise
 
 from rich.text import Text
 
-from warehouse.charts import Panel, Path, Point, Points
+from warehouse.charts import Panel, Path, Point, Points, written
 from warehouse.charts.labelling import place, spread_out
 from warehouse.render.rectangle import middle
-from warehouse.render.screen.canvas import Canvas, marked, tick_line, unit_of
+from warehouse.render.screen.canvas import Canvas, marked, tick_line
 from warehouse.render.style import Style, clean, width
 
 ROWS = 18
@@ -41,10 +41,11 @@ def plot(panel: Panel, style: Style) -> list[Text]:
         if path.label and canvas.free(column, row, width(path.label)):
             canvas.text(column, row, path.label, "dim")
     lines = _framed(panel, canvas, before, behind)
-    title = f"{unit_of(panel.y)} against {unit_of(panel.x)}" if not panel.x.nominal else unit_of(panel.y)
+    title = f"{panel.y.label} against {panel.x.label}" if not panel.x.nominal else panel.y.label
     below = []
     if left_out:
-        named = ", ".join(f"{clean(point.name)} ({_said(point, panel)})" for point in left_out)
+        x, y = panel.x.unit, panel.y.unit
+        named = ", ".join(f"{clean(at.name)} ({written(at.x, x)}, {written(at.y, y)})" for at in left_out)
         below.append(Text(f"without a name above: {named}", "dim"))
     if panel.x.nominal:
         names = Canvas(before + SCALE + 1 + columns, 1)
@@ -53,13 +54,6 @@ def plot(panel: Panel, style: Style) -> list[Text]:
             names.text(before + SCALE + 1 + (0 if number == 0 else columns - width(text)), 0, text, "bold")
         return [Text(title, "dim"), *lines, names.line_of(0), *below]
     return [Text(title, "dim"), *lines, tick_line(panel.x, columns, before + SCALE + 1), *below]
-
-
-def _said(point: Point, panel: Panel) -> str:
-    return ", ".join(
-        f"{100 * value:.2f}" if axis.unit == "proportion" else f"{value:.4g}"
-        for value, axis in ((point.x, panel.x), (point.y, panel.y))
-    )
 
 
 def _share(x: float, y: float, panel: Panel) -> tuple[float, float]:

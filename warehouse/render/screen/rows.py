@@ -6,7 +6,7 @@ from rich.text import Text
 
 from warehouse.charts import Brackets, Panel, Points, Rule, Spans
 from warehouse.render.rectangle import middle
-from warehouse.render.screen.canvas import Canvas, marked, tick_line, unit_of
+from warehouse.render.screen.canvas import Canvas, marked, tick_line
 from warehouse.render.style import Style, cell, clean, width
 
 NARROWEST = 20
@@ -35,7 +35,7 @@ def ladder(panel: Panel, style: Style) -> list[Text]:
         lines.append(line)
     indent = name_room + max(map(len, shown)) + 2
     ticks = tick_line(panel.x, room, indent)
-    title = unit_of(panel.x)
+    title = panel.x.label
     if width(title) < indent - 1:
         ticks = Text(title.rjust(indent - 1), "dim").append_text(ticks[indent - 1 :])
     return [*lines, ticks]

@@ -35,26 +35,17 @@ def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", *
 
 
 def channel(axis: Axis, across: bool) -> Spec:
-    """An axis in Vega-Lite."""
-    return _of_names(axis, across) if axis.nominal else _of_numbers(axis)
-
-
-def _of_names(axis: Axis, across: bool) -> Spec:
-    domain = distinct(axis.names)
-    turned = across and (len(domain) > 2 or max(map(extent, domain), default=0.0) > 90)
-    shown = {"labelLimit": 260, "title": None, "grid": False, "ticks": False, "domain": False, "labelPadding": 8}
-    return {
-        "type": "nominal",
-        "scale": {"domain": domain},
-        "sort": None,
-        "axis": {**shown, "labelAngle": -90 if turned else 0},
-    }
-
-
-def _of_numbers(axis: Axis) -> Spec:
+    """An axis in Vega-Lite: of names, or of numbers."""
+    shown: Spec
+    if axis.nominal:
+        domain = distinct(axis.names)
+        turned = across and (len(domain) > 2 or max(map(extent, domain), default=0.0) > 90)
+        shown = {"labelLimit": 260, "title": None, "grid": False, "ticks": False, "domain": False, "labelPadding": 8}
+        shown["labelAngle"] = -90 if turned else 0
+        return {"type": "nominal", "scale": {"domain": domain}, "sort": None, "axis": shown}
     times = " * 100" if axis.in_percent else ""
-    shown: Spec = {
-        "title": f"{clean(axis.title)} (%)" if axis.in_percent else clean(axis.title),
+    shown = {
+        "title": clean(axis.label),
         "values": list(ticks(axis.low, axis.high, log=axis.log)),
         "labelExpr": f"format(datum.value{times}, ',.4~f')",
         "grid": axis.unit != "count",

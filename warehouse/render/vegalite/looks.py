@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from warehouse.charts import Axis
+from warehouse.charts import Axis, written
 from warehouse.render.style import clean, width
 
 Spec = dict[str, Any]
@@ -59,6 +59,4 @@ def extent(text: str) -> float:
 
 def in_words(value: float, axis: Axis) -> str:
     """A number of an axis in words."""
-    if axis.nominal:
-        return clean(axis.names[round(value)])
-    return f"{100 * value:.2f}" if axis.in_percent else f"{value:.4g}"
+    return clean(axis.names[round(value)]) if axis.nominal else written(value, axis.unit)

@@ -8,18 +8,7 @@ from typing import Any
 from warehouse.charts import Bins, Bracket, Panel, Path, Point, Points, Rule, Spans, Squares
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import at, channel, layer
-from warehouse.render.vegalite.looks import (
-    BLUE,
-    DASHES,
-    FAINT,
-    GREY,
-    INK,
-    LINES,
-    VERMILION,
-    Spec,
-    distinct,
-    in_words,
-)
+from warehouse.render.vegalite.looks import BLUE, DASHES, FAINT, GREY, INK, LINES, VERMILION, Spec, distinct, in_words
 from warehouse.render.vegalite.name_places import on_lines
 
 FILLS = {"different": BLUE, "undecided": "#F5C76A", "same": "#F2F2F2"}

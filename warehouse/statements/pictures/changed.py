@@ -5,20 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.charts.slopes import slopes
+from warehouse.query.path import Facts
 from warehouse.results import Result
-from warehouse.statements.pictures.drawn import (
-    Drawn,
-    documents_of,
-    labels,
-    number,
-    unit,
-)
+from warehouse.statements.pictures.drawn import Drawn, documents_of, labels, number
 
 if TYPE_CHECKING:
     from warehouse.statements.change import ChangePlan
 
 
-def changed(plan: ChangePlan, result: Result) -> Drawn:
+def changed(plan: ChangePlan, result: Result, facts: Facts) -> Drawn:
     names = (plan.source.test_set.name, plan.target.test_set.name)
     panels = []
     said = []
@@ -30,7 +25,7 @@ def changed(plan: ChangePlan, result: Result) -> Drawn:
                 systems.append((str(row["system"]), first, second))
         if systems:
             title = statistic.label if len(plan.source.statistics) > 1 else ""
-            panels.append(slopes(title, statistic.label, unit(plan.source), names, systems))
+            panels.append(slopes(title, statistic.label, plan.source.task.unit, names, systems))
             rose = sum(second > first for _, first, second in systems)
             fell = sum(second < first for _, first, second in systems)
             said.append(f"{statistic.label}: {rose} of {len(systems)} systems rose and {fell} fell")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from grammar.errors import QueryError
-from warehouse.charts import Panel, Unit, Verdict
+from warehouse.charts import Panel, Unit, Verdict, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
@@ -22,13 +22,7 @@ from warehouse.results import Cell, Result
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_adjustment, named_test
-from warehouse.statements.pictures.drawn import (
-    Drawn,
-    labels,
-    number,
-    shown,
-    unit,
-)
+from warehouse.statements.pictures.drawn import Drawn, labels, number
 
 if TYPE_CHECKING:
     from warehouse.statements.compare import ComparePlan
@@ -40,9 +34,12 @@ MOST_SHUFFLES = 100_000
 MOST_SYSTEMS = 100
 """A matrix of more systems than this cannot be read."""
 
+Contests = dict[tuple[Cell, Cell], list[dict[str, Cell]]]
+"""The rows of each test set and measure."""
+
 
 def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
-    contests: dict[tuple[Cell, Cell], list[dict[str, Cell]]] = {}
+    contests: Contests = {}
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     documents = {str(row["test_set"]): int(row["documents"] or 0) for row in result.rows}
@@ -54,13 +51,10 @@ def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
     return _forest(plan, result, contests, documents)
 
 
-Contests = dict[tuple[Cell, Cell], list[dict[str, Cell]]]
-
-
 def _contest(contests: Contests, test_set: Cell, measure: Cell) -> str:
-    several_sets = len({name for name, _ in contests}) > 1
-    several = len({name for _, name in contests}) > 1
-    return " on ".join(([str(measure)] if several else []) + ([str(test_set)] if several_sets else []))
+    test_sets, measures = (set(names) for names in zip(*contests, strict=True))
+    parts = ([str(measure)] if len(measures) > 1 else []) + ([str(test_set)] if len(test_sets) > 1 else [])
+    return " on ".join(parts)
 
 
 def _lower_is_better(plan: ComparePlan, measure: Cell) -> bool:
@@ -81,15 +75,12 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: 
         ranked = sorted(values, key=lambda name: (sign * values[name], name))
         cell = "p_adjusted" if named_adjustment(plan.how.adjust).adjusts else "p"
         levels = {
-            frozenset((str(row["system_a"]), str(row["system_b"]))): (
-                number(row[cell]) or 0.0,
-                cast(Verdict, row["verdict"]),
-            )
+            frozenset((str(row["system_a"]), str(row["system_b"]))): (number(row[cell]) or 0.0, _verdict(row))
             for row in rows
         }
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
-        differing = sum(row["verdict"] == "different" for row in rows)
-        said.append(f"{differing} of {len(rows)} pairs differ by {measure} on {test_set}")
+        different = sum(row["verdict"] == "different" for row in rows)
+        said.append(f"{different} of {len(rows)} pairs differ by {measure} on {test_set}")
     return Drawn(plan.entries, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
 
 
@@ -99,20 +90,21 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests, documents: di
     for (test_set, measure), rows in contests.items():
         pairs = []
         for row in rows:
-            numbers = [number(row[name]) for name in ("difference", "ci_low", "ci_high")]
-            value, low, high = (limit if limit is not None else float("nan") for limit in numbers)
-            if value == value and low == low and high == high:
-                pairs.append(
-                    (f"{row['system_a']} − {row['system_b']}", value, low, high, cast(Verdict, row["verdict"]))
-                )
+            value, low, high = (number(row[name]) for name in ("difference", "ci_low", "ci_high"))
+            if value is not None and low is not None and high is not None:
+                pairs.append((f"{row['system_a']} − {row['system_b']}", value, low, high, _verdict(row)))
         pairs.sort(key=lambda pair: (-pair[1], pair[0]))
         if pairs:
             title = _contest(contests, test_set, measure)
             panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))
-    differing = sum(row["verdict"] == "different" for row in result.rows)
-    alternative = f"Differences with 95% intervals: {differing} of {len(result.rows)} are significant."
+    different = sum(row["verdict"] == "different" for row in result.rows)
+    alternative = f"Differences with 95% intervals: {different} of {len(result.rows)} are significant."
     legend = ("lines are 95% bootstrap intervals of the difference; filled dots are different, hollow ones are not",)
     return Drawn(plan.entries, tuple(panels), documents, alternative, legend)
+
+
+def _verdict(row: dict[str, Cell]) -> Verdict:
+    return cast(Verdict, row["verdict"])
 
 
 def _difference(plan: ComparePlan) -> Unit:
@@ -136,7 +128,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
                 panels.append(
                     _distribution(comparison, comparison.sums, shuffles, both, _contest(contests, where, label))
                 )
-                observed = shown(number(row["difference"]) or 0.0, unit(entry))
+                observed = written(number(row["difference"]) or 0.0, entry.task.unit)
                 said.append(f"{label} on {where}: difference {observed}, p = {number(row['p']):.4g} ({row['method']})")
                 if row["method"] == "exact":
                     notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warehouse.charts import Panel, Unit
+from warehouse.charts import Panel
 from warehouse.query import plan as p
+from warehouse.query.comparison.resampling import Spread
 from warehouse.results import Cell
 
 INTERVALS = "lines: 95% bootstrap intervals"
@@ -34,19 +35,14 @@ def labels(entries: Sequence[p.Entry]) -> list[str]:
     return list(dict.fromkeys(statistic.label for entry in entries for statistic in entry.statistics))
 
 
-def unit(entry: p.Entry) -> Unit:
-    """What the values of an entry are."""
-    return entry.task.unit
-
-
 def number(cell: Cell) -> float | None:
     """A cell of numbers; None where it is empty."""
     return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
 
 
-def shown(value: float, unit: Unit) -> str:
-    """A number in a sentence."""
-    return f"{100 * value:.2f}" if unit in ("proportion", "difference") else f"{value:.4g}"
+def intervals_of(label: str, known: Spread) -> dict[str, tuple[float, float]]:
+    """The intervals of one measure, by system."""
+    return {system: interval for (measure, system), interval in known.intervals.items() if measure == label}
 
 
 def documents_of(entries: Sequence[p.Entry]) -> dict[str, int]:

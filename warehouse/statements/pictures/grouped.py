@@ -15,10 +15,10 @@ from warehouse.statements.pictures.drawn import (
     Drawn,
     computed,
     hollow,
+    intervals_of,
     labels,
     number,
     panel_title,
-    unit,
 )
 
 if TYPE_CHECKING:
@@ -41,28 +41,21 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
     def key(row: dict[str, Cell]) -> tuple[Cell, Cell]:
         return row["test_set"], row["measure"]
 
-    groups = {of: list(rows) for of, rows in groupby(result.summary, key)}
-    rows_of = {of: list(rows) for of, rows in groupby(result.rows, key)}
+    groups = {contest: list(rows) for contest, rows in groupby(result.summary, key)}
+    rows_of = {contest: list(rows) for contest, rows in groupby(result.rows, key)}
     for entry in plan.entries:
         known = spread(plan.how, entry, facts)
         documents[entry.test_set.name] = known.documents
         for statistic in entry.statistics:
             rows = rows_of[entry.test_set.name, statistic.label]
             ranked = [(str(row["system"]), number(row["value"]) or 0.0) for row in rows]
-            intervals = {
-                name: known.intervals[statistic.label, name]
-                for name, _ in ranked
-                if (statistic.label, name) in known.intervals
-            }
             letters = [
-                (
-                    str(group["letter"]),
-                    [str(row["system"]) for row in rows if group["letter"] in str(row["letters"]).split()],
-                )
-                for group in groups[entry.test_set.name, statistic.label]
+                (letter, [str(row["system"]) for row in rows if letter in str(row["letters"]).split()])
+                for letter in (str(group["letter"]) for group in groups[entry.test_set.name, statistic.label])
             ]
             title = panel_title(plan.entries, measures, entry, statistic.label)
-            panels.append(ranking(title, statistic.label, unit(entry), ranked, intervals, computed(entry), letters))
+            intervals, unit = intervals_of(statistic.label, known), entry.task.unit
+            panels.append(ranking(title, statistic.label, unit, ranked, intervals, computed(entry), letters))
             said.append(
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"

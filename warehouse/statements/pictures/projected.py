@@ -10,12 +10,7 @@ from warehouse.charts.curves import Projected, projection
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
 from warehouse.results import Result
-from warehouse.statements.pictures.drawn import (
-    Drawn,
-    documents_of,
-    labels,
-    number,
-)
+from warehouse.statements.pictures.drawn import Drawn, documents_of, labels, number
 from warehouse.statements.projecting import curves
 
 if TYPE_CHECKING:
@@ -25,20 +20,16 @@ if TYPE_CHECKING:
 def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
     rows = result.rows
     start = number(rows[0]["generality_from"]) or 0.0
-    ends = [start, *(float(generality) for generality in plan.generalities)]
+    ends = [start, *map(float, plan.generalities)]
     low, high = min(ends), max(ends)
-    grid = (
-        [float(generality) for generality in np.geomspace(low, high, 60)]
-        if low > 0
-        else np.linspace(low, high, 60).tolist()
-    )
+    grid: list[float] = (np.geomspace(low, high, 60) if low > 0 else np.linspace(low, high, 60)).tolist()
     curve_of = curves(plan, facts, grid)
     panels = []
     for statistic in plan.entry.statistics:
         systems = []
         for system in plan.entry.systems:
             mine = [row for row in rows if (row["measure"], row["system"]) == (statistic.label, system.name)]
-            points = [(number(row["generality_to"]), number(row["value"])) for row in mine]
+            wanted = [(number(row["generality_to"]), number(row["value"])) for row in mine]
             measured = number(mine[0]["value_from"]) if mine else None
             drawn = [
                 (at, value)
@@ -50,7 +41,7 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
                     Projected(
                         system.name,
                         tuple(drawn),
-                        tuple((at, value) for at, value in points if at is not None and value is not None),
+                        tuple((at, value) for at, value in wanted if at is not None and value is not None),
                         None if measured is None else (start, measured),
                     )
                 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from warehouse.charts import Panel, Points
-from warehouse.charts.chart import Unit
+from warehouse.charts import Panel, Points, Unit
 from warehouse.charts.ladder import ranking
 from warehouse.charts.plane import plane
 from warehouse.measures import PrintedFigure, Ratio, Statistic, measure_named, settle
@@ -23,9 +22,9 @@ from warehouse.statements.pictures.drawn import (
     computed,
     documents_of,
     hollow,
+    intervals_of,
     number,
     panel_title,
-    unit,
 )
 from warehouse.tasks import FILTERING
 
@@ -65,17 +64,13 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
             counted = max((number(row["documents"]) or 0.0 for row in rows), default=0.0)
             documents[entry.test_set.name] = known.documents or round(counted)
         with_intervals |= bool(known.intervals)
-        scale: Unit = "number" if plan.standardized else unit(entry)
+        scale: Unit = "number" if plan.standardized else entry.task.unit
         for label in measures:
-            names = [_name(row, plan.by) for row in rows]
-            values = [(name, number(row[label])) for name, row in zip(names, rows, strict=True)]
+            values = [(_name(row, plan.by), number(row[label])) for row in rows]
             ranked = [(name, value) for name, value in values if value is not None]
             if ranked:
-                intervals = {
-                    name: known.intervals[label, name] for name, _ in ranked if (label, name) in known.intervals
-                }
                 title = panel_title(plan.entries, measures, entry, label)
-                panels.append(ranking(title, label, scale, ranked, intervals, computed(entry)))
+                panels.append(ranking(title, label, scale, ranked, intervals_of(label, known), computed(entry)))
     said = "; ".join(
         f"{panel.x.title}{f' on {panel.title}' if panel.title else ''}: {len(panel.y.names)} rows, "
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
@@ -108,7 +103,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         line = _guessing(entry, facts)
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
         title = entry.test_set.name if len(plan.entries) > 1 else ""
-        units = (unit(entry), unit(entry))
+        units = (entry.task.unit, entry.task.unit)
         panels.append(plane(title, (first.label, second.label), units, points, computed(entry), line, recall_precision))
         if line:
             legend.append("dashed: judging a share s of the documents relevant at random")
@@ -116,15 +111,15 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
             legend.append("dotted: equal F")
     if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):
         notes.append("the line of guessing is computed from the key labels; the figures are those printed")
-    said = "; ".join(f"{sum(len(mark.points) for mark in _points(panel))} points" for panel in panels)
+    said = "; ".join(f"{sum(map(_measured, panel.marks_of(Points)))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
     documents = documents_of(plan.entries)
     return Drawn(plan.entries, tuple(panels), documents, alternative, tuple(dict.fromkeys(legend)), tuple(notes))
 
 
-def _points(panel: Panel) -> Iterator[Any]:
-    return (mark for mark in panel.marks if isinstance(mark, Points) and not mark.hollow)
+def _measured(points: Points) -> int:
+    return 0 if points.hollow else len(points.points)
 
 
 def _guessing(entry: p.Entry, facts: Facts) -> list[tuple[float, float, float]]:

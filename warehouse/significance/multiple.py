@@ -56,11 +56,7 @@ def benjamini_hochberg(levels: Levels) -> Floats:
 
 
 def westfall_young(
-    many: ManySystems,
-    pairs: Sequence[tuple[int, int]],
-    draws: Draws,
-    sides: Sides = "two-sided",
-    work: Work = ALONE,
+    many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Floats:
     """Levels adjusted by the step-down maximum of statistics, of shape (pairs,) (Westfall & Young 1993).
 

@@ -148,13 +148,7 @@ TESTS: tuple[Test, ...] = (
     ),
     Test("wilcoxon", "matched", "the ranks of the differences, unit by unit", "Wilcoxon 1945", of_pair=_wilcoxon),
     Test("t", "matched", "the mean of the differences, unit by unit, taken as normal", "Student 1908", of_pair=_t),
-    Test(
-        "mcnemar",
-        "matched",
-        "items that only one of the systems has right; exact",
-        "McNemar 1947",
-        of_pair=_mcnemar,
-    ),
+    Test("mcnemar", "matched", "items that only one of the systems has right; exact", "McNemar 1947", of_pair=_mcnemar),
     Test(
         "bootstrap",
         "randomized",
@@ -172,11 +166,7 @@ TESTS: tuple[Test, ...] = (
         of_family=_tukey,
     ),
     Test(
-        "two-sample-t",
-        "independent",
-        "two means as if from different documents",
-        "Student 1908",
-        of_pair=_two_sample_t,
+        "two-sample-t", "independent", "two means as if from different documents", "Student 1908", of_pair=_two_sample_t
     ),
     Test(
         "z",
@@ -257,10 +247,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("none", "each level stands for itself; the caption counts the comparisons", ""),
     Adjustment("bonferroni", "each level times the number of comparisons", "Dunn 1961", of_levels=_bonferroni),
     Adjustment(
-        "holm",
-        "step-down Bonferroni; keeps the family-wise error under any dependence",
-        "Holm 1979",
-        of_levels=_holm,
+        "holm", "step-down Bonferroni; keeps the family-wise error under any dependence", "Holm 1979", of_levels=_holm
     ),
     Adjustment(
         "bh",

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from lark import Token
 
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS
-from grammar.drafts import UnfinishedError
-from grammar.editing.nearness import near
+from grammar.editing.hints import near
 from grammar.editing.places import Place, place_after
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
-from grammar.reading import END, read, this_statement
+from grammar.parsing.drafts import UnfinishedError
+from grammar.parsing.reading import END, read, this_statement
 from grammar.span import Span
 
 MOST_NAMED = 5

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from warehouse.significance.draws import LABELS, Draws
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Floats, Integers
-from warehouse.significance.parallel import in_order
-from warehouse.significance.shuffles.all_pairs import Shuffler, Slice
+from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.valuation import ManySystems
-from warehouse.significance.work import ALONE, Work
+from warehouse.significance.work import ALONE, Work, in_order
 
 TIE = 1e-9
 """Statistics of different pairs that differ by less than this share count as ties: rounding must not break them."""

@@ -76,25 +76,25 @@ class Test:
 
 
 def _sign(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.sign(systems.differences(), sides)
 
 
 def _wilcoxon(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.wilcoxon(systems.differences(), sides)
 
 
 def _t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.t(systems.differences(), sides)
 
 
 def _mcnemar(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.mcnemar(*systems.right_alone(), sides)
 
@@ -112,20 +112,20 @@ def _tukey(many: ManySystems, draws: Draws, sides: Sides, work: Work) -> Integer
 
 
 def _two_sample_t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import independent
+    from warehouse.significance.analytic import independent
 
     return independent.two_sample_t(*systems.samples(), sides)
 
 
 def _z(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import independent
+    from warehouse.significance.analytic import independent
 
     (hits_a, units_a), (hits_b, units_b) = systems.proportions()
     return independent.z(hits_a, units_a, hits_b, units_b, sides)
 
 
 def _chi_square(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import independent
+    from warehouse.significance.analytic import independent
 
     (hits_a, units_a), (hits_b, units_b) = systems.proportions()
     return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, sides)

@@ -130,8 +130,6 @@ def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Wor
 class _Family:
     """The standardized statistics of some pairs."""
 
-    __slots__ = ("bounds", "many", "observed", "pairs", "scale", "shuffler", "totals", "two_sided")
-
     def __init__(self, many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         columns = many.columns
         self.many, self.pairs = many, pairs

@@ -71,8 +71,6 @@ class _Workspace:
     New memory for every step would cost more than the steps do.
     """
 
-    __slots__ = ("_answers", "_differences", "_part", "_reals", "_taken", "system")
-
     def __init__(self, part: Slice) -> None:
         systems, shuffles = part.sums[0].shape
         size = max(systems - 1, 1) * shuffles
@@ -120,20 +118,6 @@ class _PairBounds:
     ρ = S_N / S_D and κ = |L| / (S_D·(S_D² − v₀²)); one-sided without the bars. `lows` and `highs` are the ends of the
     band around κ·S_D² within which rounding could decide; all are lists of arrays of shape (systems − 1 − a, 1).
     """
-
-    __slots__ = (
-        "curves",
-        "denominators",
-        "flat",
-        "highs",
-        "lows",
-        "many",
-        "numerators",
-        "observed",
-        "scales",
-        "slopes",
-        "two_sided",
-    )  # fmt: skip
 
     def __init__(self, shuffler: Shuffler, index: int, many: Many, sides: Sides) -> None:
         self.many = many

@@ -59,8 +59,6 @@ class Slice:
 class Shuffler:
     """The distinct counts of some measures, and the product of them with the coins."""
 
-    __slots__ = ("counts", "dtype", "places")
-
     def __init__(self, tables: Sequence[Integers]) -> None:
         """From counts of shape (columns, systems, units), a table a measure.
 

@@ -13,9 +13,9 @@ from itertools import combinations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from warehouse.significance.paired import Floats
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warehouse.significance.draws import LABELS, Draws
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
@@ -160,9 +160,9 @@ class _Family:
         return statistics
 
 
-def _known(levels: Levels) -> tuple[NDArray[np.bool_], Floats]:
+def _known(levels: Levels) -> tuple[Booleans, Floats]:
     array = np.array([np.nan if level is None else level for level in levels], dtype=np.float64)
-    known: NDArray[np.bool_] = ~np.isnan(array)
+    known: Booleans = ~np.isnan(array)
     if ((array[known] < 0) | (array[known] > 1)).any():
         raise ValueError("a significance level is not between 0 and 1")
     return known, array

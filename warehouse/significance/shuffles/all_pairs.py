@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from warehouse.significance.draws import Draws
 from warehouse.significance.extreme import Extreme, fraction
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Floats, Integers, Many
+from warehouse.significance.paired import Booleans, Floats, Integers, Many
 from warehouse.significance.shuffles import lookup
 from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
 from warehouse.significance.work import ALONE, Work, in_order
@@ -101,7 +101,7 @@ class _Workspace:
         """Memory for numbers, of the same shape."""
         return self._shaped(self._reals[place])
 
-    def answers(self, place: int) -> NDArray[np.bool_]:
+    def answers(self, place: int) -> Booleans:
         """Memory for yes and no, of the same shape."""
         return self._shaped(self._answers[place])
 
@@ -235,8 +235,8 @@ class _ObservedPairs:
     numerators: Integers
     denominators: Integers
     parts: tuple[Integers, Integers, Integers, Integers]
-    fits: NDArray[np.bool_]
-    may_lack: NDArray[np.bool_]
+    fits: Booleans
+    may_lack: Booleans
 
     @classmethod
     def of(cls, many: Many) -> _ObservedPairs:
@@ -263,7 +263,7 @@ class _ObservedPairs:
 
     def decide(
         self, system: int, rows: Integers, u: Integers, v: Integers, many: Many, two_sided: bool
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    ) -> tuple[Booleans, Booleans]:
         """Which exchanges are at least as extreme as observed, exactly, and one-sided also which are for the second
         system of the pair.
 
@@ -293,7 +293,7 @@ def _quotient(over: Integers, under: Integers | int) -> Floats:
     return np.asarray(over / under, dtype=np.float64)
 
 
-def _ones(answers: NDArray[np.bool_]) -> Integers:
+def _ones(answers: Booleans) -> Integers:
     """How many are true in each row. Eight at once where rows are whole words, since a true byte has one bit."""
     bytes_ = np.bitwise_count(answers.view(np.uint64)) if answers.shape[1] % 8 == 0 else answers.view(np.uint8)
     ones: Integers = np.add.reduce(bytes_, axis=1, dtype=np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Integers
+from warehouse.significance.paired import Booleans, Integers
 from warehouse.significance.shuffles import coins
 from warehouse.significance.work import in_order
 
@@ -141,7 +141,7 @@ def _tables(column: Integers, width: int) -> Integers:
 
 
 def _indices(
-    block: coins.Bytes, width: int, wanted: NDArray[np.bool_]
+    block: coins.Bytes, width: int, wanted: Booleans
 ) -> Iterator[tuple[int, NDArray[np.uint8] | NDArray[np.uint16]]]:
     """The tables to look into, and where in each for every shuffle."""
     if width == 8:

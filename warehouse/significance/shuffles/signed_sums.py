@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Integers
+from warehouse.significance.paired import Booleans, Integers
 from warehouse.significance.shuffles import coins
 
 Reals = NDArray[np.floating[Any]]
@@ -95,7 +95,7 @@ class Shuffler:
         dtype = self.dtype or np.dtype(np.float64)
         systems, units = self.counts[0].rows.shape
         table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
-        differing: NDArray[np.bool_] = np.any(table != 0, axis=0)
+        differing: Booleans = np.any(table != 0, axis=0)
         whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
         width = max(64, min(coins.CHUNK, SLICE // systems) // 8 * 8)
         height = max(1, SPREAD // (8 * width))

@@ -17,8 +17,7 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.functional import functional_test
-from warehouse.significance.shuffles.randomization import randomization_test, shuffle_method
+from warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
 from warehouse.significance.valuation import ManyCounts, Valuation
 from warehouse.significance.work import Work, in_order
 

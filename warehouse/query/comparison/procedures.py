@@ -21,8 +21,7 @@ from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_t
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.paired import Paired
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.functional import functional_test
-from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.tests import TESTS, Test, named_adjustment, named_test
 from warehouse.significance.two_systems import TwoSystems
 from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts, Valuation

@@ -22,9 +22,9 @@ def parse(text: str) -> tuple[nodes.Statement, ...]:
     """
     from lark.exceptions import UnexpectedInput
 
-    from grammar.drafts import finished
-    from grammar.limits import check_depth, check_text
-    from grammar.reading import lark
+    from grammar.parsing.drafts import finished
+    from grammar.parsing.limits import check_depth, check_text
+    from grammar.parsing.reading import lark
 
     check_text(text)
     pieces: Any  # what Builder.start makes of the text, not a tree
@@ -45,8 +45,8 @@ def is_complete(text: str) -> bool:
 
     A text that is wrong before its end is complete: more text would not make it right.
     """
-    from grammar.drafts import UnfinishedError
-    from grammar.limits import UnclosedTextError
+    from grammar.parsing.drafts import UnfinishedError
+    from grammar.parsing.limits import UnclosedTextError
 
     try:
         return bool(parse(text))

@@ -13,16 +13,7 @@ from typing import Any
 from grammar import nodes
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import CLAUSES, Clause, Shape
-from grammar.lexicon import (
-    MOST_DIGITS,
-    PATTERN,
-    VARIABLE_NAME,
-    WORD,
-    is_bare_name,
-    is_bare_word,
-    normalized,
-    quoted,
-)
+from grammar.lexicon import MOST_DIGITS, PATTERN, VARIABLE_NAME, WORD, is_bare_name, is_bare_word, normalized, quoted
 
 _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
 """How strongly the operators bind."""

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warehouse.significance import confidence
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import counting
 from warehouse.significance.paired import Paired
+from warehouse.significance.shuffles import confidence
 from warehouse.significance.shuffles.randomization import randomization_test
 
 ROOM = Path(__file__).resolve().parent.parent / "sample_data"

@@ -8,7 +8,7 @@ from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause, continues
 from grammar.editing.highlighting import tokens
 from grammar.editing.places import Place, place_after
 from grammar.lexicon import keyword
-from grammar.reading import END, Reading, read, this_statement
+from grammar.parsing.reading import END, Reading, read, this_statement
 
 
 @dataclass(frozen=True, slots=True)

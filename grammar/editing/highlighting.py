@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from grammar.arithmetic import FUNCTIONS
 from grammar.errors import QueryError
 from grammar.lexicon import KEYWORDS, NUMBER, keyword
-from grammar.limits import check_text
+from grammar.parsing.limits import check_text
 from grammar.span import Span
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
 
     Returns where the next statement begins.
     """
-    from grammar.reading import read
+    from grammar.parsing.reading import read
 
     reading = read(text[start:])
     at = start

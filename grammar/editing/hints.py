@@ -1,11 +1,9 @@
-"""What follows an error: names that are near, or what there is."""
+"""What follows an error: known words that a misspelt one may mean, or what there is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-
-from grammar.editing.nearness import near
 
 
 def hints(word: str, known: Iterable[str], what: str) -> tuple[str, ...]:
@@ -35,3 +33,51 @@ def written(number: Decimal) -> str:
 def brief(text: str) -> str:
     """A name for a message: a very long one is cut in the middle."""
     return text if len(text) <= 60 else f"{text[:40]}…{text[-19:]}"
+
+
+LONGEST = 200
+"""Longer words are not compared: they are no slips of the finger."""
+
+
+def near(word: str, among: Iterable[str], at_most: int = 3) -> tuple[str, ...]:
+    """Up to `at_most` of the words `among` that `word` may be a misspelling of, the nearest first.
+
+    Case does not count. A word is near where a third of its letters or fewer differ (one always may), or where `word`
+    has three letters or more and is its beginning.
+    """
+    written = word.casefold()
+    if not written or len(written) > LONGEST:
+        return ()
+    likely = []
+    for order, candidate in enumerate(dict.fromkeys(among)):
+        known = candidate.casefold()
+        most = max(1, max(len(written), len(known)) // 3)
+        distance = edits(written, known, most)
+        if distance <= most and distance < len(written) and distance < len(known):
+            likely.append((distance, order, candidate))
+        elif len(written) >= 3 and known.startswith(written):
+            likely.append((most + 1, order, candidate))
+    return tuple(candidate for _, _, candidate in sorted(likely)[:at_most])
+
+
+def edits(one: str, other: str, most: int) -> int:
+    """Letters to insert, drop, replace or swap with a neighbour to turn one word into the other.
+
+    The Damerau-Levenshtein distance, no letter edited twice; any number above `most` stands for "more than that".
+    """
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    above = list(range(len(other) + 1))
+    for row, letter in enumerate(one, start=1):
+        here = [row]
+        for column, known in enumerate(other, start=1):
+            cost = min(above[column] + 1, here[column - 1] + 1, above[column - 1] + (letter != known))
+            swapped = row > 1 and column > 1 and letter == other[column - 2] and known == one[row - 2]
+            if swapped:
+                cost = min(cost, before[column - 2] + 1)
+            here.append(cost)
+        if min(here) > most and (row == 1 or min(above) > most):
+            return most + 1
+        before, above = above, here
+    return above[-1]

@@ -36,6 +36,11 @@ class _Piece:
         """Whether a parenthesis behind the piece holds parameters."""
         return self.kind in {"name", "text", "function"} or (self.kind == "keyword" and self.text == "mean")
 
+    @property
+    def may_precede_a_sign(self) -> bool:
+        """Whether a minus behind the piece is a sign, not a subtraction."""
+        return self.kind == "keyword" or (self.kind == "operator" and self.text not in {")", "."})
+
 
 def layout(text: str) -> str:
     """The script with every statement ended by a semicolon and begun on a line of its own.
@@ -148,25 +153,13 @@ def _blanks(pieces: Sequence[_Piece]) -> list[str]:
         in_call = bool(call) and call[-1]
         opens_call = sign == "(" and before is not None and before.may_be_called
         joined = sign in {",", ")", "."} or opens_call or (sign == "=" and in_call)
-        blanks.append("" if tight or joined else " ")
+        begins_comment = sign == "-" and before is not None and before.text == "-"  # as two of them would
+        blanks.append("" if (tight or joined) and not begins_comment else " ")
         if sign == "(":
             call.append(opens_call)
         elif sign == ")" and call:
             call.pop()
-        is_prefix = sign == "-" and (before is None or before.kind == "keyword" or _asks_for_more(before))
+        is_prefix = sign == "-" and (before is None or before.may_precede_a_sign)
         tight = sign in {"(", "."} or (sign == "=" and in_call) or is_prefix
         before = before if piece.is_comment else piece
-    return _with_minus_apart(pieces, blanks)
-
-
-def _asks_for_more(piece: _Piece) -> bool:
-    """Whether a minus behind the piece is a sign, not a subtraction."""
-    return piece.kind == "operator" and piece.text not in {")", "."}
-
-
-def _with_minus_apart(pieces: Sequence[_Piece], blanks: list[str]) -> list[str]:
-    """Two minus signs in a row kept apart, because together they begin a comment."""
-    for at in range(1, len(pieces)):
-        if pieces[at].text == "-" and pieces[at - 1].text == "-":
-            blanks[at] = " "
     return blanks

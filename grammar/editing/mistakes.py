@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from lark import Token
 
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS
-from grammar.drafts import UnfinishedError
-from grammar.editing.nearness import near
+from grammar.editing.hints import near
 from grammar.editing.places import Place, place_after
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
-from grammar.reading import END, read, this_statement
+from grammar.parsing.drafts import UnfinishedError
+from grammar.parsing.reading import END, read, this_statement
 from grammar.span import Span
 
 MOST_NAMED = 5
@@ -80,11 +80,6 @@ class Stop:
     accepted: frozenset[str]
 
     @property
-    def may_end(self) -> bool:
-        """Whether the statement would be whole without the word."""
-        return END in self.accepted
-
-    @property
     def keywords(self) -> tuple[str, ...]:
         """The keywords that would fit."""
         return tuple(filter(None, map(keyword, sorted(self.accepted))))
@@ -97,7 +92,8 @@ def explained(text: str) -> QueryError:
         return UnfinishedError(f"the statement ends where {_expected(stop)} is expected", stop.span)
     if stop.word == ";":
         return QueryError(f"the statement ends where {_expected(stop)} is expected", stop.span)
-    explanations = (_stray_sign, _statement, _extra if stop.may_end else _misfit)
+    # Without the word the statement may be whole: then it is one too many.
+    explanations = (_stray_sign, _statement, _extra if END in stop.accepted else _misfit)
     return next(error for error in (explain(stop) for explain in explanations) if error)
 
 
@@ -255,10 +251,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _owners(first_word: str) -> str:
-    owners: list[str] = []
-    for clause in CLAUSES:
-        if clause.first_word == first_word:
-            owners.extend(clause.statements)
+    owners = [word for clause in CLAUSES if clause.first_word == first_word for word in clause.statements]
     return _listed(list(dict.fromkeys(owners))).replace(" or ", " and ")
 
 
@@ -294,8 +287,7 @@ def _short(word: str, most: int = 40) -> str:
 
 def _shown(sign: str) -> str:
     """A sign as itself, and by its Unicode number where it cannot be seen or be taken for another."""
-    number = f"U+{ord(sign):04X}"
     if sign.isascii() and sign.isprintable():
         return f"'{sign}'"
-    name = unicodedata.name(sign, "")
+    number, name = f"U+{ord(sign):04X}", unicodedata.name(sign, "")
     return f"{number} ({name})" if name else number

@@ -15,10 +15,10 @@ import pytest
 from lark import __version__ as lark_release
 
 from grammar import tables
-from grammar.building import Builder
 from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Shape
 from grammar.lexicon import GRAMMAR, KEYWORDS, RESERVED, keyword
-from grammar.reading import lark
+from grammar.parsing.building import Builder
+from grammar.parsing.reading import lark
 
 LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
 ROOT = Path(tables.__file__).parent.parent

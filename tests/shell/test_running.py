@@ -13,7 +13,7 @@ import pytest
 from warehouse.faults import WarehouseError
 from warehouse.interrupting import interruptibly
 from warehouse.session import Session
-from warehouse.significance.parallel import in_order
+from warehouse.significance.work import in_order
 from warehouse.store.sql import Sql
 
 ENDLESS = {

@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportions_ztest
 
-from warehouse.significance import independent, matched
+from warehouse.significance.analytic import independent, matched
 from warehouse.significance.correlation import correlation, correlations, inflation
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Paired

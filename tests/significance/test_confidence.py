@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from warehouse.significance import beta
-from warehouse.significance.confidence import confidence, shuffles_to_decide, verdict
+from warehouse.significance.analytic import beta
 from warehouse.significance.outcome import approximate
+from warehouse.significance.shuffles.confidence import confidence, shuffles_to_decide, verdict
 
 
 def test_noreen_table() -> None:

@@ -18,8 +18,7 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
-from warehouse.significance.shuffles.functional import functional_test
-from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.valuation import ManyCounts, PairedCounts, Valuation
 
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")

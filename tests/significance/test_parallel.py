@@ -15,13 +15,11 @@ from tests.significance import brute
 from warehouse.significance import bootstrap, multiple
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many, Paired
-from warehouse.significance.parallel import in_order
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.functional import functional_test
-from warehouse.significance.shuffles.randomization import randomization_test, shuffle_method
+from warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
 from warehouse.significance.valuation import ManyCounts, Valuation
-from warehouse.significance.work import Work
+from warehouse.significance.work import Work, in_order
 
 SHUFFLES = 2 * coins.CHUNK + 777
 """More than two chunks, the last of which is not whole."""

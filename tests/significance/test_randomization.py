@@ -13,7 +13,7 @@ from tests.significance import brute
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
-from warehouse.significance.shuffles import all_pairs, coins, lookup, randomization
+from warehouse.significance.shuffles import coins, lookup, randomization, signed_sums
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
 from warehouse.significance.work import Work
@@ -89,7 +89,7 @@ def test_counts_too_large_for_a_product_are_counted_the_same() -> None:
         # One unit more with an odd difference in the last place, so that the common factor cannot be divided out.
         odd = np.arange(4)[:, None]
         large = Many(np.hstack((tops * scale, odd)), np.hstack((bottoms, np.zeros_like(odd))))
-        assert all_pairs.Shuffler([large.columns]).dtype == dtype
+        assert signed_sums.Shuffler([large.columns]).dtype == dtype
         found = all_pairs_test([large], Draws(1000))
         assert found.shape == plain.shape
         for a, b in combinations(range(4), 2):
@@ -126,8 +126,8 @@ def test_memory_and_length_do_not_change_the_shuffles(monkeypatch: pytest.Monkey
     of_all = all_pairs_test([many], Draws(shuffles), sides=sides)
     monkeypatch.setattr(coins, "ROWS", 3)
     assert randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge == before
-    monkeypatch.setattr(all_pairs, "SLICE", 1)
-    monkeypatch.setattr(all_pairs, "SPREAD", 4096)
+    monkeypatch.setattr(signed_sums, "SLICE", 1)
+    monkeypatch.setattr(signed_sums, "SPREAD", 4096)
     np.testing.assert_array_equal(all_pairs_test([many], Draws(shuffles), sides=sides), of_all)
     monkeypatch.setattr(lookup, "TABLES", 0)
     assert randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge == before

@@ -77,16 +77,16 @@ def audit(key: KeyCounts, figures: Figures) -> Audited:
     if not (figures.recall or figures.precision or figures.fallout or figures.f):
         raise ValueError("there is no figure to audit")
     alone = {convention: tables(key, _limits(figures, (convention,))) for convention in CONVENTIONS}
-    admitting = [convention for convention, found in alone.items() if found.count]
+    admitting = [convention for convention, fitting in alone.items() if fitting.count]
     # Inclusion and exclusion: what several conventions admit counts once.
-    solutions = sum(found.count for found in alone.values())
+    solutions = sum(fitting.count for fitting in alone.values())
     for size in range(2, len(admitting) + 1):
         for chosen in combinations(admitting, size):
             solutions -= (-1) ** size * tables(key, _limits(figures, chosen)).count
     return Audited(
         solutions=solutions,
         cells=reduce(Tables.merged, alone.values()).cells(key),
-        by_convention={convention.name: found.count for convention, found in alone.items()},
+        by_convention={convention.name: fitting.count for convention, fitting in alone.items()},
     )
 
 

@@ -14,7 +14,7 @@ from math import lcm
 
 import numpy as np
 
-from warehouse.significance import matched
+from warehouse.significance.analytic import matched
 from warehouse.significance.exact import counting
 from warehouse.significance.paired import Paired
 

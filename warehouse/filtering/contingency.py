@@ -82,7 +82,7 @@ class Limits:
     def check(self, key: KeyCounts) -> None:
         """ValueError where products would not fit 64 bits."""
         factors = [self.fallout.largest_factor] if self.fallout else [1]
-        factors += [each.largest_factor for each in self.harmonic]
+        factors += [harmonic.largest_factor for harmonic in self.harmonic]
         if max(factors) * (key.documents + 1) >= 2**62:
             raise ValueError(f"ranges with ends of so many digits cannot be tried on {key.documents} documents")
 
@@ -142,9 +142,9 @@ def _blocks(key: KeyCounts, limits: Limits) -> Iterator[Tables]:
     lows, highs = limits.of_b(key, every_x)
     for x, yes in _pairs(key, limits, every_x, (lows, highs)):
         low, high = lows[x], highs[x]
-        for each in limits.harmonic:
-            if each.w:
-                least, most = each.of_b(key, x, yes)
+        for harmonic in limits.harmonic:
+            if harmonic.w:
+                least, most = harmonic.of_b(key, x, yes)
                 low, high = np.maximum(low, least), np.minimum(high, most)
         kept = low <= high
         if kept.any():
@@ -158,8 +158,8 @@ def _pairs(
 ) -> Iterator[tuple[Integers, Integers]]:
     """The pairs of x and s = a + x that may have a b within the bounds, some at a time; both of shape (pairs,)."""
     least, most = x, np.where(b[0] <= b[1], x + key.relevant, x - 1)
-    for each in limits.harmonic:
-        lowest, highest = each.of_yes(key, x, b)
+    for harmonic in limits.harmonic:
+        lowest, highest = harmonic.of_yes(key, x, b)
         least, most = np.maximum(least, lowest), np.minimum(most, highest)
     widths = np.maximum(most - least + 1, 0)
     ends = np.cumsum(widths)

@@ -54,8 +54,8 @@ class Range:
         return Range(
             low,
             high,
-            all(each.with_low for each in (self, other) if each.low == low),
-            all(each.with_high for each in (self, other) if each.high == high),
+            all(range_.with_low for range_ in (self, other) if range_.low == low),
+            all(range_.with_high for range_ in (self, other) if range_.high == high),
         )
 
     @property

@@ -7,9 +7,8 @@ from __future__ import annotations
 from warehouse.measures.extraction import EXTRACTION
 from warehouse.measures.filtering import FILTERING
 from warehouse.measures.formula import Ratio
-from warehouse.measures.function import Function
+from warehouse.measures.function import Function, Ranking
 from warehouse.measures.measure import Measure, Parameter, PrintedFigure, Setting, Statistic, TaskName, settle
-from warehouse.measures.ranking import Ranking
 
 __all__ = [
     "MEASURES",

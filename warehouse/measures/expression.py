@@ -189,7 +189,7 @@ def _called(function: FunctionName, values: Sequence[NDArray[np.float64]]) -> ND
     by_name: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "abs": np.abs}
     with np.errstate(all="ignore"):
         if function in ("min", "max"):
-            found = reduce(np.minimum if function == "min" else np.maximum, values)
+            result = reduce(np.minimum if function == "min" else np.maximum, values)
         else:
-            found = by_name[function](values[0])
-    return np.where(np.isfinite(found), found, np.nan)
+            result = by_name[function](values[0])
+    return np.where(np.isfinite(result), result, np.nan)

@@ -25,34 +25,14 @@ def credited(partial: Decimal) -> LinearForm:
     return LinearForm.of("correct") + Fraction(partial) * LinearForm.of("partial")
 
 
-def _recall(partial: Decimal) -> Ratio:
-    return ratio(credited(partial), LinearForm.of("possible"))
-
-
-def _precision(partial: Decimal) -> Ratio:
-    return ratio(credited(partial), LinearForm.of("actual"))
-
-
 def _f(beta: Decimal, partial: Decimal) -> Ratio:
     weight = Fraction(beta) ** 2
     return ratio((weight + 1) * credited(partial), weight * LinearForm.of("possible") + LinearForm.of("actual"))
 
 
-def _overgeneration() -> Ratio:
-    return ratio(LinearForm.of("spurious"), LinearForm.of("actual"))
-
-
-def _undergeneration() -> Ratio:
-    return ratio(LinearForm.of("missing"), LinearForm.of("possible"))
-
-
 def _wrong(partial: Decimal) -> LinearForm:
     """incorrect + (1−w)·partial: what of the matched items is lost."""
     return LinearForm.of("incorrect") + (1 - Fraction(partial)) * LinearForm.of("partial")
-
-
-def _substitution(partial: Decimal) -> Ratio:
-    return ratio(_wrong(partial), LinearForm.of("correct", "partial", "incorrect"))
 
 
 def _error(partial: Decimal) -> Ratio:
@@ -70,13 +50,19 @@ EXTRACTION = (
         "extraction",
         "(correct + ½·partial) / possible",
         _METRICS,
-        _recall,
+        lambda partial: ratio(credited(partial), LinearForm.of("possible")),
         (CREDIT,),
         steady=True,
         proportion=True,
     ),
     Measure(
-        "precision", "extraction", "(correct + ½·partial) / actual", _METRICS, _precision, (CREDIT,), proportion=True
+        "precision",
+        "extraction",
+        "(correct + ½·partial) / actual",
+        _METRICS,
+        lambda partial: ratio(credited(partial), LinearForm.of("actual")),
+        (CREDIT,),
+        proportion=True,
     ),
     Measure(
         "F",
@@ -92,7 +78,7 @@ EXTRACTION = (
         "extraction",
         "spurious / actual",
         _METRICS,
-        _overgeneration,
+        lambda: ratio(LinearForm.of("spurious"), LinearForm.of("actual")),
         lower_is_better=True,
         proportion=True,
     ),
@@ -101,7 +87,7 @@ EXTRACTION = (
         "extraction",
         "missing / possible",
         _METRICS,
-        _undergeneration,
+        lambda: ratio(LinearForm.of("missing"), LinearForm.of("possible")),
         steady=True,
         lower_is_better=True,
         proportion=True,
@@ -111,7 +97,7 @@ EXTRACTION = (
         "extraction",
         "(incorrect + ½·partial) / (correct + partial + incorrect)",
         _METRICS,
-        _substitution,
+        lambda partial: ratio(_wrong(partial), LinearForm.of("correct", "partial", "incorrect")),
         (CREDIT,),
         lower_is_better=True,
         proportion=True,

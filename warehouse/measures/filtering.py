@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 from warehouse.measures.expression import Call, Expression, Operation, of_form
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio
-from warehouse.measures.function import Function
+from warehouse.measures.function import Function, Ranking
 from warehouse.measures.measure import Measure, Parameter
-from warehouse.measures.ranking import Ranking
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,8 +1,10 @@
-"""A measure that is a function of summed counts, but not a ratio of two linear forms: MCC, and what users define."""
+"""Measures that are not a ratio of two linear forms: functions of summed counts, such as MCC and what users define, and
+measures of what was ranked by confidence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,3 +43,12 @@ class Function:
     def values(self, sums: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """The values for arrays of sums by column, in floating point; NaN where undefined."""
         return evaluate(self.expression, sums)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The value of the decisions of a system: from confidences and labels, both of shape (documents,), a number or None
+    where it is undefined.
+    """
+
+    value: Callable[[NDArray[np.float64], NDArray[np.str_]], float | None]

@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import Literal
 
 from warehouse.measures.formula import Ratio
-from warehouse.measures.function import Function
-from warehouse.measures.ranking import Ranking
+from warehouse.measures.function import Function, Ranking
 
 TaskName = Literal["extraction", "filtering", "values", "published"]
 Setting = Decimal | str

@@ -6,10 +6,10 @@ Nothing is run, and the word being typed is never marked.
 from __future__ import annotations
 
 from grammar import nodes as n
-from grammar.drafts import UnfinishedError
 from grammar.errors import QueryError
-from grammar.limits import UnclosedTextError
 from grammar.parser import parse
+from grammar.parsing.drafts import UnfinishedError
+from grammar.parsing.limits import UnclosedTextError
 from grammar.span import NOWHERE
 from warehouse.faults import WarehouseError
 from warehouse.query.resolving.names import Scope

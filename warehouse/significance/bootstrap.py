@@ -22,9 +22,8 @@ from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.draws import RESAMPLES, Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Floats, Integers, Many, Paired
-from warehouse.significance.parallel import in_order
 from warehouse.significance.valuation import ManySystems, PairedCounts
-from warehouse.significance.work import ALONE, Work
+from warehouse.significance.work import ALONE, Work, in_order
 
 IntervalKind = Literal["percentile", "bca"]
 

@@ -1,4 +1,5 @@
-"""How alike two systems' values are from unit to unit, and what assuming that they are not would cost.
+"""How alike two systems' values are from unit to unit, what assuming that they are not would cost, and how alike two
+rankings of systems are.
 
 A test for independent samples takes the standard deviation of a difference for larger than it is where the two systems'
 values are positively correlated, as values on the same test set nearly always are (Yeh 2000, section 2.1).
@@ -6,13 +7,15 @@ values are positively correlated, as values on the same test set nearly always a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import combinations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from warehouse.significance.paired import Floats
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -68,6 +71,22 @@ def inflation(r: float) -> float | None:
     if not -1 <= r <= 1:
         raise ValueError(f"a correlation is between -1 and 1, and not {r}")
     return None if 1 - r < 1e-12 else 1 / sqrt(1 - r)
+
+
+def kendall(first: Sequence[float | Fraction], second: Sequence[float | Fraction]) -> float | None:
+    """Kendall's tau-b of two lists of values of the same systems; ties count for neither order (Kendall 1945).
+
+    None where all values of a list are the same. Raises ValueError for lists of unlike length.
+    """
+    agreeing = tied_first = tied_second = 0
+    for (a, x), (b, y) in combinations(zip(first, second, strict=True), 2):
+        one, other = (a > b) - (a < b), (x > y) - (x < y)
+        agreeing += one * other
+        tied_first += one == 0
+        tied_second += other == 0
+    pairs = len(first) * (len(first) - 1) // 2
+    under = (pairs - tied_first) * (pairs - tied_second)
+    return agreeing / sqrt(under) if under else None
 
 
 def _columns(values_a: ArrayLike, values_b: ArrayLike) -> tuple[Floats, Floats]:

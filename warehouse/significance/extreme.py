@@ -18,12 +18,10 @@ from math import gcd
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Floats, Integers, Paired
+from warehouse.significance.paired import Booleans, Floats, Integers, Paired
 
-Booleans = NDArray[np.bool_]
 Whole = TypeVar("Whole", int, Integers)
 
 _INT64 = 2**63

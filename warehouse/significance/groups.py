@@ -49,18 +49,13 @@ def letters(different: ArrayLike, order: Sequence[int]) -> Groups:
     ranked = matrix[np.ix_(order, order)]
     alike = [frozenset(np.flatnonzero(~row).tolist()) - {rank} for rank, row in enumerate(ranked)]
     cliques = _cliques(alike)
-    complete = cliques is not None
     groups = sorted(_neighbours(alike) if cliques is None else cliques)
-    named = [_letter(index) for index in range(len(groups))]
-    of_rank: list[list[str]] = [[] for _ in range(systems)]
-    for name, group in zip(named, groups, strict=True):
-        for rank in group:
-            of_rank[rank].append(name)
-    by_system: list[tuple[str, ...]] = [()] * systems
-    for rank, system in enumerate(order):
-        by_system[system] = tuple(of_rank[rank])
     members = tuple(tuple(int(order[rank]) for rank in group) for group in groups)
-    return Groups(members, tuple(by_system), complete)
+    lettered: list[list[str]] = [[] for _ in range(systems)]
+    for index, group in enumerate(members):
+        for system in group:
+            lettered[system].append(_letter(index))
+    return Groups(members, tuple(map(tuple, lettered)), cliques is not None)
 
 
 def _cliques(alike: list[frozenset[int]]) -> list[tuple[int, ...]] | None:
@@ -91,13 +86,12 @@ def _neighbours(alike: list[frozenset[int]]) -> list[tuple[int, ...]]:
     """All longest runs of neighbouring ranks that are pairwise alike."""
     groups: list[tuple[int, ...]] = []
     first = 0
-    for last in range(len(alike)):
-        if last + 1 < len(alike) and all(rank in alike[last + 1] for rank in range(first, last + 1)):
+    for after in range(1, len(alike) + 1):
+        if after < len(alike) and alike[after].issuperset(range(first, after)):
             continue
-        groups.append(tuple(range(first, last + 1)))
-        if last + 1 < len(alike):
-            while not all(rank in alike[last + 1] for rank in range(first, last + 1)):
-                first += 1
+        groups.append(tuple(range(first, after)))
+        while after < len(alike) and not alike[after].issuperset(range(first, after)):
+            first += 1
     return groups
 
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from warehouse.significance.draws import LABELS, Draws
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Floats, Integers
-from warehouse.significance.parallel import in_order
-from warehouse.significance.shuffles.all_pairs import Shuffler, Slice
+from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.valuation import ManySystems
-from warehouse.significance.work import ALONE, Work
+from warehouse.significance.work import ALONE, Work, in_order
 
 TIE = 1e-9
 """Statistics of different pairs that differ by less than this share count as ties: rounding must not break them."""
@@ -56,11 +55,7 @@ def benjamini_hochberg(levels: Levels) -> Floats:
 
 
 def westfall_young(
-    many: ManySystems,
-    pairs: Sequence[tuple[int, int]],
-    draws: Draws,
-    sides: Sides = "two-sided",
-    work: Work = ALONE,
+    many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Floats:
     """Levels adjusted by the step-down maximum of statistics, of shape (pairs,) (Westfall & Young 1993).
 
@@ -135,8 +130,6 @@ def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Wor
 class _Family:
     """The standardized statistics of some pairs."""
 
-    __slots__ = ("bounds", "many", "observed", "pairs", "scale", "shuffler", "totals", "two_sided")
-
     def __init__(self, many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         columns = many.columns
         self.many, self.pairs = many, pairs
@@ -167,9 +160,9 @@ class _Family:
         return statistics
 
 
-def _known(levels: Levels) -> tuple[NDArray[np.bool_], Floats]:
+def _known(levels: Levels) -> tuple[Booleans, Floats]:
     array = np.array([np.nan if level is None else level for level in levels], dtype=np.float64)
-    known: NDArray[np.bool_] = ~np.isnan(array)
+    known: Booleans = ~np.isnan(array)
     if ((array[known] < 0) | (array[known] > 1)).any():
         raise ValueError("a significance level is not between 0 and 1")
     return known, array

@@ -76,25 +76,25 @@ class Test:
 
 
 def _sign(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.sign(systems.differences(), sides)
 
 
 def _wilcoxon(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.wilcoxon(systems.differences(), sides)
 
 
 def _t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.t(systems.differences(), sides)
 
 
 def _mcnemar(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import matched
+    from warehouse.significance.analytic import matched
 
     return matched.mcnemar(*systems.right_alone(), sides)
 
@@ -112,20 +112,20 @@ def _tukey(many: ManySystems, draws: Draws, sides: Sides, work: Work) -> Integer
 
 
 def _two_sample_t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import independent
+    from warehouse.significance.analytic import independent
 
     return independent.two_sample_t(*systems.samples(), sides)
 
 
 def _z(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import independent
+    from warehouse.significance.analytic import independent
 
     (hits_a, units_a), (hits_b, units_b) = systems.proportions()
     return independent.z(hits_a, units_a, hits_b, units_b, sides)
 
 
 def _chi_square(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import independent
+    from warehouse.significance.analytic import independent
 
     (hits_a, units_a), (hits_b, units_b) = systems.proportions()
     return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, sides)
@@ -148,13 +148,7 @@ TESTS: tuple[Test, ...] = (
     ),
     Test("wilcoxon", "matched", "the ranks of the differences, unit by unit", "Wilcoxon 1945", of_pair=_wilcoxon),
     Test("t", "matched", "the mean of the differences, unit by unit, taken as normal", "Student 1908", of_pair=_t),
-    Test(
-        "mcnemar",
-        "matched",
-        "items that only one of the systems has right; exact",
-        "McNemar 1947",
-        of_pair=_mcnemar,
-    ),
+    Test("mcnemar", "matched", "items that only one of the systems has right; exact", "McNemar 1947", of_pair=_mcnemar),
     Test(
         "bootstrap",
         "randomized",
@@ -172,11 +166,7 @@ TESTS: tuple[Test, ...] = (
         of_family=_tukey,
     ),
     Test(
-        "two-sample-t",
-        "independent",
-        "two means as if from different documents",
-        "Student 1908",
-        of_pair=_two_sample_t,
+        "two-sample-t", "independent", "two means as if from different documents", "Student 1908", of_pair=_two_sample_t
     ),
     Test(
         "z",
@@ -257,10 +247,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("none", "each level stands for itself; the caption counts the comparisons", ""),
     Adjustment("bonferroni", "each level times the number of comparisons", "Dunn 1961", of_levels=_bonferroni),
     Adjustment(
-        "holm",
-        "step-down Bonferroni; keeps the family-wise error under any dependence",
-        "Holm 1979",
-        of_levels=_holm,
+        "holm", "step-down Bonferroni; keeps the family-wise error under any dependence", "Holm 1979", of_levels=_holm
     ),
     Adjustment(
         "bh",

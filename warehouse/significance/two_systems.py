@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from warehouse.significance import matched
+from warehouse.significance.analytic import matched
 from warehouse.significance.paired import Floats, Integers, Paired
 from warehouse.significance.valuation import PairedCounts
 

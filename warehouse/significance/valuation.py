@@ -14,12 +14,9 @@ from fractions import Fraction
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Floats, Integers, Many
-
-Booleans = NDArray[np.bool_]
+from warehouse.significance.paired import Booleans, Floats, Integers, Many
 
 Exact = Fraction | Decimal
 """A value that is exact, or has 60 digits."""

@@ -306,7 +306,7 @@ def _correlated(row: Mapping[str, Cell]) -> str:
 
 def _needed(plan: ComparePlan, row: Mapping[str, Cell]) -> int | None:
     """How many shuffles would decide an undecided pair; None where only exact does."""
-    from warehouse.significance.confidence import shuffles_to_decide
+    from warehouse.significance.shuffles.confidence import shuffles_to_decide
 
     nge, shuffles = row["nge"], row["shuffles"]
     if not isinstance(nge, int) or not isinstance(shuffles, int):

@@ -132,7 +132,7 @@ def _carried(first: Tested, second: Tested, pair: Pair) -> dict[str, Cell]:
 
 def _summed(first: Tested, second: Tested) -> dict[str, Cell]:
     """The cells of a measure over all pairs, most of them over those that differ on the first test set."""
-    from warehouse.significance.rank_correlation import kendall
+    from warehouse.significance.correlation import kendall
 
     differing = [pair for pair in first.comparison.pairs if first.differs(pair)]
     effects = [(first.difference(pair), second.difference(pair)) for pair in differing]

@@ -20,14 +20,12 @@ from warehouse.significance.exact import combinations, counting
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.paired import Paired
-from warehouse.significance.parallel import in_order
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.functional import functional_test
-from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.tests import TESTS, Test, named_adjustment, named_test
 from warehouse.significance.two_systems import TwoSystems
 from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts, Valuation
-from warehouse.significance.work import ALONE, Work
+from warehouse.significance.work import ALONE, Work, in_order
 
 SHUFFLES = 9999
 """How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""

@@ -12,9 +12,9 @@ from warehouse.query.comparison.procedures import Outcomes, Pair, adjusted
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.labels import signature
 from warehouse.results import Cell
-from warehouse.significance.confidence import Verdict, confidence, verdict
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.replicates import smallest
+from warehouse.significance.shuffles.confidence import Verdict, confidence, verdict
 from warehouse.significance.tests import named_test
 
 

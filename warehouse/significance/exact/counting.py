@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from warehouse.significance.beta import binomial_tail
+from warehouse.significance.analytic.beta import binomial_tail
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.exact import dynamic, enumeration, fourier
 from warehouse.significance.exact.cost import Cost, Way

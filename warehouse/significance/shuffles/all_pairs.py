@@ -1,14 +1,13 @@
-"""Shuffling all pairs of systems at once: one matrix product of the systems' counts with the coins.
+"""Shuffling all pairs of systems at once.
 
-A pair's sums after an exchange are differences of two rows of that product, so the work with the units is done once for
-each system and not for each pair. The product is exact because its sums are integers below 2^24 (float32) or 2^53
-(float64). What a shuffle's difference is compared with is decided in floating point outside a band of rounding errors,
-and exactly within.
+A pair's sums after an exchange are differences of two rows of the systems' signed sums, so the work with the units is
+done once for each system and not for each pair. What a shuffle's difference is compared with is decided in floating
+point outside a band of rounding errors, and exactly within.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,124 +17,16 @@ from numpy.typing import NDArray
 from warehouse.significance.draws import Draws
 from warehouse.significance.extreme import Extreme, fraction
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Floats, Integers, Many
-from warehouse.significance.parallel import in_order
-from warehouse.significance.shuffles import coins, lookup
-from warehouse.significance.work import ALONE, Work
-
-Reals = NDArray[np.floating[Any]]
-
-SLICE = 1 << 17
-"""Systems × shuffles worked on at once: enough that the calls cost less than the numbers, and few enough for the
-processor's cache. Threads bring nothing here, as the calls are too short for taking turns at the interpreter."""
+from warehouse.significance.paired import Booleans, Floats, Integers, Many
+from warehouse.significance.shuffles import lookup
+from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
+from warehouse.significance.work import ALONE, Work, in_order
 
 _TINY = 1e-30
 """A band that is never empty, also where all numbers are 0."""
 
 _SMALL = 2**29
 """Sums below this have products of pairs of them within int64."""
-
-SPREAD = 1 << 20
-"""Coins spread out to numbers at once."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReducedCounts:
-    """The counts of the systems, reduced: less the smallest of each unit, divided by what is common to all.
-
-    Both leave the pairs' differences as they are but for the factor `scale`. `rows` has the shape (systems, units);
-    `reach` bounds a system's sum over any units.
-    """
-
-    rows: Integers
-    scale: int
-    reach: Integers
-
-    @classmethod
-    def of(cls, rows: Integers) -> ReducedCounts:
-        """Reduces counts of shape (systems, units)."""
-        reduced = rows - rows.min(axis=0)
-        scale = int(np.gcd.reduce(reduced, axis=None)) or 1
-        reduced = reduced // scale
-        return cls(reduced, scale, reduced.sum(axis=1))
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """The systems' signed sums in some shuffles: for each of `Shuffler.counts` an array of shape (systems,
-    shuffles)."""
-
-    sums: tuple[Reals, ...]
-    shuffles: int
-
-
-class Shuffler:
-    """The distinct counts of some measures, and the product of them with the coins."""
-
-    __slots__ = ("counts", "dtype", "places")
-
-    def __init__(self, tables: Sequence[Integers]) -> None:
-        """From counts of shape (columns, systems, units), a table a measure.
-
-        `places` says of each measure which of the distinct `counts` its columns are. Raises ValueError where the
-        measures are none or differ in the number of systems or units.
-        """
-        if not tables:
-            raise ValueError("no measure to compare by")
-        shapes = {table.shape[1:] for table in tables}
-        if len(shapes) > 1:
-            raise ValueError(f"the measures have different systems or units: shapes {sorted(shapes)}")
-        self.counts: list[ReducedCounts] = []
-        self.places: list[tuple[int, ...]] = []
-        arrays: dict[bytes, int] = {}
-        for table in tables:
-            places = []
-            for rows in table:
-                key = rows.tobytes()
-                if key not in arrays:
-                    arrays[key] = len(self.counts)
-                    self.counts.append(ReducedCounts.of(rows))
-                places.append(arrays[key])
-            self.places.append(tuple(places))
-        # A pair's sum is the difference of two, so it needs one bit more.
-        reach = 2 * max(int(counts.reach.max()) for counts in self.counts)
-        self.dtype: np.dtype[np.floating[Any]] | None = None
-        if reach < 2**24:
-            self.dtype = np.dtype(np.float32)
-        elif reach < 2**53:
-            self.dtype = np.dtype(np.float64)
-
-    def slices(self, draws: Draws) -> Iterator[Slice]:
-        """The signed sums of every shuffle, in order. Not for counts whose sums exceed 2^53, where `dtype` is None."""
-        dtype = self.dtype or np.dtype(np.float64)
-        systems, units = self.counts[0].rows.shape
-        table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
-        differing: NDArray[np.bool_] = np.any(table != 0, axis=0)
-        whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
-        width = max(64, min(coins.CHUNK, SLICE // systems) // 8 * 8)
-        height = max(1, SPREAD // (8 * width))
-        for chunk, used in draws.chunks(coins.CHUNK):
-            product = np.zeros((table.shape[0], used), dtype=dtype)
-            for first, block in coins.blocks(units, draws, chunk, used):
-                for row in range(0, block.shape[0], height):
-                    coins_here = block[row : row + height]
-                    start = 8 * (first + row)
-                    here = np.flatnonzero(differing[start : start + 8 * coins_here.shape[0]])
-                    if not here.size:
-                        continue
-                    counts = table[:, start + here]
-                    for left in range(0, used, width):
-                        right = left + width
-                        spread = np.unpackbits(coins_here[:, left:right], axis=0, bitorder="little")
-                        if here.size < spread.shape[0]:
-                            spread = spread[here]
-                        product[:, left:right] += counts @ spread.astype(dtype)
-            product *= -2
-            product += whole
-            for left, right in _spans(used, width):
-                part = product[:, left:right]
-                sums = tuple(part[index * systems : (index + 1) * systems] for index in range(len(self.counts)))
-                yield Slice(sums, int(part.shape[1]))
 
 
 def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
@@ -180,8 +71,6 @@ class _Workspace:
     New memory for every step would cost more than the steps do.
     """
 
-    __slots__ = ("_answers", "_differences", "_part", "_reals", "_taken", "system")
-
     def __init__(self, part: Slice) -> None:
         systems, shuffles = part.sums[0].shape
         size = max(systems - 1, 1) * shuffles
@@ -212,7 +101,7 @@ class _Workspace:
         """Memory for numbers, of the same shape."""
         return self._shaped(self._reals[place])
 
-    def answers(self, place: int) -> NDArray[np.bool_]:
+    def answers(self, place: int) -> Booleans:
         """Memory for yes and no, of the same shape."""
         return self._shaped(self._answers[place])
 
@@ -229,20 +118,6 @@ class _PairBounds:
     ρ = S_N / S_D and κ = |L| / (S_D·(S_D² − v₀²)); one-sided without the bars. `lows` and `highs` are the ends of the
     band around κ·S_D² within which rounding could decide; all are lists of arrays of shape (systems − 1 − a, 1).
     """
-
-    __slots__ = (
-        "curves",
-        "denominators",
-        "flat",
-        "highs",
-        "lows",
-        "many",
-        "numerators",
-        "observed",
-        "scales",
-        "slopes",
-        "two_sided",
-    )  # fmt: skip
 
     def __init__(self, shuffler: Shuffler, index: int, many: Many, sides: Sides) -> None:
         self.many = many
@@ -360,8 +235,8 @@ class _ObservedPairs:
     numerators: Integers
     denominators: Integers
     parts: tuple[Integers, Integers, Integers, Integers]
-    fits: NDArray[np.bool_]
-    may_lack: NDArray[np.bool_]
+    fits: Booleans
+    may_lack: Booleans
 
     @classmethod
     def of(cls, many: Many) -> _ObservedPairs:
@@ -388,7 +263,7 @@ class _ObservedPairs:
 
     def decide(
         self, system: int, rows: Integers, u: Integers, v: Integers, many: Many, two_sided: bool
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    ) -> tuple[Booleans, Booleans]:
         """Which exchanges are at least as extreme as observed, exactly, and one-sided also which are for the second
         system of the pair.
 
@@ -418,20 +293,11 @@ def _quotient(over: Integers, under: Integers | int) -> Floats:
     return np.asarray(over / under, dtype=np.float64)
 
 
-def _ones(answers: NDArray[np.bool_]) -> Integers:
+def _ones(answers: Booleans) -> Integers:
     """How many are true in each row. Eight at once where rows are whole words, since a true byte has one bit."""
     bytes_ = np.bitwise_count(answers.view(np.uint64)) if answers.shape[1] % 8 == 0 else answers.view(np.uint8)
     ones: Integers = np.add.reduce(bytes_, axis=1, dtype=np.int64)
     return ones
-
-
-def _spans(used: int, width: int) -> Iterator[tuple[int, int]]:
-    """Where slices begin and end: whole words as far as there are some, then what is left."""
-    whole = used // 8 * 8
-    for left in range(0, whole, width):
-        yield left, min(left + width, whole)
-    if whole < used:
-        yield whole, used
 
 
 def _count_by_pairs(measures: Sequence[Many], draws: Draws, sides: Sides, nge: Integers, work: Work) -> None:

@@ -8,16 +8,16 @@ twelve at a time: the tables are sixteen times as large, and a third fewer looks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Integers
-from warehouse.significance.parallel import in_order
+from warehouse.significance.paired import Booleans, Integers
 from warehouse.significance.shuffles import coins
+from warehouse.significance.work import in_order
 
 LONG_RUN = 100_000
 """From this many shuffles on the tables have twelve bits: before, filling them costs more than they save."""
@@ -70,9 +70,14 @@ def memory(units: int, shuffles: int) -> int:
 
 
 def shuffled(sums: PackedSums, draws: Draws, threads: int = 1) -> Iterator[tuple[Integers, Integers]]:
-    """For each chunk of shuffles the two sums over the units that change places, each of shape (shuffles in the
-    chunk,). Threads share out the chunks, or the units of a single one; each holds what it works on."""
-    columns = sums.columns()
+    """`sums_over_exchanged` of the two numbers."""
+    return map(sums.unpack, sums_over_exchanged(sums.columns(), draws, threads))
+
+
+def sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int = 1) -> Iterator[list[Integers]]:
+    """For each chunk of shuffles the sums of columns of shape (units,) over the units that change places, each of shape
+    (shuffles in the chunk,). Threads share out the chunks, or the units of a single one; each holds what it works on.
+    """
     units = int(columns[0].shape[0])
     width = bits(units, draws.shuffles)
     kept = [_tables(column, width) for column in columns] if _size(units, width) <= TABLES else None
@@ -102,13 +107,13 @@ def shuffled(sums: PackedSums, draws: Draws, threads: int = 1) -> Iterator[tuple
                 np.add(total, looked, out=total)
         return totals
 
-    def summed(numbered: tuple[int, int], sharing: int = 1) -> tuple[Integers, Integers]:
+    def summed(numbered: tuple[int, int], sharing: int = 1) -> list[Integers]:
         chunk, used = numbered
         totals = [np.zeros(used, dtype=np.int64) for _ in columns]
         for part in in_order(looked_up, coins.blocks(units, draws, chunk, used), sharing):
             for total, of_part in zip(totals, part, strict=True):
                 np.add(total, of_part, out=total)
-        return sums.unpack(totals)
+        return totals
 
     if draws.shuffles <= coins.CHUNK:
         yield summed((0, draws.shuffles), threads)
@@ -136,7 +141,7 @@ def _tables(column: Integers, width: int) -> Integers:
 
 
 def _indices(
-    block: coins.Bytes, width: int, wanted: NDArray[np.bool_]
+    block: coins.Bytes, width: int, wanted: Booleans
 ) -> Iterator[tuple[int, NDArray[np.uint8] | NDArray[np.uint16]]]:
     """The tables to look into, and where in each for every shuffle."""
     if width == 8:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from grammar import nodes
-from grammar.building import Draft, Preceded, WrittenClause
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, field_names
 from grammar.errors import QueryError
+from grammar.parsing.building import Draft, Preceded, WrittenClause
 from grammar.span import Span
 
 

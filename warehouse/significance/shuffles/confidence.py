@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 from statistics import NormalDist
 from typing import Literal
 
-from warehouse.significance.beta import incomplete
+from warehouse.significance.analytic.beta import incomplete
 from warehouse.significance.outcome import check_shuffles
 
 Verdict = Literal["different", "undecided", "same"]

@@ -13,8 +13,8 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from grammar import tables
-from grammar.building import Builder
 from grammar.errors import QueryError
+from grammar.parsing.building import Builder
 
 END = "$END"
 """What stands among the accepted terminals where the text may end."""

@@ -299,8 +299,7 @@ def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Piece]) -> nodes.C
 
 def _unknown_function(token: Token) -> QueryError:
     """The error for a name that is followed by expressions in parentheses, as only functions are."""
-    from grammar.editing.hints import brief, listing
-    from grammar.editing.nearness import near
+    from grammar.editing.hints import brief, listing, near
 
     name = brief(str(token))
     meant = tuple(f"did you mean {function}?" for function in near(name, FUNCTIONS, at_most=1))

@@ -11,8 +11,8 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from warehouse.significance.beta import chi_square_tail, normal_tail
-from warehouse.significance.matched import from_t
+from warehouse.significance.analytic.beta import chi_square_tail, normal_tail
+from warehouse.significance.analytic.matched import from_t
 from warehouse.significance.outcome import Outcome, Sides, check_sides
 
 

@@ -1,0 +1,1 @@
+"""Tests whose null distribution is known: nothing is exchanged and nothing drawn."""

@@ -1,0 +1,132 @@
+"""The signed sums of all systems in each shuffle, by one matrix product of their counts with the coins.
+
+The product is exact because its sums are integers below 2^24 (float32) or 2^53 (float64).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.draws import Draws
+from warehouse.significance.paired import Booleans, Integers
+from warehouse.significance.shuffles import coins
+
+Reals = NDArray[np.floating[Any]]
+
+SLICE = 1 << 17
+"""Systems × shuffles worked on at once: enough that the calls cost less than the numbers, and few enough for the
+processor's cache. Threads bring nothing here, as the calls are too short for taking turns at the interpreter."""
+
+SPREAD = 1 << 20
+"""Coins spread out to numbers at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReducedCounts:
+    """The counts of the systems, reduced: less the smallest of each unit, divided by what is common to all.
+
+    Both leave the pairs' differences as they are but for the factor `scale`. `rows` has the shape (systems, units);
+    `reach` bounds a system's sum over any units.
+    """
+
+    rows: Integers
+    scale: int
+    reach: Integers
+
+    @classmethod
+    def of(cls, rows: Integers) -> ReducedCounts:
+        """Reduces counts of shape (systems, units)."""
+        reduced = rows - rows.min(axis=0)
+        scale = int(np.gcd.reduce(reduced, axis=None)) or 1
+        reduced = reduced // scale
+        return cls(reduced, scale, reduced.sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The systems' signed sums in some shuffles: for each of `Shuffler.counts` an array of shape (systems,
+    shuffles)."""
+
+    sums: tuple[Reals, ...]
+    shuffles: int
+
+
+class Shuffler:
+    """The distinct counts of some measures, and the product of them with the coins."""
+
+    def __init__(self, tables: Sequence[Integers]) -> None:
+        """From counts of shape (columns, systems, units), a table a measure.
+
+        `places` says of each measure which of the distinct `counts` its columns are. Raises ValueError where the
+        measures are none or differ in the number of systems or units.
+        """
+        if not tables:
+            raise ValueError("no measure to compare by")
+        shapes = {table.shape[1:] for table in tables}
+        if len(shapes) > 1:
+            raise ValueError(f"the measures have different systems or units: shapes {sorted(shapes)}")
+        self.counts: list[ReducedCounts] = []
+        self.places: list[tuple[int, ...]] = []
+        arrays: dict[bytes, int] = {}
+        for table in tables:
+            places = []
+            for rows in table:
+                key = rows.tobytes()
+                if key not in arrays:
+                    arrays[key] = len(self.counts)
+                    self.counts.append(ReducedCounts.of(rows))
+                places.append(arrays[key])
+            self.places.append(tuple(places))
+        # A pair's sum is the difference of two, so it needs one bit more.
+        reach = 2 * max(int(counts.reach.max()) for counts in self.counts)
+        self.dtype: np.dtype[np.floating[Any]] | None = None
+        if reach < 2**24:
+            self.dtype = np.dtype(np.float32)
+        elif reach < 2**53:
+            self.dtype = np.dtype(np.float64)
+
+    def slices(self, draws: Draws) -> Iterator[Slice]:
+        """The signed sums of every shuffle, in order. Not for counts whose sums exceed 2^53, where `dtype` is None."""
+        dtype = self.dtype or np.dtype(np.float64)
+        systems, units = self.counts[0].rows.shape
+        table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
+        differing: Booleans = np.any(table != 0, axis=0)
+        whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
+        width = max(64, min(coins.CHUNK, SLICE // systems) // 8 * 8)
+        height = max(1, SPREAD // (8 * width))
+        for chunk, used in draws.chunks(coins.CHUNK):
+            product = np.zeros((table.shape[0], used), dtype=dtype)
+            for first, block in coins.blocks(units, draws, chunk, used):
+                for row in range(0, block.shape[0], height):
+                    coins_here = block[row : row + height]
+                    start = 8 * (first + row)
+                    here = np.flatnonzero(differing[start : start + 8 * coins_here.shape[0]])
+                    if not here.size:
+                        continue
+                    counts = table[:, start + here]
+                    for left in range(0, used, width):
+                        right = left + width
+                        spread = np.unpackbits(coins_here[:, left:right], axis=0, bitorder="little")
+                        if here.size < spread.shape[0]:
+                            spread = spread[here]
+                        product[:, left:right] += counts @ spread.astype(dtype)
+            product *= -2
+            product += whole
+            for left, right in _spans(used, width):
+                part = product[:, left:right]
+                sums = tuple(part[index * systems : (index + 1) * systems] for index in range(len(self.counts)))
+                yield Slice(sums, int(part.shape[1]))
+
+
+def _spans(used: int, width: int) -> Iterator[tuple[int, int]]:
+    """Where slices begin and end: whole words as far as there are some, then what is left."""
+    whole = used // 8 * 8
+    for left in range(0, whole, width):
+        yield left, min(left + width, whole)
+    if whole < used:
+        yield whole, used

@@ -189,33 +189,35 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry) -> Ob
         raise QueryError(f"no rows on {entry.test_set.name} meet the condition")
     present = np.stack([~_null(rows[f"system_{side}"]) for side in (0, 1)])
     everywhere = np.asarray(present.all(axis=0))
-    kept: Booleans = np.ones(len(times), dtype=np.bool_)
     columns, kind = _columns(entry), _kind(entry)
     sides = {column: [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)] for column in columns}
     counts: dict[str, NDArray[Any]] = {column: np.stack([read for read, _ in both]) for column, both in sides.items()}
-    # What a system lacks is not unknown: it counts as nothing, or is left out.
-    known = {column: np.stack([given for _, given in both]) | ~present for column, both in sides.items()}
+    known = {column: np.stack([given for _, given in both]) for column, both in sides.items()}
+    dropped = 0
     if not everywhere.all():
         if how.missing == "error":
             lacking = sorted(str(name) for name in rows["lacking"][~everywhere])
             without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
             raise _absent(entry, lacking[:LISTED], len(lacking), without)
+        # What a system lacks is not unknown: it counts as nothing, or is left out.
+        known = {column: grid | ~present for column, grid in known.items()}
         if how.missing == "drop":
-            kept = everywhere
+            dropped = int(times[~everywhere].sum())
+            times = np.where(everywhere, times, 0)
         elif entry.task.decide is not None:
             whole = entry.replicates.common if entry.replicates is not None else 1
             for index in (0, 1):
                 entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
-    documents = int(times[kept].sum())
-    repeated = {column: np.repeat(grid[:, kept], times[kept], axis=1) for column, grid in counts.items()}
+    documents = int(times.sum())
+    repeated = {column: np.repeat(grid, times, axis=1) for column, grid in counts.items()}
     return Observations(
         systems=entry.systems,
         counts=repeated,
-        known={column: np.repeat(grid[:, kept], times[kept], axis=1) for column, grid in known.items()},
+        known={column: np.repeat(grid, times, axis=1) for column, grid in known.items()},
         values=None if entry.task.counts else repeated["value"],
         cluster=np.arange(documents),
         documents=documents,
-        dropped=int(times[~kept].sum()),
+        dropped=dropped,
     )
 
 

@@ -29,10 +29,15 @@ def observations_alike(entry: p.Entry, where: p.Filter | None, counts: Sequence[
     sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
     first, second = ("(select * from observed where system = " + value(system.id) + ")" for system in entry.systems)  # type: ignore[union-attr]
     observed = _observed(entry, where, p.Dimension("document"), counts)
-    joined = " from " + first + " a full join " + second + " b using (document)"
-    names = " left join document d on d.id = document and (a.system is null or b.system is null)"
-    counted = join(", ", [*sides, "d.name as lacking", "count(*) as times"])
-    return "with observed as (" + observed + ") select " + counted + joined + names + " group by all order by all"
+    lacking = "case when a.system is null or b.system is null then document end as lacks"
+    joined = " from " + first + " a full join " + second + " b using (document) group by all"
+    counted = "select " + join(", ", [*sides, lacking, "count(*) as times"]) + joined
+    # Only the names of what is lacking are read, since those of all documents would take a third of the time.
+    named = "select id, name from document where id in (select lacks from counted where lacks is not null)"
+    return (
+        "with observed as (" + observed + "), counted as (" + counted + ") "
+        "select counted.*, d.name as lacking from counted left join (" + named + ") d on d.id = lacks order by all"
+    )
 
 
 def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:

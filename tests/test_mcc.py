@@ -150,3 +150,19 @@ def test_every_picture_draws_it(session: Session, question: str) -> None:
 def test_a_definition_can_use_it(session: Session) -> None:
     (row,) = session.run("define measure Half = MCC / 2; score Half, MCC of filtering for GE on TST3").rows
     assert row["Half"] == pytest.approx(row["MCC"] / 2)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "exp(possible)",
+        "min(exp(possible * possible), 1)",
+        "sqrt(exp(possible * possible) - exp(2 * possible * possible))",
+    ],
+)
+def test_what_is_beyond_all_numbers_is_undefined(session: Session, definition: str) -> None:
+    result = session.run(f"define measure Beyond = {definition}; score Beyond for GE on TST3")
+    assert result.rows[0]["Beyond"] is None
+    assert "takes a root or a logarithm that there is not" in result.notes[0]
+    with pytest.raises(QueryError, match="Beyond is undefined on TST3"):
+        session.run("compare Beyond for GE, UMASS on TST3")

@@ -265,3 +265,22 @@ def test_systems_that_are_alike_have_no_standardized_value(tmp_path: Path) -> No
         result = opened.run("score F for all on T standardized")
     assert [row["z(F(beta=1))"] for row in result.rows] == [None, None, None]
     assert result.notes == ("F(beta=1) cannot be standardized on T: fewer than two systems differ in it",)
+
+
+def test_functions_see_the_averages_of_counts_and_not_their_multiples(session: Session) -> None:
+    """The square root of a count that is averaged over runs, document by document, and of a single run."""
+    define = "define measure Root = sqrt(correct) + 0 * actual; "
+    rows = session.run(define + "score Root on T replicates").rows
+    for row in rows:
+        system = str(row["system"]).partition(".")[0]
+        total = Fraction(0)
+        for document in range(DOCUMENTS):
+            here = [count for (s, _, d), count in counts().items() if (s, d) == (system, document)]
+            total += Fraction(sum(correct for _, _, correct in here), len(here)) if here else 0
+        assert row["Root"] == pytest.approx(float(total) ** 0.5)
+    (run,) = session.run(define + "score Root for bert.0 on T").rows
+    alone = sum(correct for (s, r, _), (_, _, correct) in counts().items() if (s, r) == ("bert", 0))
+    assert run["Root"] == pytest.approx(alone**0.5)
+    (compared,) = session.run(define + "compare Root for bert, gpt on T replicates missing drop shuffles 99").rows
+    values = {row["system"]: row["Root"] for row in session.run(define + "score Root on T replicates").rows}
+    assert compared["value_a"] == pytest.approx(values["bert"])

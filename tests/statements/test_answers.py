@@ -46,13 +46,13 @@ def observed(correct: dict[int, list[int]], possible: int = 4) -> dict[str, Any]
         "possible": np.full_like(right, possible),
     }
     names = {"id": np.array([10, 11, 12]), "name": np.array(["d1", "d2", "d3"], dtype=object)}
-    return {"observations on T": rows, "documents of T": names}
+    return {"observations on 'T'": rows, "documents of 'T'": names}
 
 
 def test_score_rounds_the_quotient_of_its_sums_once() -> None:
     plan = score.ScorePlan("score recall", (entry("recall", "extraction", A, B),), (), None, "recall", True, None)
-    assert [query.name for query in score.compile(plan)] == ["sums on T"]
-    result = score.answer(plan, {"sums on T": [(1, 3, 1, 3), (2, 3, 2, 0)]}, NOBODY)
+    assert [query.name for query in score.compile(plan)] == ["sums on 'T'"]
+    result = score.answer(plan, {"sums on 'T'": [(1, 3, 1, 3), (2, 3, 2, 0)]}, NOBODY)
     assert result.rows == [
         {"test_set": "T", "task": "extraction", "system": "A", "documents": 3, "recall": 1 / 6, "source": "documents"},
         {"test_set": "T", "task": "extraction", "system": "B", "documents": 3, "recall": None, "source": "documents"},
@@ -112,24 +112,24 @@ def test_group_gives_letters_to_what_does_not_differ() -> None:
 def test_generality_is_what_the_labels_say() -> None:
     plan = generality.GeneralityPlan("generality", (entry("recall", "filtering"),), (), None)
     (row,) = generality.answer(
-        plan, {"key of T": [("relevant", 65), ("optional", 4), ("nonrelevant", 31)]}, NOBODY
+        plan, {"key of 'T'": [("relevant", 65), ("optional", 4), ("nonrelevant", 31)]}, NOBODY
     ).rows
     assert (row["generality"], row["generality_strict"]) == (0.69, 0.65)
 
 
 def test_agree_needs_labels_of_two() -> None:
     plan = agree.AgreePlan("agree", (entry("recall", "filtering"),), None)
-    alone = agree.answer(plan, {"labels of T": [(None, 1, "relevant")]}, NOBODY)
+    alone = agree.answer(plan, {"labels of 'T'": [(None, 1, "relevant")]}, NOBODY)
     assert alone.notes == ("T needs labels of two annotators, and has only key",)
 
 
 def test_coverage_is_the_difference_of_counts() -> None:
     plan = coverage.CoveragePlan("coverage", (entry("recall", "extraction", A, B),))
     facts = {
-        "scored of extraction on T": [(1, 3), (2, 2)],
-        "by measure of extraction on T": [(1, "", 3), (2, "", 2)],
-        "by any of extraction on T": [("", 3)],
-        "absent of extraction on T": [(2, "d3")],
+        "scored of extraction on 'T'": [(1, 3), (2, 2)],
+        "by measure of extraction on 'T'": [(1, "", 3), (2, "", 2)],
+        "by any of extraction on 'T'": [("", 3)],
+        "absent of extraction on 'T'": [(2, "d3")],
     }
     assert {query.name for query in coverage.compile(plan)} == facts.keys()
     rows = coverage.answer(plan, facts, NOBODY).rows

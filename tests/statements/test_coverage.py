@@ -64,6 +64,27 @@ def test_systems_with_the_same_documents_can_be_compared(session: Session) -> No
     assert result.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("coverage of extraction on qa", "qa has no score tuples"),
+        ("coverage for nobody on qa", "unknown system 'nobody' on qa"),
+        ("coverage for base on nowhere", "unknown test set 'nowhere'"),
+    ],
+)
+def test_what_is_named_and_not_there_is_an_error(session: Session, statement: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        session.run(statement)
+
+
+def test_a_baseline_lacks_nothing_and_a_named_test_set_is_not_passed_over() -> None:
+    with Session.open() as sample:
+        with pytest.raises(QueryError, match="allrel is computed from the key, so no document of it can be absent"):
+            sample.run("coverage of filtering for GE, allrel on TST3")
+        with pytest.raises(QueryError, match="TST2 has no score tuples or relevance decisions or values"):
+            sample.run("coverage for all on TST2, TST3")
+
+
 def test_export_and_explain_take_it_as_any_question(session: Session, tmp_path: Path) -> None:
     session.folder = tmp_path
     session.run('export coverage for all on qa to "c.csv"')

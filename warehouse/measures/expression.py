@@ -90,6 +90,26 @@ def columns(expression: Expression) -> tuple[str, ...]:
             return tuple(dict.fromkeys(column for argument in arguments for column in columns(argument)))
 
 
+def has_calls(expression: Expression) -> bool:
+    """Whether a function is called in it."""
+    match expression:
+        case Operation(left, _, right):
+            return has_calls(left) or has_calls(right)
+    return isinstance(expression, Call)
+
+
+def divided(expression: Expression, scale: int) -> Expression:
+    """The expression with each of its counts divided by a scale."""
+    match expression:
+        case Count():
+            return Operation(expression, "/", Constant(Fraction(scale)))
+        case Operation(left, operator, right):
+            return Operation(divided(left, scale), operator, divided(right, scale))
+        case Call(function, arguments):
+            return Call(function, tuple(divided(argument, scale) for argument in arguments))
+    return expression
+
+
 # --- exactly ----------------------------------------------------------------------------------------------------------
 
 Exact = Fraction | Decimal
@@ -101,9 +121,7 @@ def exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fractio
     digits. None where it is undefined.
     """
     value = _exact(expression, sums)
-    if isinstance(value, Decimal):
-        return Context(prec=DIGITS, traps=[]).plus(value) if value.is_finite() else None
-    return value
+    return Context(prec=DIGITS, traps=[]).plus(value) if isinstance(value, Decimal) else value
 
 
 def _exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fraction]) -> Exact | None:
@@ -113,11 +131,16 @@ def _exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fracti
         case Count(column):
             return Fraction(sums[column])
         case Operation(left, operator, right):
-            return _combined_exactly(_exact(left, sums), operator, _exact(right, sums))
+            return _finite(_combined_exactly(_exact(left, sums), operator, _exact(right, sums)))
         case Call(function, arguments):
             values = [_exact(argument, sums) for argument in arguments]
             known = [value for value in values if value is not None]
-            return _called_exactly(function, known) if len(known) == len(values) else None
+            return _finite(_called_exactly(function, known)) if len(known) == len(values) else None
+
+
+def _finite(value: Exact | None) -> Exact | None:
+    """A value, None where it is beyond all numbers."""
+    return None if isinstance(value, Decimal) and not value.is_finite() else value
 
 
 def _combined_exactly(a: Exact | None, operator: Operator, b: Exact | None) -> Exact | None:

@@ -6,13 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
-from warehouse.measures.expression import Exact, Expression, columns, evaluate, exact
+from warehouse.measures.expression import Exact, Expression, columns, divided, evaluate, exact
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+def rounded(value: Exact | None) -> float | None:
+    """A value in floating point; None where it has none there."""
+    try:
+        number = inf if value is None else float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +41,17 @@ class Function:
         """The forms whose sums `value` takes: each column by itself."""
         return tuple(((column, 1),) for column in self.columns)
 
+    def over(self, scale: int) -> Function:
+        """The same for sums that were multiplied by a scale."""
+        return Function(divided(self.expression, scale))
+
     def exact(self, sums: Sequence[int]) -> Exact | None:
         """The value for sums of the columns; None where it is undefined."""
         return exact(self.expression, dict(zip(self.columns, sums, strict=True)))
 
     def value(self, sums: Sequence[int]) -> float | None:
         """The value for sums of the columns, rounded once; None where it is undefined."""
-        known = self.exact(sums)
-        return None if known is None else float(known)
+        return rounded(self.exact(sums))
 
     def values(self, sums: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """The values for arrays of sums by column, in floating point; NaN where undefined."""

@@ -9,21 +9,21 @@ from dataclasses import replace
 from math import fsum, sqrt
 
 from warehouse.query import plan as p
-from warehouse.query.valuing import By, Line
+from warehouse.query.valuing import By, ValueLine
 
 # --- standardized values ----------------------------------------------------------------------------------------------
 
 
 def standardized(
-    lines: Sequence[Line], everyone: Sequence[Line], by: Sequence[p.Dimension], entry: p.Entry
-) -> tuple[list[Line], list[str]]:
+    lines: Sequence[ValueLine], everyone: Sequence[ValueLine], by: Sequence[p.Dimension], entry: p.Entry
+) -> tuple[list[ValueLine], list[str]]:
     """The lines with their values less the mean of all systems, divided by their standard deviation (n − 1), and a note
     for each statistic (Webber, Moffat and Zobel 2008; EvaluatIR, Armstrong et al. 2009). Where rows are split, each
     part is standardized by itself; an attribute of the systems splits no part.
     """
     shared = [place for place, dimension in enumerate(by) if dimension.of != "system"]
 
-    def part(line: Line) -> By:
+    def part(line: ValueLine) -> By:
         return tuple(line.by[place] for place in shared)
 
     population: dict[tuple[int, By], list[float]] = {}
@@ -34,7 +34,7 @@ def standardized(
                     population.setdefault((number, part(line)), []).append(value)
     standards = {key: _standard(values) for key, values in population.items()}
 
-    def moved(line: Line) -> Line:
+    def moved(line: ValueLine) -> ValueLine:
         of_line = [standards.get((number, part(line))) for number in range(len(line.values))]
         values = tuple(
             None if value is None or standard is None else (value - standard[0]) / standard[1]
@@ -72,7 +72,9 @@ def _standard(values: Sequence[float]) -> tuple[float, float] | None:
 # --- replicates -------------------------------------------------------------------------------------------------------
 
 
-def with_deviations(lines: Sequence[Line], of_runs: Sequence[Line], replicates: p.Replicates) -> list[Line]:
+def with_deviations(
+    lines: Sequence[ValueLine], of_runs: Sequence[ValueLine], replicates: p.Replicates
+) -> list[ValueLine]:
     """The lines with the number of their replicates and the standard deviation of these."""
     system_of = {run: number for number, runs in replicates.runs for run in runs}
     values_of: dict[tuple[int, By], list[tuple[float | None, ...]]] = {}

@@ -10,7 +10,7 @@ from typing import Any
 from grammar.value import value
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected, expected_cells
-from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
+from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, settle
 from warehouse.measures.expression import exact
 from warehouse.query import plan as p
 from warehouse.query.compile import keys, scores
@@ -22,7 +22,7 @@ By = tuple[Cell, ...]
 
 
 @value
-class Line:
+class ValueLine:
     """One row of the answer: a system, its `by` values, the documents behind it, and a value a statistic."""
 
     system: p.System
@@ -51,15 +51,16 @@ class Valued:
 
     def name(self, what: str) -> str:
         """What the facts of a query are called."""
-        return f"{what}{f' of {self.of}' if self.of else ''} on {self.entry.test_set.name}"
+        return f"{what}{f' of {self.of}' if self.of else ''} on {self.entry.test_set.name!r}"
 
     def of_runs(self) -> Valued:
         """Each run of each system by itself, split and chosen as their averages are."""
         replicates = self.entry.replicates
         runs = dict(replicates.runs) if replicates is not None else {}
         systems = tuple(p.StoredSystem(run, "") for system in self.entry.stored_systems for run in runs[system.id])
-        measures = " and ".join(statistic.label for statistic in self.entry.statistics)
-        apart = replace(self.entry, replicates=None, systems=systems, stored=0)
+        measures = ", ".join(repr(statistic.label) for statistic in self.entry.statistics)
+        statistics = tuple(settle(each.measure, each.settings, each.averaged) for each in self.entry.statistics)
+        apart = replace(self.entry, replicates=None, systems=systems, statistics=statistics, stored=0)
         return replace(self, entry=apart, of=f"runs for {measures}")
 
     def queries(self) -> Queries:
@@ -81,7 +82,7 @@ class Valued:
             return ()
         return (Query(self.name("key"), keys.key_counts(self.entry, self.by, self.where)),)
 
-    def lines(self, facts: Facts) -> list[Line]:
+    def lines(self, facts: Facts) -> list[ValueLine]:
         """The lines of the stored systems, from rows by document or from printed figures."""
         systems = {system.id: system for system in self.entry.stored_systems}
         if not systems:
@@ -94,7 +95,9 @@ class Valued:
             for number, *rest in facts[self.name("sums")]
         ]
 
-    def _summed(self, system: p.StoredSystem, by: By, documents: int, sums: Sequence[int | None], facts: Facts) -> Line:
+    def _summed(
+        self, system: p.StoredSystem, by: By, documents: int, sums: Sequence[int | None], facts: Facts
+    ) -> ValueLine:
         """The line of a system from its sums, which stand in the order of the statistics."""
         values: list[float | None] = []
         left_out: list[int] = []
@@ -108,20 +111,20 @@ class Valued:
             values.append(_value(statistic, self.entry, taken))
             if statistic.averaged:
                 left_out[-1] = documents - (taken[1] or 0)
-        return Line(system, by, documents, tuple(values), "documents", tuple(left_out))
+        return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
 
-    def _printed(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[Line]:
+    def _printed(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[ValueLine]:
         figures: dict[tuple[int, By], dict[PrintedFigure, float]] = {}
         for number, *by, task, measure, printed in rows:
             figures.setdefault((number, tuple(by)), {})[PrintedFigure(task, measure)] = printed
         wanted = [statistic.computation for statistic in self.entry.statistics]
         return [
-            Line(systems[number], by, None, tuple(known.get(figure) for figure in wanted), "published")  # type: ignore[arg-type]
+            ValueLine(systems[number], by, None, tuple(known.get(figure) for figure in wanted), "published")  # type: ignore[arg-type]
             for (number, by), known in figures.items()
             if any(figure in known for figure in wanted)
         ]
 
-    def expected_lines(self, facts: Facts) -> list[Line]:
+    def expected_lines(self, facts: Facts) -> list[ValueLine]:
         """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2,
         (5) to (7)).
         """
@@ -131,7 +134,7 @@ class Valued:
         for *by, label, documents in facts[self.name("key")]:
             counts.setdefault(tuple(by), {})[label] = documents
         return [
-            Line(
+            ValueLine(
                 baseline,
                 by,
                 sum(labels.values()),

@@ -35,7 +35,7 @@ def compile(plan: AgreePlan) -> Queries:
 
 
 def _name(entry: p.Entry) -> str:
-    return f"labels of {entry.test_set.name}"
+    return f"labels of {entry.test_set.name!r}"
 
 
 def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:

@@ -64,7 +64,7 @@ def compile(plan: AuditPlan) -> Queries:
 
 
 def _name(what: str, entry: p.Entry) -> str:
-    return f"{what} of {entry.test_set.name}"
+    return f"{what} of {entry.test_set.name!r}"
 
 
 def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:

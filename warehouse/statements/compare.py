@@ -300,8 +300,8 @@ def _correlated(row: Mapping[str, Cell]) -> str:
     r, factor = row["correlation"], row["inflation"]
     if not isinstance(r, float):
         return "their correlation is not defined"
-    taken = f", so it takes the standard deviation for {factor:.2f} times what it is"
-    return f"their correlation is {r:.3f}{taken if isinstance(factor, float) else ''}"
+    taken = f", so it takes the standard deviation for {factor:.2f} times what it is" if factor is not None else ""
+    return f"their correlation is {r:.3f}{taken}"
 
 
 def _needed(plan: ComparePlan, row: Mapping[str, Cell]) -> int | None:

@@ -11,6 +11,7 @@ from warehouse.query.compile import presence
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, signature, some, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
+from warehouse.query.resolving.entries import named
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import systems_of
 from warehouse.query.table_rows import TableRows
@@ -19,7 +20,7 @@ from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import TASKS, Task
 
 NAMED = 5
-"""So many of the documents that a system lacks are named."""
+"""How many of the documents that a system lacks are named."""
 
 COLUMNS = (
     Column("test_set", "name"),
@@ -43,22 +44,27 @@ class CoveragePlan:
 
 def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
     given = scope.task(statement.task)
-    tasks = [task for task in ((given,) if given else TASKS.values()) if task.by_document]
+    by_document = [task for task in TASKS.values() if task.by_document]
+    tasks = [task for task in by_document if given in (None, task)]
     if statement.task is not None and not tasks:
-        raise QueryError(
-            f"{statement.task.text} has no rows by document, so nothing can be absent",
-            statement.task.span,
-            (f"say of {', '.join(task.name for task in TASKS.values() if task.by_document)}",),
-        )
+        names = " or ".join(task.name for task in by_document)
+        wrong = f"{statement.task.text} has no rows by document, so nothing can be absent"
+        raise QueryError(wrong, statement.task.span, (f"say of {names}",))
     chosen = scope.test_sets(statement.test_sets)
-    entries: list[p.Entry] = []
+    stored = [
+        (test_set, task) for test_set, _ in chosen for task in tasks if scope.catalog.has_rows(task.name, test_set.id)
+    ]
     for test_set, place in chosen:
-        stored = [task for task in tasks if scope.catalog.has_rows(task.name, test_set.id)]
-        if not stored and len(chosen) == 1:
+        if (named(statement.test_sets) or len(chosen) == 1) and test_set.id not in {there.id for there, _ in stored}:
             rows = " or ".join(task.rows for task in tasks)
             raise QueryError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span)
-        entries += [_entry(statement, scope, test_set, task, len(stored) + len(chosen) > 2) for task in stored]
+    entries = [_entry(statement, scope, test_set, task, elsewhere=len(stored) > 1) for test_set, task in stored]
     entries = [entry for entry in entries if entry.systems]
+    names_of_all = {system.name.casefold() for entry in entries for system in entry.systems}
+    for item in statement.systems.items if statement.systems else ():
+        if isinstance(item, n.Name) and stored and item.text.casefold() not in names_of_all:
+            # The first test set says that it is not there.
+            systems_of(scope, n.Systems((item,)), stored[0][1], stored[0][0])
     if not entries:
         raise QueryError("no test set has rows for this", statement.span)
     return CoveragePlan(to_text(statement), tuple(entries))
@@ -66,11 +72,11 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
 
 def _entry(statement: n.Coverage, scope: Scope, test_set: KnownTestSet, task: Task, elsewhere: bool) -> p.Entry:
     """The systems of a task; `elsewhere` leaves out those that have rows only of another task or test set."""
-    systems = [
-        system
-        for system in systems_of(scope, statement.systems, task, test_set, elsewhere)
-        if isinstance(system, p.StoredSystem)
-    ]
+    systems = systems_of(scope, statement.systems, task, test_set, elsewhere)
+    for system in systems:
+        if isinstance(system, p.Baseline):
+            place = statement.systems.span if statement.systems else statement.span
+            raise QueryError(f"{system.name} is computed from the key, so no document of it can be absent", place)
     names = scope.catalog.measures_of(task.name, test_set.id) if task.imported is not None else ()
     statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in names]
     return scope.entry(test_set, task, statistics, systems)
@@ -90,7 +96,7 @@ def _queries(entry: p.Entry) -> Queries:
 
 
 def _name(what: str, entry: p.Entry) -> str:
-    return f"{what} of {entry.task.name} on {entry.test_set.name}"
+    return f"{what} of {entry.task.name} on {entry.test_set.name!r}"
 
 
 def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
@@ -122,8 +128,9 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
             )
         if lacking:
             names = some([system.name for system in entry.stored_systems if system.id in lacking])
+            measures = "" if len(entry.statistics) < 2 else " by every measure"
             notes.append(
-                f"{entry.task.name} on {entry.test_set.name}: not every document was scored for {names}; "
+                f"{entry.task.name} on {entry.test_set.name}: not every document was scored{measures} for {names}; "
                 "comparisons with them need missing drop or missing zero"
             )
     return Result(

@@ -43,7 +43,7 @@ def compile(plan: GeneralityPlan) -> Queries:
 
 
 def _name(entry: p.Entry) -> str:
-    return f"key of {entry.test_set.name}"
+    return f"key of {entry.test_set.name!r}"
 
 
 def answer(plan: GeneralityPlan, facts: Facts, workforce: Workforce) -> Result:

@@ -13,6 +13,7 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
+from warehouse.measures.expression import has_calls
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
@@ -24,8 +25,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_replicates
 from warehouse.query.standardizing import standardized, with_deviations
 from warehouse.query.table_rows import TableRows
-from warehouse.query.valuing import Line as ValueLine
-from warehouse.query.valuing import Valued
+from warehouse.query.valuing import Valued, ValueLine
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
 from warehouse.statements.pictures import of_score
 
@@ -292,6 +292,8 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
         for key, members in _grouped(rows, names).items():
             over = len({row["test_set"] for row in members})
             summary.add(**dict(zip(names, key, strict=True)), test_sets=over, **_means(members, values))
+        if not summary.rows:
+            return EMPTY
         ranked = sorted(summary.rows, key=lambda row: _highest_first(row[len(names) + 1], row[0]))
         return Table(
             (Column("system", "name"), *split, Column("test_sets", "count"), *means), tuple(ranked[: plan.limit])
@@ -389,8 +391,9 @@ def _why(statistic: Statistic) -> str:
             return "not printed"
         case Ranking():
             return "a decision has no confidence, or no document is relevant or none is nonrelevant"
-        case Function():
-            return "it divides by 0, or a count it needs was not loaded"
+        case Function(expression):
+            roots = "takes a root or a logarithm that there is not, " if has_calls(expression) else ""
+            return f"it divides by 0, {roots}or a count it needs was not loaded"
         case Ratio(denominator=denominator):
             under = " + ".join(column for column, _ in denominator)
             return f"{under} is 0, or a count it needs was not loaded"

@@ -26,7 +26,7 @@ MANY = 20_000
 """From so many documents on, those of a pair that are alike are counted in the database and not fetched one by one."""
 
 LISTED = 5
-"""So many documents that a system lacks are named."""
+"""How many of the documents that a system lacks are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ def _rows(how: p.Testing, part: p.Entry) -> Query:
 
 
 def _rows_name(how: p.Testing, part: p.Entry) -> str:
-    of = "" if part.task.counts else f" of {part.statistics[0].label}"
+    of = "" if part.task.counts else f" of {part.statistics[0].label!r}"
     what = "documents alike" if _counts_alike(how, part) else "observations"
-    return f"{what}{of} on {part.test_set.name}"
+    return f"{what}{of} on {part.test_set.name!r}"
 
 
 def _documents_name(entry: p.Entry) -> str:
-    return f"documents of {entry.test_set.name}"
+    return f"documents of {entry.test_set.name!r}"
 
 
 def _counts_alike(how: p.Testing, entry: p.Entry) -> bool:

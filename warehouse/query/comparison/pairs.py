@@ -50,13 +50,10 @@ class Comparison:
 
     @property
     def ratios(self) -> RatioSums:
-        """The sums of a statistic that is a ratio. Raises QueryError for one that is not."""
+        """The sums of a statistic that is a ratio. Raises ValueError for one that is not."""
         if isinstance(self.sums, RatioSums):
             return self.sums
-        raise QueryError(
-            f"{self.statistic.label} is no ratio of sums, so only shuffles can test it",
-            hints=("say test randomization, without exact and without adjust maxt",),
-        )
+        raise ValueError(f"{self.statistic.label} is not a ratio of sums")
 
     def paired(self, a: int, b: int) -> Paired:
         """The sums of two systems as tests take them."""

@@ -1,7 +1,7 @@
 """The sums of one statistic in each exchange unit, as significance tests take them.
 
 `RatioSums` are numerators and denominators as whole numbers, `FunctionSums` the counts of a measure that is not a
-ratio. Both tell a system's value, its values unit by unit, and the difference of two systems, each rounded once.
+ratio. Both tell a system's value and its values unit by unit.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from warehouse.measures import Function, Ratio, Statistic
 from warehouse.measures.expression import Exact
+from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
 
 _COMMON = 2**20
@@ -76,7 +77,7 @@ class FunctionSums:
         if not self.known[system]:
             return None
         value = self.exactly(tuple(int(total) for total in self.counts[system].sum(axis=1)))
-        return None if value is None else Fraction(value)
+        return None if value is None or rounded(value) is None else Fraction(value)
 
     def exactly(self, sums: tuple[int, ...]) -> Exact | None:
         """The value for sums of the columns."""

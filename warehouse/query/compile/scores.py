@@ -35,7 +35,7 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
 
 
 def _sums(statistic: Statistic, by_row: bool = False) -> list[Sql]:
-    """The sums of a statistic, or with `each` what it sums in a single row."""
+    """The sums of a statistic, or with `by_row` what it sums in a single row."""
     return [_sum(form, by_row) for form in statistic.sums.forms] if statistic.sums else []
 
 

@@ -12,6 +12,7 @@ from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.span import Span
+from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p
 from warehouse.query.resolving.conditions import dimension_of
 from warehouse.query.resolving.names import Scope
@@ -81,8 +82,17 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     for statistic, node in zip(statistics, wanted.measures, strict=True):
         if replicates is not None and statistic.sums is None:
             raise QueryError(f"{statistic.label} does not follow from sums, so it has no replicates", node.span)
+    if replicates is not None and replicates.common > 1:
+        # The counts of what is averaged are multiplied by this, so that they are whole.
+        statistics = [_over(statistic, replicates.common) for statistic in statistics]
     stored = _stored(wanted.systems, scope, task, test_set, replicates)
     return scope.entry(test_set, task, statistics, systems, stored, replicates)
+
+
+def _over(statistic: Statistic, scale: int) -> Statistic:
+    """A statistic for counts that were multiplied by a scale, which a ratio does not see."""
+    computation = statistic.computation
+    return replace(statistic, computation=computation.over(scale)) if isinstance(computation, Function) else statistic
 
 
 def _stored(

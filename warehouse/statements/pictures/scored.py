@@ -47,7 +47,7 @@ def _is_plane(plan: ScorePlan) -> bool:
 
 
 def _key_name(entry: p.Entry) -> str:
-    return f"key of {entry.test_set.name}"
+    return f"key of {entry.test_set.name!r}"
 
 
 def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:

@@ -156,7 +156,9 @@ def _unbroken(staging: Staging) -> Iterator[None]:
         yield
     except tarfile.TarError:
         raise staging.refusal("the archive is cut off or damaged") from None
-    except damages():
+    except Exception as error:
+        if not isinstance(error, damages()):
+            raise
         raise staging.refusal(f"the {compression_of(staging.source)} data is cut off or damaged") from None
 
 

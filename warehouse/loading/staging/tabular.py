@@ -187,7 +187,9 @@ class _Text:
                 yield from text
         except UnicodeDecodeError:
             raise self.staging.refusal("this line is not UTF-8", self._first_undecodable()) from None
-        except damages():
+        except Exception as error:  # and not what ends a program or a generator: what damages there are is imported
+            if not isinstance(error, damages()):
+                raise
             raise self.staging.refusal(f"the {self.compression} data is cut off or damaged") from None
 
     def _first_undecodable(self) -> int | None:

@@ -60,6 +60,8 @@ def test_a_document_that_one_system_lacks_is_still_named(tmp_path: Path, monkeyp
             session.run("compare recall for A, B on T")
         (row,) = session.run("compare recall for A, B on T missing drop").rows
         assert row["documents"] == 3
+        for question in ("group recall for A, B on T missing drop", "score recall for A, B on T"):
+            assert session.run(f"plot {question}").chart is not None
 
 
 def test_explain_shows_that_alike_documents_are_counted(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

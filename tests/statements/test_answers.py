@@ -87,16 +87,18 @@ def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_thei
         T, TASKS["extraction"], (statistic("recall", "extraction"),), (A, B), in_units=False, documents=30_000
     )
     plan = compare.ComparePlan("compare", (many,), None, p.Testing.plain(None))
-    (query,) = compare.compile(plan)
+    query, names = compare.compile(plan)
+    assert names.needed is not None
     masked = np.ma.masked_array([2, 2, 0], mask=[False, False, True])
     counts = {"correct": [4, 2, 1], "partial": [0, 0, 0], "possible": [4, 4, 4]}
     columns: dict[str, Any] = {"system_0": np.array([1, 1, 1]), "system_1": masked, "times": np.array([5, 20, 1])}
-    columns["lacking"] = np.ma.masked_array(["", "", "d9"], mask=[True, True, False])
     for name, row in counts.items():
         columns[f"{name}_0"] = np.array(row)
         columns[f"{name}_1"] = np.ma.masked_array([1, 1, 0], mask=[False, False, True])
     with pytest.raises(QueryError, match="a document of T is not there for every system: d9"):
-        compare.answer(plan, {query.name: columns}, NOBODY)
+        compare.answer(plan, {query.name: columns, names.name: [("d9",)]}, NOBODY)
+    assert names.needed({query.name: columns})
+    assert not names.needed({query.name: {name: np.asarray(column) for name, column in columns.items()}})
     dropping = compare.ComparePlan("compare", (many,), None, replace(p.Testing.plain(None), missing="drop"))
     result = compare.answer(dropping, {query.name: columns}, NOBODY)
     assert result.rows[0]["documents"] == 25
@@ -166,6 +168,12 @@ def test_facts_of_one_name_are_fetched_once() -> None:
     queries = (Query("a", Sql("select 1")), Query("b", Sql("select 2"), "columns"), Query("a", Sql("select 1")))
     assert fetch(queries, engine) == {"a": [(1,)], "b": {"asked": [(2,)]}}
     assert engine.asked == ["select 1", "select 2"]
+
+
+def test_what_no_facts_need_is_not_asked() -> None:
+    engine = Counting()
+    queries = (Query("a", Sql("select 1")), Query("b", Sql("select 2"), needed=lambda facts: facts["a"] == []))
+    assert fetch(queries, engine) == {"a": [(1,)]}
 
 
 def test_two_queries_of_one_name_are_a_mistake() -> None:

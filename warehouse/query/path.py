@@ -20,23 +20,26 @@ from warehouse.query.engine import Engine, Workforce
 from warehouse.results import Result
 from warehouse.store.sql import Sql
 
+Facts = Mapping[str, Any]
+"""What the queries of a statement brought, by their names."""
+
 
 @value
 class Query:
     """What is asked of the database: the name of the answer among the facts, the SQL, and the form of the answer.
 
     `rows` are tuples; `columns` are numpy arrays by name, masked where there are nulls; `typed` is SQL that someone
-    typed, answered by the names of its columns and its rows.
+    typed, answered by the names of its columns and its rows. What is `needed` by some facts only is asked where the
+    facts of the queries before it are such.
     """
 
     name: str
     sql: Sql
     form: Literal["rows", "columns", "typed"] = "rows"
+    needed: Callable[[Facts], bool] | None = None
 
 
 Queries = tuple[Query, ...]
-Facts = Mapping[str, Any]
-"""What the queries of a statement brought, by their names."""
 
 
 def fetch(queries: Queries, engine: Engine) -> Facts:
@@ -46,9 +49,13 @@ def fetch(queries: Queries, engine: Engine) -> Facts:
     """
     by_name: dict[str, Query] = {}
     for query in queries:
-        if by_name.setdefault(query.name, query) != query:
+        if by_name.setdefault(query.name, query).sql != query.sql:
             raise ValueError(f"two different queries are called {query.name!r}")
-    return {name: _fetched(query, engine) for name, query in by_name.items()}
+    facts: dict[str, Any] = {}
+    for name, query in by_name.items():
+        if query.needed is None or query.needed(facts):
+            facts[name] = _fetched(query, engine)
+    return facts
 
 
 def _fetched(query: Query, engine: Engine) -> Any:

@@ -59,7 +59,8 @@ def observation_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the observations of an entry; a query for each statistic where they are values."""
     queries = tuple(_rows(how, part) for part in entry.observed_apart)
     if _counts_alike(how, entry):
-        return queries
+        names = (_names_of_lacking(how, part) for part in entry.observed_apart)
+        return (*queries, *(names if how.missing == "error" else ()))
     documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
     return (*queries, documents, *((units,) if how.exchange.of == "unit" else ()))
@@ -70,6 +71,15 @@ def _rows(how: p.Testing, part: p.Entry) -> Query:
     if _counts_alike(how, part):
         return Query(name, unit_rows.observations_alike(part, how.where, columns), "columns")
     return Query(name, unit_rows.observations(part, how.where, how.exchange, columns), "columns")
+
+
+def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
+    name, rows = _rows_name(how, part), unit_rows.names_of_lacking(part, how.where)
+
+    def needed(facts: Facts) -> bool:
+        return any(bool(_null(facts[name][f"system_{side}"]).any()) for side in (0, 1))
+
+    return Query(f"lacking among {name}", rows, needed=needed)
 
 
 def _rows_name(how: p.Testing, part: p.Entry) -> str:
@@ -110,7 +120,7 @@ def observations(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     """
     rows = facts[_rows_name(how, entry)]
     if _counts_alike(how, entry):
-        return _from_counted(how, rows, entry)
+        return _from_counted(how, rows, entry, facts)
     return _from_rows(how, rows, entry, facts)
 
 
@@ -125,7 +135,7 @@ def observations_of_one(how: p.Testing, entry: p.Entry, place: int, facts: Facts
         return _from_rows(how, {name: column[own] for name, column in rows.items()}, alone, facts)
     own = ~_null(rows[f"system_{place}"])
     both = {f"{name}_{side}": rows[f"{name}_{place}"][own] for name in ("system", *_columns(entry)) for side in (0, 1)}
-    return _from_counted(how, {"times": rows["times"][own], **both}, replace(entry, systems=alone.systems * 2))
+    return _from_counted(how, {"times": rows["times"][own], **both}, replace(entry, systems=alone.systems * 2), facts)
 
 
 def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
@@ -182,7 +192,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     )
 
 
-def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry) -> Observations:
+def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
     """The observations from documents counted alike, in the order of their counts."""
     times = _whole(rows["times"])
     if not times.size:
@@ -196,7 +206,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry) -> Ob
     dropped = 0
     if not everywhere.all():
         if how.missing == "error":
-            lacking = sorted(str(name) for name in rows["lacking"][~everywhere])
+            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(how, entry)}"]]
             without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
             raise _absent(entry, lacking[:LISTED], len(lacking), without)
         # What a system lacks is not unknown: it counts as nothing, or is left out.

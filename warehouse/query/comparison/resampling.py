@@ -48,7 +48,7 @@ def _resampled(entry: p.Entry) -> p.Entry | None:
 def spread_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the intervals of an entry."""
     resampled = _resampled(entry)
-    return () if resampled is None else observation_queries(how, resampled)
+    return () if resampled is None else observation_queries(replace(how, missing="error"), resampled)
 
 
 def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:

@@ -22,22 +22,23 @@ def observations_alike(entry: p.Entry, where: p.Filter | None, counts: Sequence[
     """The observations of the two systems of an entry, documents alike in all that is read as one row with how many
     there are.
 
-    A column is there twice, as `correct_0` and `correct_1`. A document that one of the two lacks has a row of its own,
-    with its name as `lacking` and the `system_0` or `system_1` null.
+    A column is there twice, as `correct_0` and `correct_1`; where a system lacks a document its `system_0` or
+    `system_1` is null.
     """
     read = ("system", *counts)
     sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
     first, second = ("(select * from observed where system = " + value(system.id) + ")" for system in entry.systems)  # type: ignore[union-attr]
     observed = _observed(entry, where, p.Dimension("document"), counts)
-    lacking = "case when a.system is null or b.system is null then document end as lacks"
-    joined = " from " + first + " a full join " + second + " b using (document) group by all"
-    counted = "select " + join(", ", [*sides, lacking, "count(*) as times"]) + joined
-    # Only the names of what is lacking are read, since those of all documents would take a third of the time.
-    named = "select id, name from document where id in (select lacks from counted where lacks is not null)"
-    return (
-        "with observed as (" + observed + "), counted as (" + counted + ") "
-        "select counted.*, d.name as lacking from counted left join (" + named + ") d on d.id = lacks order by all"
-    )
+    joined = " from " + first + " a full join " + second + " b using (document)"
+    counted = join(", ", [*sides, "count(*) as times"])
+    return "with observed as (" + observed + ") select " + counted + joined + " group by all order by all"
+
+
+def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """The names of the documents that only one of the two systems of an entry has, in their order."""
+    observed = _observed(entry, where, p.Dimension("document"), ())
+    one_alone = "select document from (" + observed + ") o group by document having count(*) < 2"
+    return "select d.name from document d join (" + one_alone + ") l on l.document = d.id order by d.name"
 
 
 def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:

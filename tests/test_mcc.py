@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import matthews_corrcoef
 
 from grammar.errors import QueryError
+from warehouse.charts import Bins
 from warehouse.measures import Function, measure_named, settle
 from warehouse.measures.expression import Call, Constant, Count, Operation, evaluate, exact
 from warehouse.measures.filtering import COLUMNS
@@ -145,6 +146,19 @@ def test_independent_samples_say_why_not(session: Session, test: str) -> None:
 def test_every_picture_draws_it(session: Session, question: str) -> None:
     systems = "GE, HUGHES" if question.startswith("compare") else "all"
     assert session.run(f"plot {question} of filtering for {systems} on TST3").chart is not None
+
+
+def test_a_pair_is_drawn_as_the_distribution_that_its_shuffles_have(session: Session) -> None:
+    """The share of shuffled differences beyond the observed one is the p of as many shuffles."""
+    result = session.run("plot compare MCC of filtering for GE, SRI on TST3 shuffles 9999")
+    assert result.chart is not None
+    (panel,) = result.chart.panels
+    assert result.chart.alternative.startswith("Distribution of differences under randomization.")
+    (histogram,) = panel.marks_of(Bins)
+    p = result.rows[0]["p"]
+    assert isinstance(p, float)
+    assert sum(bar.count for bar in histogram.bins) == 9999
+    assert (sum(bar.count for bar in histogram.bins if bar.counted) + 1) / 10000 == pytest.approx(p, abs=2e-4)
 
 
 def test_a_definition_can_use_it(session: Session) -> None:

@@ -75,7 +75,7 @@ def _many(comparison: Comparison) -> ManySystems:
     return comparison.many
 
 
-def _paired(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
+def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
     """The sums of two systems, in the order in which tests take them."""
     a, b = comparison.in_order(pair)
     sums = comparison.sums
@@ -107,7 +107,7 @@ def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
     factor = sums.factor if isinstance(sums, RatioSums) else Fraction(1)
     proportion = statistic.measure.proportion
     try:
-        systems = TwoSystems(_paired(comparison, pair), factor, statistic.averaged, proportion)
+        systems = TwoSystems(paired_sums(comparison, pair), factor, statistic.averaged, proportion)
         return test.of_pair(systems, draws_of(comparison), comparison.how.sides)
     except ValueError as error:
         raise QueryError(
@@ -153,7 +153,7 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
     costs: list[Cost] = []
     affordable = True
     for pair in comparison.pairs:
-        costs.append(_cost(_paired(comparison, pair)))
+        costs.append(_cost(paired_sums(comparison, pair)))
         affordable = affordable and affordable_together(costs)
         if not (affordable or how.exact or priced):
             costs = []
@@ -219,7 +219,7 @@ def _exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> Outco
     at_once = POSSIBLE_BYTES // max(1, *(cost.bytes for cost in costs))
 
     def tested(pair: Pair) -> Outcome:
-        paired, sides = _paired(comparison, pair), comparison.how.sides
+        paired, sides = paired_sums(comparison, pair), comparison.how.sides
         if isinstance(paired, Paired):
             return counting.exact_test(paired, sides)
         return combinations.exact_functional_test(paired, sides)
@@ -250,7 +250,7 @@ def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Ou
         return by_pair
     questions = [(comparison, pair) for comparison in comparisons for pair in comparison.pairs]
     for place, (comparison, pair) in enumerate(questions):
-        paired, part = _paired(comparison, pair), work.part(place, len(questions))
+        paired, part = paired_sums(comparison, pair), work.part(place, len(questions))
         if isinstance(paired, Paired):
             outcome = randomization_test(paired, draws, sides, part)
         else:

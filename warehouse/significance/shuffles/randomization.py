@@ -121,6 +121,14 @@ def null_differences(paired: Paired, draws: Draws) -> NDArray[np.float64]:
     return null
 
 
+def null_differences_of_function(paired: PairedCounts, draws: Draws) -> NDArray[np.float64]:
+    """The same for a function of sums: the values of the pseudo systems, 0 where undefined, one less the other."""
+    totals, start = (sums[:, None].astype(np.float64) for sums in (paired.totals, paired.counts_a.sum(axis=1)))
+    value = paired.valuation.or_zero
+    chunks = lookup.sums_over_exchanged(list(paired.counts_a - paired.counts_b), draws, 1)
+    return np.concatenate([value(start - lost) - value(totals - start + lost) for lost in map(np.stack, chunks)])
+
+
 def _differences(
     paired: Paired, distinct: Distinct | None, extreme: Extreme, draws: Draws, threads: int = 1
 ) -> Iterator[tuple[Integers, Integers]]:

@@ -14,14 +14,14 @@ from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
 from warehouse.query.comparison.pairs import Comparison, comparisons
-from warehouse.query.comparison.procedures import SHUFFLES
-from warehouse.query.comparison.sums import RatioSums
+from warehouse.query.comparison.procedures import SHUFFLES, paired_sums
 from warehouse.query.labels import on
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.valuation import PairedCounts
 from warehouse.statements.pictures.drawn import Drawn, labels, number
 
 if TYPE_CHECKING:
@@ -122,12 +122,10 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
             for comparison in batch:
                 where, label = entry.test_set.name, comparison.statistic.label
                 (row,) = contests[where, label]
-                if comparison.replicates or not isinstance(comparison.sums, RatioSums):
+                if comparison.replicates:
                     return _forest(plan, result, contests, documents)
                 shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
-                panels.append(
-                    _distribution(comparison, comparison.sums, shuffles, both, _contest(contests, where, label))
-                )
+                panels.append(_distribution(comparison, shuffles, both, _contest(contests, where, label)))
                 observed = written(number(row["difference"]) or 0.0, entry.task.unit)
                 said.append(f"{label} on {where}: difference {observed}, p = {number(row['p']):.4g} ({row['method']})")
                 if row["method"] == "exact":
@@ -140,12 +138,14 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
     return Drawn(plan.entries, tuple(panels), documents, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
 
 
-def _distribution(comparison: Comparison, sums: RatioSums, shuffles: int, both: bool, title: str) -> Panel:
+def _distribution(comparison: Comparison, shuffles: int, both: bool, title: str) -> Panel:
     (pair,) = comparison.pairs
     a, b = comparison.in_order(pair)
-    null = float(sums.factor) * randomization.null_differences(
-        comparison.paired(a, b), Draws(shuffles, comparison.how.seed, comparison.stream)
-    )
+    paired, draws = paired_sums(comparison, pair), Draws(shuffles, comparison.how.seed, comparison.stream)
+    if isinstance(paired, PairedCounts):
+        null = randomization.null_differences_of_function(paired, draws)
+    else:
+        null = float(comparison.ratios.factor) * randomization.null_differences(paired, draws)
     observed = float(comparison.exact_difference(a, b))
     edges = edges_for(float(null.min()), float(null.max()), observed, both)
     # A difference as large as the observed one is as extreme, whatever its last bit says.

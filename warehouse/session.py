@@ -21,10 +21,11 @@ from warehouse.faults import DataError
 from warehouse.query.engine import DuckDBEngine, Engine, Workforce
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.substitution import Item, expanded, substituted
+from warehouse.query.table_rows import TableRows
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.render.jupyter import show_results_as_html
-from warehouse.results import Column, Result, Table
+from warehouse.results import Column, Result
 from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
 from warehouse.store.catalog import Catalog
@@ -255,12 +256,18 @@ class Session:
                 done.append(load(database, file, reading, called=called.as_posix()))
 
         self._replace(change, statement.span)
-        rows = tuple(
-            (loaded.source, loaded.reader, loaded.import_id, loaded.rows_read, loaded.rows_new) for loaded in done
-        )
         columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
+        rows = TableRows.of(columns)
+        for loaded in done:
+            rows.add(
+                source=loaded.source,
+                reader=loaded.reader,
+                rows_read=loaded.rows_read,
+                rows_new=loaded.rows_new,
+                **{"import": loaded.import_id},
+            )
         notes = tuple(note for loaded in done for note in loaded.notes)
-        return Result(to_text(statement), "loaded", to_text(statement), Table(columns, rows), notes=notes)
+        return Result(to_text(statement), "loaded", to_text(statement), rows.table(columns), notes=notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
         from warehouse.loading.ingest import forget
@@ -276,7 +283,9 @@ class Session:
             raise QueryError(error.faults[0].message, statement.number.span) from None
         columns = _counts((), ("import", "rows_removed"))
         text = to_text(statement)
-        return Result(text, "forgotten", text, Table(columns, ((number, removed[0]),)))
+        rows = TableRows.of(columns)
+        rows.add(**{"import": number, "rows_removed": removed[0]})
+        return Result(text, "forgotten", text, rows.table(columns))
 
     def _replace(self, change: Callable[[Database], None], place: Span) -> None:
         """Changes a copy of the warehouse, lets it take the place of the warehouse, and goes on with it."""
@@ -305,9 +314,9 @@ class Session:
 def _written(statement: str, what: str, to: str, result: Result) -> Result:
     """What is said of a file that was written."""
     columns = (Column("file", "name"), Column("rows", "count"))
-    return Result(
-        statement, what, result.signature, Table(columns, ((to, len(result.table.rows)),)), notes=result.notes
-    )
+    rows = TableRows.of(columns)
+    rows.add(file=to, rows=len(result.table.rows))
+    return Result(statement, what, result.signature, rows.table(columns), notes=result.notes)
 
 
 def _write(path: Path, drawn: str | bytes, place: Span) -> None:

@@ -294,9 +294,11 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
             summary.add(**dict(zip(names, key, strict=True)), test_sets=over, **_means(members, values))
         if not summary.rows:
             return EMPTY
-        ranked = sorted(summary.rows, key=lambda row: _highest_first(row[len(names) + 1], row[0]))
+        named = zip(summary.records(), summary.rows, strict=True)
+        ranked = sorted(named, key=lambda pair: _highest_first(pair[0][values[0]], pair[0]["system"]))
         return Table(
-            (Column("system", "name"), *split, Column("test_sets", "count"), *means), tuple(ranked[: plan.limit])
+            (Column("system", "name"), *split, Column("test_sets", "count"), *means),
+            tuple(row for _, row in ranked[: plan.limit]),
         )
     if any(dimension.of == "system" for dimension in plan.by):
         names = ("test_set", *_split(plan))

@@ -6,7 +6,7 @@ import csv
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -172,9 +172,9 @@ def odd_names() -> list[tuple[object, ...]]:
 
 
 @pytest.fixture(scope="session")
-def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
-    `empty`.
+    `empty`. All tests of a process share them, in any order: a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
     paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "empty")}
@@ -205,4 +205,7 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         load(database, attributes, "documents")
         load(database, write_csv(folder / "values.csv", "test_set system document measure value", values), "values")
     create(paths["empty"]).close()
-    return paths
+    untouched = {name: path.read_bytes() for name, path in paths.items()}
+    yield paths
+    changed = [name for name, path in paths.items() if path.read_bytes() != untouched[name]]
+    assert not changed, f"a test changed what all tests share: {', '.join(changed)}"

@@ -25,6 +25,8 @@ from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.web import fragment
 from warehouse.results import Column, Result, SideBySide, Table, Triangle
 
+LEGEND = "p-values; * significant at .05, ? undecided"
+
 FOLDER = Path(__file__).parent / "formats"
 
 NAMES = (
@@ -67,7 +69,7 @@ def pairs() -> Result:
     rows = []
     for number, (a, b) in enumerate(combinations(NAMES, 2)):
         p = None if "nothing" in (a, b) else 3e-17 if number == 0 else 1.0 if number == 1 else number / 136
-        verdict = "same" if p is None or p > 0.05 else "undecided" if number % 2 else "different"
+        verdict = "not significant" if p is None or p > 0.05 else "undecided" if number % 2 else "significant"
         difference = None if p is None else values[a] - values[b]
         rows.append(("T|1", "F(beta=1)", a, b, values[a], values[b], difference, p, verdict, 9999))
     return Result(
@@ -76,7 +78,9 @@ def pairs() -> Result:
         signature="compare F for all on T | seed 1992",
         table=Table(columns, tuple(rows)),
         notes=("F(beta=1) of nothing is undefined: its denominator 2·possible & actual is 0", "a_b <note> of *marks*"),
-        triangle=Triangle(("measure", "test_set"), "system_a", "system_b", "value_a", "value_b", "p", "verdict"),
+        triangle=Triangle(
+            ("measure", "test_set"), "system_a", "system_b", "value_a", "value_b", "p", "verdict", LEGEND
+        ),
     )
 
 
@@ -282,7 +286,7 @@ def test_a_workbook_holds_numbers_as_numbers_and_names_as_texts(tmp_path: Path) 
         assert cells["value_a"].number_format == "0.00%"
     levels = [[cell.value for cell in line] for line in book["1 levels"].iter_rows(min_row=4, max_row=21)]
     assert levels[1][1:3] == ["GE", "90.00"]
-    assert levels[2][3] == ".000*"
+    assert levels[2][3] == "<.001*"
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)

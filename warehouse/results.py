@@ -34,13 +34,15 @@ Cell = str | int | float | bool | None
 class Column:
     """A column: its name in data, what it holds, and its heading on screen.
 
-    A column that is not `on_screen` stands in data only.
+    A column that is not `on_screen` stands in data only. An `upper` limit is drawn together with the column before it,
+    its lower limit, as one interval below the heading of that.
     """
 
     name: str
     kind: CellKind
     heading: str = ""
     on_screen: bool = True
+    upper: bool = False
 
 
 @value
@@ -93,7 +95,7 @@ class Triangle:
     """How rows about pairs become a triangle on screen, one for each value of the `within` columns.
 
     `first` and `second` name the two of a pair, with their values; `cell` is what stands where they meet and `mark` the
-    column whose value marks it.
+    column whose value marks it. `legend` says what the marks mean.
     """
 
     within: tuple[str, ...]
@@ -103,6 +105,7 @@ class Triangle:
     second_value: str
     cell: str
     mark: str
+    legend: str
 
 
 @value

@@ -52,10 +52,13 @@ def test_what_is_no_probability_is_refused() -> None:
 
 
 def test_verdict() -> None:
-    assert verdict(0.04, 0.995, 0.05, 0.99) == "different"
-    assert verdict(0.05, 0.99, 0.05, 0.99) == "different"
+    assert verdict(0.04, 0.995, 0.05, 0.99) == "significant"
+    assert verdict(0.05, 0.99, 0.05, 0.99) == "significant"
     assert verdict(0.049, 0.6, 0.05, 0.99) == "undecided"
-    assert verdict(0.051, 0.3, 0.05, 0.99) == "same"
+    assert verdict(0.051, 0.3, 0.05, 0.99) == "undecided"
+    assert verdict(0.051, 0.011, 0.05, 0.99) == "undecided"
+    assert verdict(0.051, 0.009, 0.05, 0.99) == "not significant"
+    assert verdict(0.3, 0.0, 0.05, 0.99) == "not significant"
 
 
 @pytest.mark.parametrize(("nge", "shuffles"), [(989, 9999), (480, 9999), (497, 9999), (0, 29), (3, 99)])

@@ -29,16 +29,21 @@ JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
 
 @pytest.fixture(scope="module")
 def lakes(warehouses: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A lake of each warehouse, and of one with values of many sizes."""
+    """A lake of each warehouse, and of one with values of many sizes; beside each, `.duckdb`, the warehouse itself, a
+    copy, since some statements define.
+    """
     folder = tmp_path_factory.mktemp("lakes")
-    warehouses = warehouses | {"values": _values(folder)}
-    for name in ("sample", "worked", "values"):
-        with open_to_export(warehouses[name]) as database:
-            export_lake(database, folder / name)
-    return {name: folder / name for name in ("sample", "worked", "values")}
+    for name in ("sample", "worked"):
+        shutil.copyfile(warehouses[name], folder / f"{name}.duckdb")
+    _values(folder)
+    lakes = {name: folder / name for name in ("sample", "worked", "values")}
+    for lake in lakes.values():
+        with open_to_export(lake.with_suffix(".duckdb")) as database:
+            export_lake(database, lake)
+    return lakes
 
 
-def _values(folder: Path) -> Path:
+def _values(folder: Path) -> None:
     """Values that are halves of the fixed point, large, negative and tiny, of replicates; names with odd signs."""
     path, file, about = folder / "values.duckdb", folder / "values.csv", folder / "systems.csv"
     numbers = [0.1, 1 / 3, -2.5, 2.0**-51, 3 * 2.0**-51, -(2.0**-51), 123456.789, 2.0**40 + 0.5, -7.25e11, 1e-300, 0.0]
@@ -53,11 +58,10 @@ def _values(folder: Path) -> Path:
     with create(path) as database:
         load(database, file, "values")
         load(database, about, "systems")
-    return path
 
 
 @pytest.fixture(scope="module")
-def spark(lakes: dict[str, Path], warehouses: dict[str, Path]) -> Iterator[dict[str, tuple[Session, Session]]]:
+def spark(lakes: dict[str, Path]) -> Iterator[dict[str, tuple[Session, Session]]]:
     """Sessions on Spark and on DuckDB by name; one Spark for all."""
     for module in ("pyspark", "sqlglot", "pyarrow"):
         pytest.importorskip(module, reason=f"the extra spark is not installed: {module}")
@@ -66,8 +70,7 @@ def spark(lakes: dict[str, Path], warehouses: dict[str, Path]) -> Iterator[dict[
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     opened = {}
     for name, lake in lakes.items():
-        warehouse = warehouses.get(name) or lake.with_suffix(".duckdb")
-        opened[name] = (Session.on_lake(str(lake), "local[2]"), Session.open(warehouse))
+        opened[name] = (Session.on_lake(str(lake), "local[2]"), Session.open(lake.with_suffix(".duckdb")))
     yield opened
     for pair in opened.values():
         for session in pair:

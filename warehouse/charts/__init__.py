@@ -18,7 +18,7 @@ number is the place of a name, from 0.
 IN_PERCENT = ("proportion", "difference")
 
 Dash = Literal["solid", "dashed", "dotted"]
-Verdict = Literal["different", "undecided", "same"]
+Verdict = Literal["significant", "undecided", "not significant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,11 @@ class Axis:
 def written(value: float, unit: Unit) -> str:
     """A number in a sentence."""
     return f"{100 * value:.2f}" if unit in IN_PERCENT else f"{value:.4g}"
+
+
+def p_written(p: float) -> str:
+    """A p-value in a sentence; it is never 0."""
+    return f"p = {p:.4f}" if p >= 0.0001 else "p < .0001"
 
 
 # --- marks ------------------------------------------------------------------------------------------------------------

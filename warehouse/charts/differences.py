@@ -17,8 +17,8 @@ def differences(
     marks: list[Mark] = [
         Rule(0.0, "", "dashed"),
         Spans(tuple((low, high, float(place)) for place, (_, _, low, high, _) in enumerate(pairs))),
-        Points(tuple(dot for dot in dots if dot.verdict == "different")),
-        Points(tuple(dot for dot in dots if dot.verdict != "different"), hollow=True),
+        Points(tuple(dot for dot in dots if dot.verdict == "significant")),
+        Points(tuple(dot for dot in dots if dot.verdict != "significant"), hollow=True),
     ]
     names = tuple(name for name, *_ in pairs)
     return Panel(title, Axis(measure, unit, *limits([*ends, 0.0])), Axis("pair", "name", names=names), tuple(marks))

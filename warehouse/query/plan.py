@@ -189,6 +189,7 @@ class Testing:
     seed: int
     level: Decimal
     confidence: Decimal
+    confidence_asked: bool
     adjust: str
     missing: Literal["error", "drop", "zero"]
     interval: Literal["percentile", "bca"] = "percentile"
@@ -206,6 +207,7 @@ class Testing:
             seed=DEFAULT_SEED,
             level=DEFAULT_LEVEL,
             confidence=DEFAULT_CONFIDENCE,
+            confidence_asked=False,
             adjust="none",
             missing="error",
         )

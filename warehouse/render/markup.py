@@ -87,6 +87,10 @@ _BEYOND_LATIN = re.compile("[^\u0000-\u017f–—‘’“”…]")
 _SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
 
 
+_SIGN = re.compile(r"(?:(?<=[\[ ])|^)[-+<]")
+"""A sign before a number, and not one within a power of ten."""
+
+
 def latex(result: Result, style: Style) -> str:
     """A `table` of the package booktabs, with the caption and the notes; the signature is a comment before it."""
     drawn = unbounded_rectangles(result, style)
@@ -148,14 +152,14 @@ def latex_cell(rectangle: Rectangle, place: int, text: str) -> str:
 
 
 def _figure(text: str) -> str:
-    """A number: signs and powers of ten as mathematics; the mark behind a level takes no room."""
+    """A number or an interval: signs and powers of ten as mathematics; the mark behind a level takes no room."""
     text = text.rstrip()
     if text == UNDEFINED:
         return "--"
     if text.endswith(("*", "?")):
         return _figure(text[:-1]) + rf"\rlap{{{text[-1]}}}"
     text = _SCIENTIFIC.sub(lambda number: rf"${number[1]}\times10^{{{int(number[2])}}}$", text)
-    return re.sub(r"^[-+<]", r"$\g<0>$", text) if not text.endswith("$") else text
+    return _SIGN.sub(r"$\g<0>$", text).replace("[", "{[}") if not text.endswith("$") else text
 
 
 def typeset(text: str) -> str:

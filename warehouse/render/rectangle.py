@@ -55,9 +55,11 @@ def rectangles(result: Result, style: Style) -> list[Rectangle]:
     names can do it, in this order. A summary is a rectangle of its own.
     """
     if result.triangle:
-        triangles = [_packed(triangle) for triangle in unbounded_rectangles(result, style)]
-        if all(triangle.width <= style.width for triangle in triangles):
-            return triangles
+        for digits in (LEVEL_DIGITS, LEVEL_DIGITS - 1) if style.digits is None else (style.digits,):
+            drawn = unbounded_rectangles(result, style, digits)
+            triangles = [_packed(triangle) for triangle in drawn]
+            if all(triangle.width <= style.width for triangle in triangles):
+                return triangles
     return [_rectangle(table, style) for table in tables(result)]
 
 
@@ -68,20 +70,21 @@ def tables(result: Result) -> list[Table]:
 
 
 def _rectangle(table: Table, style: Style) -> Rectangle:
-    headings = tuple(column.heading or column.name for column in table.columns)
     rows = [
         tuple(cell(column.kind, value, style.digits) for column, value in zip(table.columns, row, strict=True))
         for row in table.rows
     ]
-    rows = _aligned_letters(table.columns, rows)
+    columns, rows = _joined_intervals(table.columns, rows)
+    headings = tuple(column.heading or column.name for column in columns)
+    rows = _aligned_letters(columns, rows)
     limits = _widths(headings, rows)
     gap = GAP
     over = sum(limits) + gap * (len(limits) - 1) - style.width
-    over = _narrowed(limits, [place for place, c in enumerate(table.columns) if c.kind == "text"], NARROWEST, over)
+    over = _narrowed(limits, [place for place, c in enumerate(columns) if c.kind == "text"], NARROWEST, over)
     while over > 0 and gap > TIGHT:
         over -= len(limits) - 1
         gap -= 1
-    names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
+    names = [place for place, column in enumerate(columns) if column.kind == "name"]
     _narrowed(limits, names, SHORTEST, over)
     return Rectangle(
         headings=headings,
@@ -89,10 +92,10 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
             tuple(middle(text, limits[place]) if place in names else text for place, text in enumerate(row))
             for row in rows
         ),
-        numeric=tuple(column.kind not in ("name", "text", "letters") for column in table.columns),
+        numeric=tuple(column.kind not in ("name", "text", "letters") for column in columns),
         limits=tuple(limits),
         gap=gap,
-        spaced=frozenset(place for place, column in enumerate(table.columns) if column.kind == "letters"),
+        spaced=frozenset(place for place, column in enumerate(columns) if column.kind == "letters"),
     )
 
 
@@ -100,6 +103,23 @@ def _widths(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]
     """How wide the widest line of each column is."""
     columns = zip(headings, *rows, strict=True)
     return [max(width(line) for text in column for line in text.split("\n")) for column in columns]
+
+
+def _joined_intervals(
+    columns: tuple[Column, ...], rows: list[tuple[str, ...]]
+) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
+    """Each lower limit with its upper one as one cell: [-4.46, +16.97]."""
+    uppers = [place for place, column in enumerate(columns) if column.upper]
+    for place in reversed(uppers):
+        lows, highs = ([row[at].removesuffix(UNDEFINED) for row in rows] for at in (place - 1, place))
+        widest = max(map(width, highs), default=0)
+        joined = [
+            f"[{low}, {high.rjust(widest)}]" if low or high else UNDEFINED
+            for low, high in zip(lows, highs, strict=True)
+        ]
+        rows = [(*row[: place - 1], text, *row[place + 1 :]) for row, text in zip(rows, joined, strict=True)]
+        columns = (*columns[:place], *columns[place + 1 :])
+    return columns, rows
 
 
 def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -113,29 +133,30 @@ def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -
     return rows
 
 
-MARKS = {"different": "*", "undecided": "?", "same": " "}
+MARKS = {"significant": "*", "undecided": "?", "not significant": " "}
 """What stands behind a level in a triangle."""
 
-LEGEND = "levels of significance; * different, ? undecided"
-"""What the marks mean, as it stands below a triangle."""
+
+LEVEL_DIGITS = 3
+"""The digits of a level in a triangle, where there is room for them."""
 
 
-def unbounded_rectangles(result: Result, style: Style) -> list[Rectangle]:
+def unbounded_rectangles(result: Result, style: Style, level_digits: int | None = None) -> list[Rectangle]:
     """The rectangles for a page, which is as wide as they are: nothing is shortened, and every level of a triangle is
     a cell of its own.
     """
     if result.triangle:
-        triangles = triangle_rectangles(result.table, result.triangle, style)
+        triangles = triangle_rectangles(result.table, result.triangle, style, level_digits)
         return triangles if len(triangles) > 1 else [replace(triangle, title="") for triangle in triangles]
     return rectangles(result, replace(style, width=sys.maxsize))
 
 
 def notes_below(result: Result) -> tuple[str, ...]:
     """What stands below the rectangles of a result: what the marks of a triangle mean, and its notes."""
-    return ((LEGEND,) if result.triangle else ()) + result.notes
+    return ((result.triangle.legend,) if result.triangle else ()) + result.notes
 
 
-def triangle_rectangles(table: Table, how: Triangle, style: Style) -> list[Rectangle]:
+def triangle_rectangles(table: Table, how: Triangle, style: Style, level_digits: int | None = None) -> list[Rectangle]:
     """A triangle for each value of the `within` columns, the systems ranked by their value: place, system, value, and
     a column for each system but the last with the level of the two and its mark.
     """
@@ -143,7 +164,9 @@ def triangle_rectangles(table: Table, how: Triangle, style: Style) -> list[Recta
     for row in table.records():
         groups.setdefault(tuple(row[name] for name in how.within), []).append(row)
     kind = next(column.kind for column in table.columns if column.name == how.first_value)
-    return [_triangle(key, rows, how, kind, style) for key, rows in groups.items()]
+    digits = style.digits if level_digits is None else level_digits
+    shown = LEVEL_DIGITS if digits is None else digits
+    return [_triangle(key, rows, how, kind, style, shown) for key, rows in groups.items()]
 
 
 LEVELS_FROM = 3
@@ -151,14 +174,14 @@ LEVELS_FROM = 3
 
 
 def _triangle(
-    key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: CellKind, style: Style
+    key: tuple[Cell, ...], rows: list[dict[str, Cell]], how: Triangle, kind: CellKind, style: Style, level_digits: int
 ) -> Rectangle:
     values: dict[Cell, Cell] = {}
     cells: dict[frozenset[Cell], str] = {}
     for row in rows:
         values[row[how.first]], values[row[how.second]] = row[how.first_value], row[how.second_value]
         level, mark = row[how.cell], MARKS.get(str(row[how.mark]), " ")
-        cells[frozenset((row[how.first], row[how.second]))] = _short_level(level, style.digits) + mark
+        cells[frozenset((row[how.first], row[how.second]))] = _short_level(level, level_digits) + mark
     ranked = sorted(values, key=lambda name: (-float(values[name] or 0), str(name)))
     lines = [
         (
@@ -173,7 +196,7 @@ def _triangle(
     limits = tuple(_widths(headings, lines))
     numeric = (True, False, *(True for _ in ranked))
     title = ", ".join(str(part) for part in key)
-    return Rectangle(headings, tuple(lines), numeric, limits, gap=1, title=title, legend=LEGEND)
+    return Rectangle(headings, tuple(lines), numeric, limits, gap=1, title=title, legend=how.legend)
 
 
 def _packed(triangle: Rectangle) -> Rectangle:
@@ -189,12 +212,12 @@ def _packed(triangle: Rectangle) -> Rectangle:
     return replace(triangle, headings=headings, rows=rows, numeric=numeric, limits=limits)
 
 
-def _short_level(level: Cell, digits: int | None) -> str:
-    """A level without its leading zero: .042, 1.00."""
+def _short_level(level: Cell, digits: int) -> str:
+    """A level without its leading zero, as long as others: .042, 1.00; <.001 where it is below what can be shown."""
     if not isinstance(level, float):
         return UNDEFINED
-    text = f"{level:.{3 if digits is None else digits}f}"
-    return text.removeprefix("0") if level < 1 and text.startswith("0") else text[:4]
+    text = cell("probability", level, digits)
+    return text if text.startswith("<") else text.removeprefix("0") if text.startswith("0") else text[: digits + 1]
 
 
 def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> int:

@@ -59,8 +59,12 @@ def cell(kind: CellKind, value: Cell, digits: int | None = None) -> str:
 
 
 def _probability(value: float, digits: int) -> str:
-    """Fixed digits, but never a rounded 0 that is none."""
-    text = f"{value:.{digits}f}"
-    if value > 0 and float(text) == 0:
-        return f"{value:.1e}"
-    return text
+    """Fixed digits, and what is below the smallest that they can show as <.0001: a p is never 0."""
+    if 0 <= value < 10.0**-digits:
+        return below(digits)
+    return f"{value:.{digits}f}"
+
+
+def below(digits: int) -> str:
+    """What stands for a p that so many digits cannot show: <.0001 for four."""
+    return f"<.{'1'.rjust(digits, '0')}" if digits else "<1"

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from warehouse.faults import WarehouseError
-from warehouse.render.rectangle import LEGEND, tables, triangle_rectangles
-from warehouse.render.style import Style, clean, width
+from warehouse.render.rectangle import tables, triangle_rectangles
+from warehouse.render.style import Style, below, clean, width
 from warehouse.results import Cell, CellKind, Column, Result, Table
 
 WIDEST = 60
@@ -52,12 +52,17 @@ class _Formats:
             "whole": "0",
             "proportion": f"{points}%",
             "difference": f"+{points}%;-{points}%;{points}%",
-            "probability": decimals(4),
+            "probability": _probability(4 if digits is None else digits),
             "number": decimals(4),
         }
         self.of: dict[CellKind, Any] = {kind: book.add_format({"num_format": code}) for kind, code in codes.items()}
         self.bold = book.add_format({"bold": True})
         self.head = book.add_format({"bold": True, "bottom": 1})
+
+
+def _probability(digits: int) -> str:
+    """What is below the smallest p that so many digits show stands as on screen, and stays a number."""
+    return f'[<{10.0**-digits:.{digits}f}]"{below(digits)}";{"0." + "0" * digits if digits else "0"}'
 
 
 def _result(book: Any, formats: _Formats, name: str, result: Result) -> None:
@@ -103,7 +108,7 @@ def _write(sheet: Any, formats: _Formats, line: int, place: int, column: Column,
 def _triangles(book: Any, formats: _Formats, name: str, result: Result, style: Style) -> None:
     """The levels as they are printed, each triangle below the other."""
     sheet = book.add_worksheet(name)
-    sheet.write_string(0, 0, LEGEND)
+    sheet.write_string(0, 0, result.triangle.legend if result.triangle else "")
     line = _HEAD
     for triangle in triangle_rectangles(result.table, result.triangle, style) if result.triangle else ():
         sheet.write_string(line, 0, clean(triangle.title), formats.bold)

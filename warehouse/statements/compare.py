@@ -51,7 +51,7 @@ COLUMNS = (
     Column("nge", "count", on_screen=False),
     Column("p", "probability"),
     Column("p_adjusted", "probability", on_screen=False),
-    Column("confidence", "number"),
+    Column("confidence", "number", "MC confidence", on_screen=False),
     Column("level", "number", on_screen=False),
     Column("verdict", "text"),
     Column("documents", "count", on_screen=False),
@@ -59,8 +59,8 @@ COLUMNS = (
     Column("differing", "count", on_screen=False),
     Column("correlation", "number", on_screen=False),
     Column("inflation", "number", on_screen=False),
-    Column("ci_low", "difference", "95% from"),
-    Column("ci_high", "difference", "to"),
+    Column("ci_low", "difference", "95% CI"),
+    Column("ci_high", "difference", "to", upper=True),
     Column("statistic", "number", on_screen=False),
     Column("seed", "whole", on_screen=False),
 )
@@ -131,7 +131,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles")),
         table=table,
         notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes, *_notes(plan, table)])),
-        triangle=replace(TRIANGLE, cell=level_column(plan.how)) if all_pairs else None,
+        triangle=triangle_of(plan.how, table) if all_pairs else None,
     )
 
 
@@ -140,16 +140,19 @@ def level_column(how: p.Testing) -> str:
     return "p_adjusted" if named_adjustment(how.adjust).adjusts else "p"
 
 
-TRIANGLE = Triangle(
-    within=("test_set", "measure"),
-    first="system_a",
-    second="system_b",
-    first_value="value_a",
-    second_value="value_b",
-    cell="p",
-    mark="verdict",
-)
-"""All pairs of more than two systems as a triangle of significance levels."""
+def triangle_of(how: p.Testing, table: Table) -> Triangle:
+    """All pairs of more than two systems as a triangle of p-values."""
+    unsure = ", ? undecided" if "undecided" in table.column("verdict") else ""
+    return Triangle(
+        within=("test_set", "measure"),
+        first="system_a",
+        second="system_b",
+        first_value="value_a",
+        second_value="value_b",
+        cell=level_column(how),
+        mark="verdict",
+        legend=f"p-values; * significant at {str(how.level).removeprefix('0')}{unsure}",
+    )
 
 
 def _add(
@@ -222,6 +225,8 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     shown = {"test_set"} if len(plan.entries) > 1 else set()
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
+    if plan.how.confidence_asked or "undecided" in rows.cells("verdict"):
+        shown.add("confidence")
     values = {"value_a", "value_b", "difference", "ci_low", "ci_high"}
     numbers = any(entry.task.unit == "number" for entry in plan.entries)
     return tuple(

@@ -133,7 +133,7 @@ def _grouped(
     order = sorted(range(len(names)), key=lambda place: (sign * values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)
     for (a, b), judged in decided.items():
-        different[a, b] = different[b, a] = judged.verdict == "different"
+        different[a, b] = different[b, a] = judged.verdict == "significant"
     groups = letters(different, order)
     head: dict[str, Cell] = {
         "test_set": comparison.entry.test_set.name,
@@ -152,7 +152,7 @@ def _grouped(
     where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
     unsure = sum(judged.verdict == "undecided" for judged in decided.values())
     if unsure:
-        yield f"{where}: {unsure} pairs are undecided and so not told apart; more shuffles would settle them"
+        yield f"{where}: {unsure} pairs are undecided and share a letter; more shuffles would settle them"
     if not groups.complete:
         yield f"{where}: there are too many groups to list, so only those of neighbours in the ranking are shown"
 

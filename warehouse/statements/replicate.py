@@ -67,7 +67,7 @@ class Tested:
         return self.comparison.exact_difference(*pair)
 
     def differs(self, pair: Pair) -> bool:
-        return self.decided[pair].verdict == "different"
+        return self.decided[pair].verdict == "significant"
 
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
@@ -189,9 +189,9 @@ def _summary_columns() -> tuple[Column, ...]:
         Column("systems", "count"),
         Column("pairs", "count"),
         Column("tau_b", "number", "tau-b"),
-        Column("different", "count"),
+        Column("different", "count", "significant"),
         Column("kept_sign", "proportion", "kept sign"),
-        Column("also_different", "proportion", "also different"),
+        Column("also_different", "proportion", "also significant"),
         Column("effect_ratio", "number", "effect ratio"),
     )
 

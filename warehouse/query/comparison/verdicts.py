@@ -39,16 +39,16 @@ def decide(comparison: Comparison, outcomes: Outcomes) -> dict[Pair, Decided]:
         p_decisive = outcome.p if p_adjusted is None else p_adjusted
         # The level that the adjustment leaves to this one comparison.
         own_level = level * outcome.p / p_decisive if p_decisive > outcome.p else level
-        sure = _confidence(outcome, own_level)
+        sure = _confidence(outcome, p_decisive, own_level, level)
         decided[pair] = Decided(outcome, p_adjusted, sure, verdict(p_decisive, sure, level, wanted))
     return decided
 
 
-def _confidence(outcome: Outcome, level: float) -> float:
-    """How sure it is that the exact level of significance is at most `level`; an exact p leaves no doubt: 1."""
+def _confidence(outcome: Outcome, p_decisive: float, own_level: float, level: float) -> float:
+    """How sure it is that the exact p is at most the level; exact and analytic ones leave no doubt: 1 or 0."""
     if outcome.shuffles is None or outcome.nge is None:
-        return 1.0
-    return confidence(outcome.nge, outcome.shuffles, level)
+        return 1.0 if p_decisive <= level else 0.0
+    return confidence(outcome.nge, outcome.shuffles, own_level)
 
 
 # --- what tested results are called -----------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
         seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else p.DEFAULT_SEED,
         level=level,
         confidence=confidence,
+        confidence_asked=statement.confidence is not None,
         adjust=adjustment.name,
         missing=statement.missing or "error",
         interval=(statement.interval if isinstance(statement, n.Compare) else None) or "percentile",

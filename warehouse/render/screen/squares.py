@@ -8,8 +8,8 @@ from warehouse.charts import Panel, Squares
 from warehouse.render.rectangle import middle
 from warehouse.render.style import Style, clean, width
 
-SIGNS = {"different": ("■", "bold cyan"), "undecided": ("▒", "yellow"), "same": ("·", "")}
-LEGEND = "■ different, ▒ undecided, · same"
+SIGNS = {"significant": ("■", "bold cyan"), "undecided": ("▒", "yellow"), "not significant": ("·", "")}
+LEGEND = "■ significant, ▒ undecided, · not significant"
 
 
 def squares(panel: Panel, style: Style) -> list[Text]:

@@ -62,7 +62,7 @@ def spec(chart: Chart) -> Spec:
 def _meanings(chart: Chart) -> list[str]:
     """What the looks of marks mean that only this drawing gives them."""
     kinds = {type(mark) for panel in chart.panels for mark in panel.marks}
-    meanings = {Bins: "dark bars: as extreme as observed, or more", Squares: "* different, ? undecided"}
+    meanings = {Bins: "dark bars: as extreme as observed, or more", Squares: "* significant, ? undecided"}
     return [meaning for kind, meaning in meanings.items() if kind in kinds]
 
 

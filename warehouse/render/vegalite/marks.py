@@ -11,9 +11,9 @@ from warehouse.render.vegalite.frame import at, channel, layer
 from warehouse.render.vegalite.looks import BLUE, DASHES, FAINT, GREY, INK, LINES, VERMILION, Spec, distinct, in_words
 from warehouse.render.vegalite.name_places import on_lines
 
-FILLS = {"different": BLUE, "undecided": "#F5C76A", "same": "#F2F2F2"}
-INKS = {"different": "white", "undecided": INK, "same": INK}
-MARKS = {"different": "*", "undecided": "?", "same": ""}
+FILLS = {"significant": BLUE, "undecided": "#F5C76A", "not significant": "#F2F2F2"}
+INKS = {"significant": "white", "undecided": INK, "not significant": INK}
+MARKS = {"significant": "*", "undecided": "?", "not significant": ""}
 """How verdicts are told apart: by lightness, and without any colour by a mark behind the level."""
 
 

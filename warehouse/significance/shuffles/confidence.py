@@ -10,7 +10,7 @@ from typing import Literal
 from warehouse.significance.analytic.beta import incomplete
 from warehouse.significance.outcome import check_shuffles
 
-Verdict = Literal["different", "undecided", "same"]
+Verdict = Literal["significant", "undecided", "not significant"]
 
 _SEARCHED = 1_000_000
 
@@ -30,17 +30,18 @@ def confidence(nge: int, shuffles: int, level: float) -> float:
 
 
 def verdict(p: float, confidence: float, level: float, gamma: float) -> Verdict:
-    """`different` where p ≤ level and the confidence is at least gamma, `undecided` where only p ≤ level, else `same`.
+    """`significant` where p ≤ level, `not significant` where p > level, each with a confidence of at least gamma, and
+    else `undecided`. `confidence` is that of p ≤ level.
 
     For an exact or analytic p the confidence is 1 or 0.
     """
     if p > level:
-        return "same"
-    return "different" if confidence >= gamma else "undecided"
+        return "not significant" if 1 - confidence >= gamma else "undecided"
+    return "significant" if confidence >= gamma else "undecided"
 
 
 def shuffles_to_decide(nge: int, shuffles: int, level: float, gamma: float) -> int | None:
-    """About how many shuffles would settle an undecided verdict as `different`; None where no number would.
+    """About how many shuffles would settle an undecided verdict as `significant`; None where no number would.
 
     An estimate, to two digits: it takes (nge + 1) / (shuffles + 1) for the exact significance level and asks for the
     number of shuffles that would bring `confidence` to gamma if the share of extreme ones stayed as it is. Beyond a

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from grammar.errors import QueryError
-from warehouse.charts import Panel, Unit, Verdict, written
+from warehouse.charts import Panel, Unit, Verdict, p_written, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
@@ -79,8 +79,8 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: 
             for row in rows
         }
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
-        different = sum(row["verdict"] == "different" for row in rows)
-        said.append(f"{different} of {len(rows)} pairs differ by {measure} on {test_set}")
+        significant = sum(row["verdict"] == "significant" for row in rows)
+        said.append(f"{significant} of {len(rows)} pairs differ significantly by {measure} on {test_set}")
     return Drawn(plan.entries, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
 
 
@@ -97,9 +97,9 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests, documents: di
         if pairs:
             title = _contest(contests, test_set, measure)
             panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))
-    different = sum(row["verdict"] == "different" for row in result.rows)
-    alternative = f"Differences with 95% intervals: {different} of {len(result.rows)} are significant."
-    legend = ("lines are 95% bootstrap intervals of the difference; filled dots are different, hollow ones are not",)
+    significant = sum(row["verdict"] == "significant" for row in result.rows)
+    alternative = f"Differences with 95% intervals: {significant} of {len(result.rows)} are significant."
+    legend = ("lines are 95% bootstrap intervals of the difference; filled dots are significant, hollow ones are not",)
     return Drawn(plan.entries, tuple(panels), documents, alternative, legend)
 
 
@@ -127,7 +127,9 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
                 shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
                 panels.append(_distribution(comparison, shuffles, both, _contest(contests, where, label)))
                 observed = written(number(row["difference"]) or 0.0, entry.task.unit)
-                said.append(f"{label} on {where}: difference {observed}, p = {number(row['p']):.4g} ({row['method']})")
+                said.append(
+                    f"{label} on {where}: difference {observed}, {p_written(number(row['p']) or 0.0)} ({row['method']})"
+                )
                 if row["method"] == "exact":
                     notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")
                 elif shuffles < (plan.how.shuffles or 0):

@@ -24,7 +24,7 @@ from warehouse.statements.pictures.drawn import (
 if TYPE_CHECKING:
     from warehouse.statements.group import GroupPlan
 
-NOT_TOLD_APART = "systems of a group are not told apart"
+SHARED_LETTER = "systems that share a letter do not differ significantly"
 
 
 def queries(plan: GroupPlan) -> Queries:
@@ -60,7 +60,7 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
-    legend = (NOT_TOLD_APART, INTERVALS, *hollow(plan.entries))
+    legend = (SHARED_LETTER, INTERVALS, *hollow(plan.entries))
     return Drawn(
         plan.entries, tuple(panels), documents, f"Ranking with significance groups. {'; '.join(said)}.", legend
     )

@@ -342,7 +342,10 @@ def test_what_spark_needs_is_said(
 
 @pytest.mark.spark
 def test_few_of_the_statements_are_errors(warehouses: dict[str, Path], tmp_path: Path) -> None:
-    paths = warehouses | {"values": _values(tmp_path)}
+    _values(tmp_path)
+    # Copies, since some statements define.
+    paths = {name: shutil.copy(path, tmp_path) for name, path in warehouses.items()}
+    paths["values"] = tmp_path / "values.duckdb"
     wrong = []
     for data, statement in STATEMENTS:
         with Session.open(paths[data]) as session:

@@ -68,7 +68,7 @@ def test_the_shuffles_to_decide_decide(nge: int, shuffles: int) -> None:
     needed = shuffles_to_decide(nge, shuffles, level, 0.99)
     assert needed is not None
     assert needed > shuffles
-    p = approximate(nge, shuffles).p
+    p = approximate(nge, shuffles).p if nge else 0.0
 
     def reached(number: float) -> float:
         return float(special.betainc(p * number + 1, (1 - p) * number + 1, level))
@@ -77,8 +77,16 @@ def test_the_shuffles_to_decide_decide(nge: int, shuffles: int) -> None:
     assert reached(0.85 * needed) < 0.99
 
 
-def test_no_number_of_shuffles_makes_a_level_above_alpha_significant() -> None:
-    assert shuffles_to_decide(600, 9999, 0.05, 0.99) is None
-    assert shuffles_to_decide(10, 9999, 0.05, 0.99) == 9999
+@pytest.mark.parametrize(("nge", "shuffles", "level"), [(560, 9999, 0.05), (11, 199, 0.05), (1, 9, 0.05)])
+def test_shuffles_decide_that_p_is_above_the_level(nge: int, shuffles: int, level: float) -> None:
+    needed = shuffles_to_decide(nge, shuffles, level, 0.99)
+    assert needed is not None
+    assert needed > shuffles
+    p = approximate(nge, shuffles).p
+    assert float(special.betainc(p * needed + 1, (1 - p) * needed + 1, level)) <= 0.011
+
+
+def test_no_number_of_shuffles_decides_where_p_is_the_level() -> None:
+    assert shuffles_to_decide(499, 9999, 0.05, 0.99) is None
     with pytest.raises(ValueError, match="between 0 and 1"):
         shuffles_to_decide(1, 10, 0.5, 1.0)

@@ -110,7 +110,7 @@ def test_systems_that_do_not_differ_have_level_1() -> None:
     assert multiple.westfall_young(many, [(0, 1), (0, 2)], Draws(50))[0] == 1.0
     assert multiple.tukey(many, Draws(50))[0, 1] == 50
     assert multiple.westfall_young(many, [], Draws(50)).shape == (0,)
-    with pytest.raises(ValueError, match="no pair of 3 systems"):
+    with pytest.raises(ValueError, match="not a pair of 3 systems"):
         multiple.westfall_young(many, [(0, 3)], Draws(50))
 
 

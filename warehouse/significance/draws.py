@@ -22,18 +22,21 @@ COINS, GROUPED, LABELS, RESAMPLES = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """So many shuffles, or for the bootstrap so many resamples, of a seed and a stream.
+    """So many shuffles, or for the bootstrap so many resamples, of a seed and a stream, after the first `before`.
 
-    The first draws of a longer run are those of a shorter one. Raises ValueError for fewer than one shuffle and where
-    the seed or the stream is negative.
+    The first draws of a longer run are those of a shorter one, so that a run can be gone on with. Raises ValueError for
+    fewer than one shuffle and where the seed, the stream or `before` is negative.
     """
 
     shuffles: int
     seed: int = 1992
     stream: Stream = 0
+    before: int = 0
 
     def __post_init__(self) -> None:
         check_shuffles(self.shuffles)
+        if self.before < 0:
+            raise ValueError(f"a run cannot go on after {self.before} shuffles")
         if min(self._words()) < 0:
             raise ValueError(f"the seed and the stream are {self._words()}, and none can be negative")
 
@@ -43,8 +46,13 @@ class Draws:
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(self._words(), spawn_key=spawn)))
 
     def chunks(self, size: int) -> Iterator[tuple[int, int]]:
-        """The number of each chunk and how many of its draws are used: all, but for the last."""
-        for chunk, first in enumerate(range(0, self.shuffles, size)):
+        """The number of each chunk and how many of its draws are used: all, but for the last.
+
+        Raises ValueError for a run that would go on within a chunk.
+        """
+        if self.before % size:
+            raise ValueError(f"a run goes on after whole chunks of {size}, and not after {self.before} shuffles")
+        for chunk, first in enumerate(range(0, self.shuffles, size), self.before // size):
             yield chunk, min(size, self.shuffles - first)
 
     def _words(self) -> list[int]:

@@ -59,22 +59,33 @@ def westfall_young(
 ) -> Floats:
     """Levels adjusted by the step-down maximum of statistics, of shape (pairs,) (Westfall & Young 1993).
 
+    An adjusted level is never below the pair's own (nge + 1) / (shuffles + 1), and one pair's is that. Strong control
+    needs that the joint distribution of the differences is symmetric where the systems do not differ. Raises ValueError
+    for pairs that are not two of the systems.
+    """
+    reached = reached_by_largest(many, pairs, draws, sides, work)
+    return stepped_down(many, pairs, sides, (reached + 1.0) / (draws.shuffles + 1))
+
+
+def reached_by_largest(
+    many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
+) -> Integers:
+    """In how many shuffles the largest statistic of a pair and those behind it reaches the pair's; of shape (pairs,).
+
     The coins are those of randomization, so that the statistics keep their dependence. A pair's statistic is its
     difference divided by the standard deviation of its null distribution to first order, `spread`, so that pairs of
-    unlike systems weigh the same; for equal denominators that is the order of the t statistics. An adjusted level is
-    never below the pair's own (nge + 1) / (shuffles + 1), and one pair's is that. Strong control needs that the joint
-    distribution of the differences is symmetric where the systems do not differ. Raises ValueError for pairs that are
-    not two of the systems.
+    unlike systems weigh the same; for equal denominators that is the order of the t statistics. The pairs behind it are
+    those whose statistic was observed to be smaller.
     """
     check_sides(sides)
     for a, b in pairs:
         if a == b or not (0 <= a < many.systems and 0 <= b < many.systems):
-            raise ValueError(f"systems {a} and {b} are no pair of {many.systems} systems")
-    if not pairs:
-        return np.zeros(0)
-    family = _Family(many, pairs, sides)
-    order = np.argsort(-family.observed, kind="stable")
+            raise ValueError(f"systems {a} and {b} are not a pair of {many.systems} systems")
     reached = np.zeros(len(pairs), dtype=np.int64)
+    if not pairs:
+        return reached
+    family = _Family(many, pairs, sides)
+    order = family.order
     done = 0
     for part in family.shuffler.slices(draws):
         statistics = family.statistics(part)[order]
@@ -83,9 +94,17 @@ def westfall_young(
         reached[order] += np.count_nonzero(largest >= family.bounds[order][:, None], axis=1)
         done += part.shuffles
         work.progress(done / draws.shuffles)
-    levels = (reached + 1.0) / (draws.shuffles + 1)
-    levels[order] = np.maximum.accumulate(levels[order])
-    return levels
+    return reached
+
+
+def stepped_down(many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides, levels: Floats) -> Floats:
+    """Levels of shape (pairs,) so that none is below that of a pair whose statistic was observed to be larger."""
+    if not pairs:
+        return levels
+    order = _Family(many, pairs, sides).order
+    stepped = np.empty_like(levels)
+    stepped[order] = np.maximum.accumulate(levels[order])
+    return stepped
 
 
 def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
@@ -143,6 +162,11 @@ class _Family:
         differences = np.array([values[a] - values[b] for a, b in pairs])
         self.observed = (np.abs(differences) if self.two_sided else differences) * self.scale
         self.bounds = self.observed - TIE * np.maximum(np.abs(self.observed), 1.0) - many.tie * self.scale
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The pairs from the largest observed statistic to the smallest."""
+        return np.argsort(-self.observed, kind="stable")
 
     def statistics(self, part: Slice) -> Floats:
         """Of shape (pairs, shuffles)."""

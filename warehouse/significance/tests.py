@@ -28,7 +28,8 @@ TestKind = Literal["randomized", "matched", "independent"]
 class Test:
     """A significance test by its name in the language.
 
-    `draws` is what it draws at random, None where it draws nothing. How it runs: `of_pair` tests one pair of systems;
+    `draws` is what it draws at random, None where it draws nothing, and `chunk` after how many draws, or a multiple of
+    them, a run can be gone on with. How it runs: `of_pair` tests one pair of systems;
     `of_family` gives nge of all pairs of a family at once, adjusted by itself; a test that has neither `exchanges` the
     systems' tuples, by counting every exchange where that is affordable and else by shuffles common to all pairs.
     """
@@ -40,6 +41,7 @@ class Test:
     meaning: str
     source: str
     draws: Literal["shuffles", "resamples"] | None = None
+    chunk: int = 10_000
     of_pair: Callable[[TwoSystems, Draws, Sides], Outcome] | None = None
     of_family: Callable[[ManySystems, Draws, Sides, Work], Integers] | None = None
 
@@ -70,7 +72,7 @@ class Test:
             return None
         if self.whole_family:
             return f"test {self.name} adjusts by itself", "leave adjust out"
-        if adjustment.of_family is not None and (exact or not self.exchanges):
+        if adjustment.by_shuffles and (exact or not self.exchanges):
             return f"adjust {adjustment.name} goes with the shuffles of {TESTS[0].name}", "say adjust holm instead"
         return None
 
@@ -155,6 +157,7 @@ TESTS: tuple[Test, ...] = (
         "how often resampled units, shifted to no difference, differ as much",
         "Efron 1979",
         draws="resamples",
+        chunk=10_240,
         of_pair=_bootstrap,
     ),
     Test(
@@ -163,6 +166,7 @@ TESTS: tuple[Test, ...] = (
         "randomized honestly significant difference: every pair against the range of all systems shuffled together",
         "Carterette 2012",
         draws="shuffles",
+        chunk=10_240,
         of_family=_tukey,
     ),
     Test(
@@ -195,8 +199,9 @@ DRAWING: tuple[str, ...] = tuple(
 class Adjustment:
     """A way to adjust the significance levels of a family of comparisons, by its name in the language or a synonym.
 
-    How it runs: `of_levels` takes the levels alone; `of_family` the systems, the pairs and the common shuffles. One
-    that has neither adjusts nothing.
+    How it runs: `of_levels` takes the levels alone. Where it needs the common shuffles of the family, `reached` counts
+    in how many of them the systems and pairs reach what was observed, and `stepped` makes levels of those that follow
+    from the counts. One that has neither adjusts nothing. All grow with every single level.
     """
 
     name: str
@@ -204,12 +209,18 @@ class Adjustment:
     source: str
     synonyms: tuple[str, ...] = ()
     of_levels: Callable[[Sequence[float]], Floats] | None = None
-    of_family: Callable[[ManySystems, Sequence[tuple[int, int]], Draws, Sides, Work], Floats] | None = None
+    reached: Callable[[ManySystems, Sequence[tuple[int, int]], Draws, Sides, Work], Integers] | None = None
+    stepped: Callable[[ManySystems, Sequence[tuple[int, int]], Sides, Floats], Floats] | None = None
 
     @property
     def adjusts(self) -> bool:
         """Whether it changes levels at all."""
-        return self.of_levels is not None or self.of_family is not None
+        return self.of_levels is not None or self.by_shuffles
+
+    @property
+    def by_shuffles(self) -> bool:
+        """Whether it needs the common shuffles of the whole family."""
+        return self.reached is not None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -235,12 +246,18 @@ def _benjamini_hochberg(levels: Sequence[float]) -> Floats:
     return multiple.benjamini_hochberg(levels)
 
 
-def _westfall_young(
+def _reached_by_largest(
     many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides, work: Work
-) -> Floats:
+) -> Integers:
     from warehouse.significance import multiple
 
-    return multiple.westfall_young(many, pairs, draws, sides, work)
+    return multiple.reached_by_largest(many, pairs, draws, sides, work)
+
+
+def _stepped_down(many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides, levels: Floats) -> Floats:
+    from warehouse.significance import multiple
+
+    return multiple.stepped_down(many, pairs, sides, levels)
 
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (
@@ -260,7 +277,8 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "maxt",
         "step-down on the largest statistic of the common shuffles",
         "Westfall and Young 1993",
-        of_family=_westfall_young,
+        reached=_reached_by_largest,
+        stepped=_stepped_down,
     ),
 )
 """The first is meant where none is named."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -25,9 +25,9 @@ from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
+    from warehouse.query.comparison.deciding import Decisions
     from warehouse.query.comparison.pairs import Comparison
     from warehouse.query.comparison.procedures import Pair
-    from warehouse.query.comparison.verdicts import Decided
 
 FEW = 6
 """With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
@@ -107,20 +107,23 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
-    from warehouse.query.comparison.blocks import tested
-    from warehouse.query.comparison.pairs import comparisons
+    from warehouse.query.comparison.deciding import decisions
+    from warehouse.query.comparison.pairs import comparisons, count_of_pairs
     from warehouse.query.comparison.procedures import intervals
-    from warehouse.query.comparison.verdicts import comparison_notes, decide, hopeless, testing_signature
+    from warehouse.query.comparison.verdicts import comparison_notes, hopeless, testing_signature
 
     rows = TableRows.of(COLUMNS)
     notes: list[str] = []
+    enough: list[int | None] = []
+    pairs = count_of_pairs(plan.entries, plan.against)
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, plan.against, facts):
-            outcomes = tested(batch, workforce)
+            decided = decisions(batch, workforce, pairs)
             limits = intervals(batch, workforce.work)
             for comparison in batch:
-                _add(rows, comparison, decide(comparison, outcomes), limits)
-                notes += comparison_notes(comparison)
+                _add(rows, comparison, decided, limits)
+                notes += [*hopeless(comparison), *comparison_notes(comparison)]
+                enough += [decided[comparison.statistic.label, pair].enough for pair in comparison.pairs]
     table = rows.table(_columns(plan, rows))
     all_pairs = (
         plan.against is None and plan.how.sides == "two-sided" and any(len(entry.systems) > 2 for entry in plan.entries)
@@ -130,7 +133,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         caption=_caption(plan, table),
         signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles")),
         table=table,
-        notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes, *_notes(plan, table)])),
+        notes=tuple(dict.fromkeys([*notes, *_notes(plan, table, enough)])),
         triangle=triangle_of(plan.how, table) if all_pairs else None,
     )
 
@@ -158,7 +161,7 @@ def triangle_of(how: p.Testing, table: Table) -> Triangle:
 def _add(
     rows: TableRows,
     comparison: Comparison,
-    decided: Mapping[Pair, Decided],
+    decided: Decisions,
     limits: Mapping[tuple[str, Pair], tuple[float, float]],
 ) -> None:
     """Adds a row a pair."""
@@ -182,7 +185,8 @@ def _add(
     correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
     for pair, unlike, r in zip(comparison.pairs, differing, correlated, strict=True):
         a, b = pair
-        outcome, (low, high) = decided[pair].outcome, limits[label, pair]
+        verdict, (low, high) = decided[label, pair], limits[label, pair]
+        outcome = verdict.outcome
         statistic = outcome.statistic
         rows.add(
             **of_all,
@@ -195,9 +199,9 @@ def _add(
             shuffles=outcome.shuffles,
             nge=outcome.nge,
             p=outcome.p,
-            p_adjusted=decided[pair].adjusted,
-            confidence=decided[pair].confidence,
-            verdict=decided[pair].verdict,
+            p_adjusted=verdict.adjusted,
+            confidence=verdict.confidence,
+            verdict=verdict.verdict,
             units=len(runs[a]) + len(runs[b]) if runs else units,
             differing=unlike,
             correlation=r,
@@ -265,7 +269,7 @@ def _pairs(sizes: set[int]) -> str:
     return f"{' and '.join(map(str, sorted(sizes)))} pair{'s' if sizes != {1} else ''}"
 
 
-def _notes(plan: ComparePlan, table: Table) -> Iterator[str]:
+def _notes(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
     """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
     few = table.records_where("differing", lambda units: isinstance(units, int) and 0 < units < FEW)
     independent = table.records_where("test", lambda name: named_test(str(name)).kind == "independent")
@@ -283,17 +287,16 @@ def _notes(plan: ComparePlan, table: Table) -> Iterator[str]:
         known = [row["inflation"] for row in independent if isinstance(row["inflation"], float)]
         taken = f"; it takes the standard deviation for up to {max(known):.2f} times what it is" if known else ""
         yield f"{independent[0]['test']} {assumed}{taken} (Yeh 2000, section 2.1)"
-    unsure = f"p is at most {plan.how.level} but not with confidence {plan.how.confidence}"
-    needed = {id(row): _needed(plan, row) for row in undecided}
+    unsure = f"it is not {plan.how.confidence} sure on which side of {plan.how.level} the exact p lies"
+    needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]
     if len(undecided) <= ONE_BY_ONE:
-        for row in undecided:
-            more = needed[id(row)]
+        for row, more in zip(undecided, needed, strict=True):
             way = f"about {more:,} shuffles would decide it, and so would exact" if more else "exact would decide it"
             yield f"{_who(row)}: undecided, {unsure}; {way}"
     else:
-        decidable = [more for more in needed.values() if more]
+        decidable = [more for more in needed if more]
         most = f"{max(decidable):,} shuffles would decide {len(decidable):,} of them, and " if decidable else ""
-        yield f"{len(undecided):,} pairs are undecided, {unsure}; {most}exact would decide all"
+        yield f"{len(undecided):,} pairs are undecided: {unsure}; {most}exact would decide all"
 
 
 def _who(row: Mapping[str, Cell]) -> str:
@@ -307,16 +310,6 @@ def _correlated(row: Mapping[str, Cell]) -> str:
         return "their correlation is not defined"
     taken = f", so it takes the standard deviation for {factor:.2f} times what it is" if factor is not None else ""
     return f"their correlation is {r:.3f}{taken}"
-
-
-def _needed(plan: ComparePlan, row: Mapping[str, Cell]) -> int | None:
-    """How many shuffles would decide an undecided pair; None where only exact does."""
-    from warehouse.significance.shuffles.confidence import shuffles_to_decide
-
-    nge, shuffles = row["nge"], row["shuffles"]
-    if not isinstance(nge, int) or not isinstance(shuffles, int):
-        return None
-    return shuffles_to_decide(nge, shuffles, float(plan.how.level), float(plan.how.confidence))
 
 
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:

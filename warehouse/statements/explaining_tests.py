@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from warehouse.query import plan as p
+from warehouse.query.comparison.deciding import most_shuffles
 from warehouse.query.comparison.pairs import Comparison, comparisons
-from warehouse.query.comparison.procedures import RESAMPLES, SHUFFLES, choose, together
+from warehouse.query.comparison.procedures import RESAMPLES, choose, together
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Facts, Line
 from warehouse.significance.shuffles import randomization
@@ -27,33 +28,40 @@ def tested_lines(entries: Sequence[p.Entry], against: p.System | None, how: p.Te
     yield "seed", str(how.seed)
 
 
+def _shuffles(comparison: Comparison) -> str:
+    """How many shuffles are made, or at most."""
+    if comparison.how.shuffles is not None:
+        return f"{comparison.how.shuffles:,} shuffles"
+    return f"shuffles until every verdict is decided, {most_shuffles(comparison):,} at most,"
+
+
 def _executor(comparison: Comparison) -> Iterator[Line]:
     """How the pairs of one statistic would be tested, why, and at what cost."""
     label, pairs = comparison.statistic.label, len(comparison.pairs)
     head = f"{label}: {pairs} pairs" if pairs > 1 else label
     if not named_test(comparison.how.test).exchanges:
-        yield "executor", f"{head}, the {comparison.how.test} test of each"
+        drawn = f", {_shuffles(comparison)}" if named_test(comparison.how.test).draws else ""
+        yield "executor", f"{head}, the {comparison.how.test} test of each{drawn.rstrip(',')}"
         return
     if comparison.replicates:
         counts = " and ".join(str(len(values)) for values in comparison.replicates)
         yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
         return
     choice = choose(comparison, priced=True)
+    shuffles = _shuffles(comparison)
     if isinstance(comparison.sums, FunctionSums) and not choice.exactly:
-        shuffles = comparison.how.shuffles or SHUFFLES
-        yield "executor", f"{head}, {shuffles:,} shuffles evaluated one by one: it is no ratio of sums"
+        yield "executor", f"{head}, {shuffles} evaluated one by one: it is not a ratio of sums"
         return
     if choice.exactly:
         ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))
         yield "executor", f"{head}, exact by {ways}: {choice.reason}"
     else:
-        shuffles = comparison.how.shuffles or SHUFFLES
         if together(comparison):
             way = "all pairs over common coins in one product over systems"
         else:
-            chosen = randomization.shuffle_method(comparison.paired(*comparison.pairs[0]), shuffles)
+            chosen = randomization.shuffle_method(comparison.paired(*comparison.pairs[0]), most_shuffles(comparison))
             way = f"{chosen.method}, because {chosen.reason}"
-        yield "executor", f"{head}, {shuffles:,} shuffles by {way}: {choice.reason}"
+        yield "executor", f"{head}, {shuffles} by {way}: {choice.reason}"
     if choice.costs:
         steps = sum(cost.operations for cost in choice.costs)
         memory = max(cost.bytes for cost in choice.costs)

@@ -20,11 +20,11 @@ from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures import of_group
 
 if TYPE_CHECKING:
+    from warehouse.query.comparison.deciding import Decided
     from warehouse.query.comparison.pairs import Comparison
     from warehouse.query.comparison.procedures import Pair
-    from warehouse.query.comparison.verdicts import Decided
 
-ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters")
+ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
 SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")
 
 
@@ -50,11 +50,10 @@ def compile(plan: GroupPlan) -> Queries:
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system in the order of its value, with its letters; the summary has a row a group."""
-    from warehouse.query.comparison.blocks import tested
-    from warehouse.query.comparison.pairs import comparisons
+    from warehouse.query.comparison.deciding import decisions
+    from warehouse.query.comparison.pairs import comparisons, count_of_pairs
     from warehouse.query.comparison.verdicts import (
         comparison_notes,
-        decide,
         hopeless,
         testing_signature,
         testing_title,
@@ -63,13 +62,15 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     notes: list[str] = []
     families: list[Mapping[Pair, Decided]] = []
+    pairs = count_of_pairs(plan.entries, None)
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts, ranked=True):
-            outcomes = tested(batch, workforce)
+            of_batch = decisions(batch, workforce, pairs)
             for comparison in batch:
-                decided = decide(comparison, outcomes)
+                decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
                 families.append(decided)
-                notes += [*comparison_notes(comparison), *_grouped(comparison, decided, rows, summary)]
+                notes += [*hopeless(comparison), *comparison_notes(comparison)]
+                notes += _grouped(comparison, decided, rows, summary)
     methods: list[Cell] = [judged.outcome.method for decided in families for judged in decided.values()]
     shuffles: list[Cell] = [judged.outcome.shuffles for decided in families for judged in decided.values()]
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
@@ -81,7 +82,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys([*hopeless(plan.how), *notes])),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -107,6 +108,7 @@ def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple
         Column("system", "name"),
         Column("value", unit, "value" if several else labels[0]),
         Column("letters", "letters", "groups"),
+        Column("undecided", "text", on_screen=any(rows.cells("undecided"))),
     )
     summary_columns = (
         *shown,
@@ -132,8 +134,12 @@ def _grouped(
     sign = 1 if comparison.statistic.measure.lower_is_better else -1
     order = sorted(range(len(names)), key=lambda place: (sign * values[place], names[place]))
     different = np.zeros((len(names), len(names)), dtype=np.bool_)
+    undecided: dict[int, list[str]] = {}
     for (a, b), judged in decided.items():
         different[a, b] = different[b, a] = judged.verdict == "significant"
+        if judged.verdict == "undecided":
+            undecided.setdefault(a, []).append(names[b])
+            undecided.setdefault(b, []).append(names[a])
     groups = letters(different, order)
     head: dict[str, Cell] = {
         "test_set": comparison.entry.test_set.name,
@@ -142,7 +148,8 @@ def _grouped(
     }
     for rank, place in enumerate(order, 1):
         own = " ".join(groups.letters[place])
-        rows.add(**head, rank=rank, system=names[place], value=values[place], letters=own)
+        unsure = ", ".join(undecided.get(place, ())) or None
+        rows.add(**head, rank=rank, system=names[place], value=values[place], letters=own, undecided=unsure)
     known = list(dict.fromkeys(letter for place in order for letter in groups.letters[place]))
     known.sort(key=lambda letter: (len(letter), letter))
     for letter, members in zip(known, groups.members, strict=True):
@@ -150,9 +157,12 @@ def _grouped(
         systems = ", ".join(names[place] for place in members)
         summary.add(**head, letter=letter, systems=systems, high=high, low=low, spread=high - low)
     where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
-    unsure = sum(judged.verdict == "undecided" for judged in decided.values())
-    if unsure:
-        yield f"{where}: {unsure} pairs are undecided and share a letter; more shuffles would settle them"
+    needed = [judged.enough for judged in decided.values() if judged.verdict == "undecided"]
+    if needed:
+        one = len(needed) == 1
+        those = "a pair is undecided and shares" if one else f"{len(needed):,} pairs are undecided and share"
+        way = f"about {max(filter(None, needed)):,} shuffles" if any(needed) else "exact"
+        yield f"{where}: {those} a letter, though it may differ; {way} would decide {'it' if one else 'them'}"
     if not groups.complete:
         yield f"{where}: there are too many groups to list, so only those of neighbours in the ranking are shown"
 

@@ -23,9 +23,9 @@ from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 
 if TYPE_CHECKING:
+    from warehouse.query.comparison.deciding import Decided
     from warehouse.query.comparison.pairs import Comparison
     from warehouse.query.comparison.procedures import Pair
-    from warehouse.query.comparison.verdicts import Decided
 
 
 @value
@@ -72,11 +72,13 @@ class Tested:
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
-    from warehouse.query.comparison.verdicts import comparison_notes, testing_signature, testing_title
+    from warehouse.query.comparison.pairs import count_of_pairs
+    from warehouse.query.comparison.verdicts import comparison_notes, hopeless, testing_signature, testing_title
 
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
-    on_source, on_target = (_tested(plan, entry, facts, workforce) for entry in plan.entries)
+    pairs = count_of_pairs(plan.entries, None)
+    on_source, on_target = (_tested(plan, entry, facts, workforce, pairs) for entry in plan.entries)
     for first, second in zip(on_source, on_target, strict=True):
         for pair in first.comparison.pairs:
             rows.add(**_carried(first, second, pair))
@@ -93,20 +95,27 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys(note for test_set in tested for note in comparison_notes(test_set.comparison))),
+        notes=tuple(
+            dict.fromkeys(
+                note
+                for test_set in tested
+                for note in (*hopeless(test_set.comparison), *comparison_notes(test_set.comparison))
+            )
+        ),
     )
 
 
-def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce) -> list[Tested]:
+def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int) -> list[Tested]:
     """Each statistic of an entry with the verdict on each pair."""
-    from warehouse.query.comparison.blocks import tested
+    from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.pairs import comparisons
-    from warehouse.query.comparison.verdicts import decide
 
     found_on: list[Tested] = []
     for batch in comparisons(plan.how, entry, None, facts):
-        outcomes = tested(batch, workforce)
-        found_on += [Tested(comparison, decide(comparison, outcomes)) for comparison in batch]
+        decided = decisions(batch, workforce, pairs)
+        for comparison in batch:
+            label = comparison.statistic.label
+            found_on.append(Tested(comparison, {pair: decided[label, pair] for pair in comparison.pairs}))
     return found_on
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from grammar.errors import QueryError
-from warehouse.query.comparison.pairs import Comparison
+from warehouse.query.comparison.pairs import Comparison, only
 from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, Pair, choose, outcomes, shuffled, together
-from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums
+from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.engine import Workforce
 from warehouse.significance.tests import named_test
 from warehouse.significance.work import ALONE
@@ -105,24 +103,5 @@ def _tiles(pairs: Sequence[Pair], blocks: int) -> Iterator[Sequence[Pair]]:
 
 
 def _block(comparisons: Sequence[Comparison], pairs: Sequence[Pair], at_once: bool | None) -> Block:
-    places = tuple(sorted({place for pair in pairs for place in pair}))
-    own = {place: number for number, place in enumerate(places)}
-    renumbered = tuple((own[a], own[b]) for a, b in pairs)
-    return Block(tuple(_only(comparison, places, renumbered) for comparison in comparisons), places, at_once)
-
-
-def _only(comparison: Comparison, places: tuple[int, ...], pairs: tuple[Pair, ...]) -> Comparison:
-    """A comparison with some of its systems, and without the observations, which no test looks at."""
-    some = np.array(places, dtype=np.intp)
-    if isinstance(comparison.sums, FunctionSums):
-        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])
-    else:
-        numerators, denominators = comparison.sums.numerators[some], comparison.sums.denominators[some]
-        kept = replace(
-            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
-        )
-    systems = tuple(comparison.entry.systems[place] for place in places)
-    observed = replace(comparison.observations, systems=systems, counts={}, known={}, values=None)
-    return replace(
-        comparison, entry=replace(comparison.entry, systems=systems), observations=observed, sums=kept, pairs=pairs
-    )
+    restricted = [only(comparison, pairs) for comparison in comparisons]
+    return Block(tuple(comparison for comparison, _ in restricted), restricted[0][1], at_once)

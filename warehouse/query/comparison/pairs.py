@@ -12,11 +12,13 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 
+import numpy as np
+
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Floats, Observations, observation_queries, observations
-from warehouse.query.comparison.sums import RatioSums, Sums, sums
+from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries
 from warehouse.query.valuing import Valued
@@ -35,6 +37,8 @@ class Comparison:
     pairs: tuple[tuple[int, int], ...]
     replicates: tuple[tuple[float, ...], ...] = ()
     """The value of each run of each system, where whole runs change sides."""
+    before: int = 0
+    """How many shuffles were made before, where a run is gone on with."""
 
     @property
     def stream(self) -> int:
@@ -92,6 +96,37 @@ class Comparison:
     def unit_values(self) -> list[Floats]:
         """The values of each system on each exchange unit, but for a factor; NaN where there is none."""
         return [self.sums.unit_values(place) for place in range(len(self.entry.systems))]
+
+
+def only(comparison: Comparison, pairs: Sequence[tuple[int, int]]) -> tuple[Comparison, tuple[int, ...]]:
+    """A comparison with some of its pairs, the systems of these pairs alone, and without the observations, which no
+    test looks at; and the places of these systems among all.
+    """
+    places = tuple(sorted({place for pair in pairs for place in pair}))
+    own = {place: number for number, place in enumerate(places)}
+    some = np.array(places, dtype=np.intp)
+    if isinstance(comparison.sums, FunctionSums):
+        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])
+    else:
+        numerators, denominators = comparison.sums.numerators[some], comparison.sums.denominators[some]
+        kept = replace(
+            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
+        )
+    systems = tuple(comparison.entry.systems[place] for place in places)
+    restricted = replace(
+        comparison,
+        entry=replace(comparison.entry, systems=systems),
+        observations=replace(comparison.observations, systems=systems, counts={}, known={}, values=None),
+        sums=kept,
+        pairs=tuple((own[a], own[b]) for a, b in pairs),
+        replicates=tuple(comparison.replicates[place] for place in places) if comparison.replicates else (),
+    )
+    return restricted, places
+
+
+def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
+    """How many pairs a statement compares, over all its measures and test sets."""
+    return sum(len(entry.statistics) * len(_pairs(against, with_baseline(entry, against).systems)) for entry in entries)
 
 
 def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None) -> Queries:

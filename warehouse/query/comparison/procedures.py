@@ -19,7 +19,7 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
 from warehouse.significance.outcome import Outcome, approximate
-from warehouse.significance.paired import Paired
+from warehouse.significance.paired import Floats, Integers, Paired
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.tests import TESTS, Test, named_adjustment, named_test
@@ -58,9 +58,9 @@ def outcomes(comparisons: Sequence[Comparison], work: Work = ALONE) -> Outcomes:
 # --- what the tests are handed ----------------------------------------------------------------------------------------
 
 
-def draws_of(comparison: Comparison, shuffles: int = SHUFFLES) -> Draws:
-    """The draws of a comparison: as many as were asked for, or else `shuffles`."""
-    return Draws(comparison.how.shuffles or shuffles, comparison.how.seed, comparison.stream)
+def draws_of(comparison: Comparison) -> Draws:
+    """The draws of a comparison: as many as were asked for, after those that were made before."""
+    return Draws(comparison.how.shuffles or SHUFFLES, comparison.how.seed, comparison.stream, comparison.before)
 
 
 def _resamples(comparison: Comparison) -> Draws:
@@ -148,21 +148,29 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
     how, adjustment = comparison.how, named_adjustment(comparison.how.adjust)
     if how.shuffles is not None:
         return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
-    if adjustment.of_family is not None:
+    if adjustment.by_shuffles:
         return Choice(False, f"{adjustment.name} adjusts by shuffles", ())
+    if how.exact:
+        return Choice(True, "exact was asked for", _costs(comparison))
+    costs = affordable_costs(comparison)
+    if costs is not None:
+        return Choice(True, "every exchange can be counted at little cost", costs)
+    reason = "counting every exchange of all pairs would cost too much unasked"
+    return Choice(False, reason, _costs(comparison) if priced else ())
+
+
+def affordable_costs(comparison: Comparison) -> tuple[Cost, ...] | None:
+    """What counting every exchange of each pair takes, None where that is too much to be done unasked."""
     costs: list[Cost] = []
-    affordable = True
     for pair in comparison.pairs:
         costs.append(_cost(paired_sums(comparison, pair)))
-        affordable = affordable and affordable_together(costs)
-        if not (affordable or how.exact or priced):
-            costs = []
-            break
-    if how.exact:
-        return Choice(True, "exact was asked for", tuple(costs))
-    if affordable:
-        return Choice(True, "every exchange can be counted at little cost", tuple(costs))
-    return Choice(False, "counting every exchange of all pairs would cost too much unasked", tuple(costs))
+        if not affordable_together(costs):
+            return None
+    return tuple(costs)
+
+
+def _costs(comparison: Comparison) -> tuple[Cost, ...]:
+    return tuple(_cost(paired_sums(comparison, pair)) for pair in comparison.pairs)
 
 
 def _cost(paired: Paired | PairedCounts) -> Cost:
@@ -178,7 +186,7 @@ def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
         if comparison.replicates:
             by_pair |= _of_replicates(comparison)
         elif (choice := choose(comparison)).exactly:
-            by_pair |= _exactly(comparison, choice.costs, part)
+            by_pair |= counted_exactly(comparison, choice.costs, part)
         elif isinstance(comparison.sums, FunctionSums):
             by_pair |= shuffled([comparison], part, at_once=False)
         else:
@@ -207,7 +215,7 @@ def _of_replicates(comparison: Comparison) -> Outcomes:
     return by_pair
 
 
-def _exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> Outcomes:
+def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> Outcomes:
     """The exact test of each pair, several at a time as far as memory goes."""
     for pair, cost in zip(comparison.pairs, costs, strict=True):
         if not cost.possible:
@@ -262,19 +270,26 @@ def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Ou
 # --- adjustment and intervals -----------------------------------------------------------------------------------------
 
 
-def adjusted(comparison: Comparison, by_pair: Outcomes) -> dict[Pair, float]:
-    """The adjusted level of each pair; the family is all pairs of one statistic on one test set. Empty without
-    adjustment.
+def reached(comparison: Comparison, work: Work = ALONE) -> Integers | None:
+    """In how many shuffles of the family each pair is reached, where the adjustment needs that; of shape (pairs,)."""
+    adjustment = named_adjustment(comparison.how.adjust)
+    if adjustment.reached is None:
+        return None
+    return adjustment.reached(_many(comparison), _turned(comparison), draws_of(comparison), comparison.how.sides, work)
+
+
+def adjusted(comparison: Comparison, levels: Floats) -> Floats:
+    """The levels of all pairs, adjusted; the family is all pairs of one statistic on one test set. Where the adjustment
+    needs the shuffles of the family, `levels` are what follows from those in which a pair was `reached`.
     """
-    adjustment, pairs = named_adjustment(comparison.how.adjust), comparison.pairs
-    if adjustment.of_family is not None:
-        turned = [comparison.in_order(pair) for pair in pairs]
-        levels = adjustment.of_family(_many(comparison), turned, draws_of(comparison), comparison.how.sides, ALONE)
-    elif adjustment.of_levels is not None:
-        levels = adjustment.of_levels([by_pair[comparison.statistic.label, pair].p for pair in pairs])
-    else:
-        return {}
-    return {pair: float(level) for pair, level in zip(pairs, levels, strict=True)}
+    adjustment = named_adjustment(comparison.how.adjust)
+    if adjustment.stepped is not None:
+        return adjustment.stepped(_many(comparison), _turned(comparison), comparison.how.sides, levels)
+    return levels if adjustment.of_levels is None else adjustment.of_levels(levels.tolist())
+
+
+def _turned(comparison: Comparison) -> list[Pair]:
+    return [comparison.in_order(pair) for pair in comparison.pairs]
 
 
 def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Intervals:

@@ -1,55 +1,18 @@
-"""What the tests of a comparison decide, and how a tested result is called: shared by `compare` and `group`."""
+"""What tested results are called, and what there is to note of them: shared by `compare`, `group` and `replicate`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, log
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import Outcomes, Pair, adjusted
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.labels import signature
 from warehouse.results import Cell
-from warehouse.significance.outcome import Outcome
 from warehouse.significance.replicates import smallest
-from warehouse.significance.shuffles.confidence import Verdict, confidence, verdict
-from warehouse.significance.tests import named_test
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """An outcome and what follows from it. `adjusted` is None where no adjustment was asked for."""
-
-    outcome: Outcome
-    adjusted: float | None
-    confidence: float
-    verdict: Verdict
-
-
-def decide(comparison: Comparison, outcomes: Outcomes) -> dict[Pair, Decided]:
-    """The verdict on each pair of a comparison."""
-    levels = adjusted(comparison, outcomes)
-    level, wanted = float(comparison.how.level), float(comparison.how.confidence)
-    decided = {}
-    for pair in comparison.pairs:
-        outcome = outcomes[comparison.statistic.label, pair]
-        p_adjusted = levels.get(pair)
-        p_decisive = outcome.p if p_adjusted is None else p_adjusted
-        # The level that the adjustment leaves to this one comparison.
-        own_level = level * outcome.p / p_decisive if p_decisive > outcome.p else level
-        sure = _confidence(outcome, p_decisive, own_level, level)
-        decided[pair] = Decided(outcome, p_adjusted, sure, verdict(p_decisive, sure, level, wanted))
-    return decided
-
-
-def _confidence(outcome: Outcome, p_decisive: float, own_level: float, level: float) -> float:
-    """How sure it is that the exact p is at most the level; exact and analytic ones leave no doubt: 1 or 0."""
-    if outcome.shuffles is None or outcome.nge is None:
-        return 1.0 if p_decisive <= level else 0.0
-    return confidence(outcome.nge, outcome.shuffles, own_level)
-
+from warehouse.significance.shuffles.confidence import confidence
+from warehouse.significance.tests import named_adjustment, named_test
 
 # --- what tested results are called -----------------------------------------------------------------------------------
 
@@ -88,21 +51,49 @@ def testing_signature(
     return signature(text, entries, *deciding)
 
 
-def hopeless(how: p.Testing) -> Iterator[str]:
-    """Why so few shuffles could not find a difference, whatever the data."""
-    if how.shuffles is None:
-        return
+def hopeless(comparison: Comparison) -> Iterator[str]:
+    """Why no difference could be found, whatever the systems did: the least p that there can be, adjusted as it would
+    be for all pairs of the family, is above the level, or not surely below it.
+    """
+    how = comparison.how
     level, wanted = float(how.level), float(how.confidence)
-    needed = ceil(1 / how.level) - 1
-    if how.shuffles < needed:
-        smallest = f"the smallest p is 1/{how.shuffles + 1:,}"
-        yield f"{how.shuffles:,} shuffles can never reach the level {how.level}: {smallest}; it takes {needed:,}"
-    elif confidence(0, how.shuffles, level) < wanted:
-        needed = ceil(log(1 - wanted) / log(1 - level)) - 1
+    leasts, why = _least(comparison)
+    if not leasts:
+        return
+    adjustment, family = named_adjustment(how.adjust), len(comparison.pairs)
+    least = min(leasts if adjustment.of_levels is None else adjustment.of_levels(leasts).tolist())
+    # By how much the adjustment raises p where all are as small as they can be.
+    factor = 1.0 if adjustment.of_levels is None else float(min(adjustment.of_levels([1e-12] * family))) * 1e12
+    # What holds of all comparisons alike is said once.
+    alike = how.shuffles is not None and factor <= 1.5
+    where = "" if alike else f"{comparison.statistic.label} on {comparison.entry.test_set.name}: "
+    p, over = "p", ""
+    if factor > 1.5:
+        p, over = f"{adjustment.name}-adjusted p", f" over {family} comparisons"
+    if least > level:
+        needed = f"; it takes {ceil(factor / level) - 1:,} shuffles" if how.shuffles is not None else ""
+        yield f"{where}{why} give a {p} of at least {least:.2g}{over}, above the level {how.level}{needed}"
+    elif how.shuffles is not None and confidence(0, how.shuffles, level / factor) < wanted:
+        needed = f"{ceil(log(1 - wanted) / log(1 - level / factor)) - 1:,}"
         yield (
-            f"{how.shuffles:,} shuffles can never be {how.confidence} sure of the level {how.level}, "
-            f"even if none is as extreme as what was observed; it takes {needed:,}"
+            f"{where}{why} cannot make it {how.confidence} sure that the {p}{over} is at most {how.level}, even if "
+            f"none is as extreme as what was observed; it takes {needed}"
         )
+
+
+def _least(comparison: Comparison) -> tuple[list[float], str]:
+    """The least p that each pair could have, and why; nothing where that is not known or of no concern."""
+    how, test = comparison.how, named_test(comparison.how.test)
+    if test.draws is not None and how.shuffles is not None:
+        return [1 / (how.shuffles + 1)] * len(comparison.pairs), f"{how.shuffles:,} shuffles"
+    if comparison.replicates:
+        sizes = [tuple(len(comparison.replicates[place]) for place in pair) for pair in comparison.pairs]
+        return [smallest(a, b, how.sides) for a, b in sizes], "so few replicates"
+    if not test.exchanges:
+        return [], ""
+    both = 2.0 if how.sides == "two-sided" else 1.0
+    differing = comparison.sums.differing(comparison.pairs)
+    return [min(1.0, both * 2.0**-units) for units in differing], "so few differing units"
 
 
 def comparison_notes(comparison: Comparison) -> Iterator[str]:
@@ -110,14 +101,6 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
     where = comparison.entry.test_set.name
     if comparison.entry.replicates is not None:
         yield f"{where}: each system is the average of its replicates by system.{comparison.entry.replicates.attribute}"
-    if comparison.replicates and comparison.how.shuffles is None:
-        least = min(
-            smallest(len(comparison.replicates[a]), len(comparison.replicates[b]), comparison.how.sides)
-            for a, b in comparison.pairs
-        )
-        if least > float(comparison.how.level):
-            level = comparison.how.level
-            yield f"{where}: of so few replicates p is {least:.2g} at least, and never reaches the level {level}"
     if comparison.statistic.averaged and isinstance(comparison.sums, RatioSums):
         label = comparison.statistic.label
         without = int((comparison.sums.denominators == 0).any(axis=0).sum())

@@ -138,7 +138,7 @@ def _check_across(statement: Tested, replicates: n.Attribute | None, test: Test,
         raise QueryError(
             "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)
         )
-    if not test.exchanges or adjustment.of_family is not None:
+    if not test.exchanges or adjustment.by_shuffles:
         raise QueryError("exchange by system goes with test randomization, without adjust maxt", place)
 
 

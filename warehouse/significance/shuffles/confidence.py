@@ -40,22 +40,22 @@ def verdict(p: float, confidence: float, level: float, gamma: float) -> Verdict:
     return "significant" if confidence >= gamma else "undecided"
 
 
+@lru_cache(maxsize=10_000)
 def shuffles_to_decide(nge: int, shuffles: int, level: float, gamma: float) -> int | None:
-    """About how many shuffles would settle an undecided verdict as `significant`; None where no number would.
+    """About how many shuffles would settle an undecided verdict, more than there were; None where no number would.
 
-    An estimate, to two digits: it takes (nge + 1) / (shuffles + 1) for the exact significance level and asks for the
-    number of shuffles that would bring `confidence` to gamma if the share of extreme ones stayed as it is. Beyond a
-    million it uses the normal approximation z²·p·(1 − p) / (level − p)².
+    An estimate, to two digits: it takes (nge + 1) / (shuffles + 1), or 0 where no shuffle was extreme, for the exact
+    significance level and asks for the number of shuffles that would bring `confidence` to gamma, or to 1 − gamma, if
+    the share of extreme ones stayed as it is. Beyond a million it uses the normal approximation
+    z²·p·(1 − p) / (level − p)².
     """
     check_shuffles(shuffles)
-    p = (nge + 1) / (shuffles + 1)
     if not 0 < gamma < 1:
         raise ValueError(f"the confidence wanted is {gamma} and must be between 0 and 1")
-    if p >= level:
+    p = (nge + 1) / (shuffles + 1) if nge else 0.0
+    if p == level:
         return None
-    if incomplete(level, nge + 1, shuffles - nge + 1) >= gamma:
-        return shuffles
-    low, high = shuffles, shuffles
+    low, high = shuffles, shuffles + 1
     while high < _SEARCHED and not _settled(p, high, level, gamma):
         low, high = high, 2 * high
     if high >= _SEARCHED:
@@ -68,7 +68,8 @@ def shuffles_to_decide(nge: int, shuffles: int, level: float, gamma: float) -> i
 
 
 def _settled(p: float, shuffles: int, level: float, gamma: float) -> bool:
-    return incomplete(level, p * shuffles + 1, (1 - p) * shuffles + 1) >= gamma
+    sure = incomplete(level, p * shuffles + 1, (1 - p) * shuffles + 1)
+    return sure >= gamma or sure <= 1 - gamma
 
 
 def _two_digits(number: float) -> int:

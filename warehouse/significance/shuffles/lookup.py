@@ -116,7 +116,7 @@ def sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int 
         return totals
 
     if draws.shuffles <= coins.CHUNK:
-        yield summed((0, draws.shuffles), threads)
+        yield summed(next(draws.chunks(coins.CHUNK)), threads)
     else:
         yield from in_order(summed, draws.chunks(coins.CHUNK), threads)
 

@@ -1,0 +1,87 @@
+"""Between which limits an exact p lies, given what shuffles say of it, and for how long to go on shuffling.
+
+The chance that any of many p lies outside its limits at any look is bounded beforehand, and with it the chance that any
+verdict differs from that of the exact test (Gandy 2009, *Sequential implementation of Monte Carlo tests with uniformly
+bounded resampling risk*; Gandy and Hahn 2014 for several hypotheses). Nothing here shuffles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.paired import Booleans, Floats
+
+MOST_SHUFFLES = 10_000_000
+"""No p is shuffled for more often than that, unless more are asked for."""
+
+_HALVINGS = 50
+"""How often an interval is halved to find a limit: to less than a millionth of the smallest limit that occurs."""
+
+Counts = NDArray[np.int64]
+
+
+def looks(first: int, most: int = MOST_SHUFFLES) -> tuple[int, ...]:
+    """After how many shuffles in all the limits are looked at: `first`, and each time twice as many, `most` at the end.
+
+    All are multiples of `first`, the last one being the greatest up to `most`, but never less than `first`.
+    """
+    totals = [first]
+    last = max(first, most // first * first)
+    while totals[-1] < last:
+        totals.append(min(2 * totals[-1], last))
+    return tuple(totals)
+
+
+def limits(nge: Counts, shuffles: Counts, risk: float) -> tuple[Floats, Floats]:
+    """The lowest and the highest exact p that go with nge of so many shuffles, each array of the shape of `nge`.
+
+    An exact p lies outside with a probability of at most `risk`: these are the limits of Clopper and Pearson (1934)
+    with an upper bound in place of the binomial tail, so that they are at most a little wider.
+    """
+    low = 1 - _highest(shuffles - nge, shuffles, risk / 2)
+    return np.where(nge == 0, 0.0, low), _highest(nge, shuffles, risk / 2)
+
+
+def _highest(nge: Counts, shuffles: Counts, risk: float) -> Floats:
+    """The highest p with which nge or fewer come out with a probability of at least `risk`, or a little above it."""
+    share = nge / shuffles
+    inside, outside = share, np.ones(nge.shape)
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        rare = _tail(nge, shuffles, share, middle) < risk
+        inside, outside = np.where(rare, inside, middle), np.where(rare, middle, outside)
+    return np.asarray(np.where(nge == shuffles, 1.0, outside))
+
+
+def _tail(nge: Counts, shuffles: Counts, share: Floats, p: Floats) -> Floats:
+    """An upper bound of the probability of nge or fewer, for nge / shuffles = share ≤ p.
+
+    The smaller of Hoeffding's (1963, theorem 1), exp(−n·KL), and Bahadur's (1960, inequality 4), the binomial
+    probability of nge, itself bounded after Stirling, times (n − nge + 1)·p / ((n + 1)·p − nge).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.where(share > 0, share * np.log(share / p), 0.0)
+        distance += np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - p)), 0.0)
+        hoeffding = np.exp(-shuffles * distance)
+        ratio = (shuffles - nge + 1) * p / ((shuffles + 1) * p - nge)
+        bahadur = hoeffding / np.sqrt(2 * np.pi * shuffles * share * (1 - share)) * ratio
+    return np.asarray(np.fmin(hoeffding, np.where(np.isfinite(bahadur) & (ratio > 0), bahadur, np.inf)))
+
+
+def settled(low: Floats, high: Floats, level: float) -> Booleans:
+    """Whether p is known to be on one side of the level, given its limits, or those of the adjusted p."""
+    return np.asarray((high <= level) | (low > level))
+
+
+def wanted(low: Floats, high: Floats, known: Booleans) -> Booleans:
+    """Which p need more shuffles: those of unsettled verdicts, and, where verdicts depend on one another, those whose
+    limits overlap with the limits of one of them, since their order is not known.
+    """
+    if known.all():
+        return np.zeros(known.shape, dtype=np.bool_)
+    order = np.argsort(low[~known])
+    starts, ends = low[~known][order], np.maximum.accumulate(high[~known][order])
+    # The last unsettled interval that begins before this one ends; of those up to it the one that reaches farthest.
+    last = np.searchsorted(starts, high, side="right") - 1
+    return np.asarray(~known | ((last >= 0) & (ends[np.maximum(last, 0)] >= low)))

@@ -98,6 +98,7 @@ CLAUSES = (
     ),
     Clause("against", "against", "SYSTEM", "each system against this one", "against GE", "system"),
     Clause("on", "test_sets", "TEST SET, …", "the test sets, each computed apart", "on TST3, TST4", "test set"),
+    Clause("over test sets", "over", "", "their average in place of each, exchanged within each", shape=Shape.FLAG),
     Clause(
         "from",
         "source",

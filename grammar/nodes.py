@@ -182,6 +182,7 @@ class Compare(_Tested):
     replicates: Attribute | None = None
     against: Name | BaselineCall | Variable | None = None
     interval: Literal["percentile", "bca"] | None = None
+    over: bool = False
 
 
 @value

@@ -151,6 +151,7 @@ question_kinds = (
         against=perhaps(names | baselines | variables),
         replicates=perhaps(attributes),
         interval=st.sampled_from([None, "percentile", "bca"]),
+        over=st.booleans(),
         **tested,
     ),
     st.builds(nodes.Group, measures, replicates=perhaps(attributes), **tested),

@@ -215,6 +215,18 @@ def _less(a: Exact, b: Exact) -> Exact:
     return _DIGITS.subtract(_decimal(a), _decimal(b))
 
 
+def added(a: Exact, b: Exact) -> Exact:
+    """a + b: exact where both are fractions, else with 60 digits."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a + b
+    return _DIGITS.add(_decimal(a), _decimal(b))
+
+
+def times(a: Exact, factor: Fraction) -> Exact:
+    """a · factor, likewise."""
+    return a * factor if isinstance(a, Fraction) else _DIGITS.multiply(a, _decimal(factor))
+
+
 def _size(value: Exact) -> Exact:
     """The absolute value. Python's `abs` would round a decimal number to 28 digits."""
     return abs(value) if isinstance(value, Fraction) else value.copy_abs()

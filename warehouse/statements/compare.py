@@ -18,7 +18,7 @@ from warehouse.query.labels import on, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import baseline, present_on, system_named
-from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
+from warehouse.query.resolving.testing import averaged_entries, check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.tests import named_adjustment, named_test
@@ -72,6 +72,13 @@ class ComparePlan:
     entries: tuple[p.Entry, ...]
     against: p.System | None
     how: p.Testing
+    over: bool = False
+    """Whether it is the average over the test sets that is compared."""
+
+    @property
+    def compared_entries(self) -> tuple[p.Entry, ...]:
+        """An entry for each comparison of all systems by all measures."""
+        return self.entries[:1] if self.over else self.entries
 
 
 # --- resolving and compiling ------------------------------------------------------------------------------------------
@@ -85,7 +92,9 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
     for entry in entries:
         added = () if against is None or against in entry.systems else (against,)
         check_two("compare", (*entry.systems, *added), entry, statement)
-    return ComparePlan(to_text(statement), entries, against, testing_of(statement, entries, scope))
+    if statement.over:
+        entries = averaged_entries(statement, entries)
+    return ComparePlan(to_text(statement), entries, against, testing_of(statement, entries, scope), statement.over)
 
 
 def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: Scope) -> p.System:
@@ -108,22 +117,22 @@ def compile(plan: ComparePlan) -> Queries:
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
     from warehouse.query.comparison.deciding import decisions
-    from warehouse.query.comparison.pairs import comparisons, count_of_pairs
+    from warehouse.query.comparison.macro import batches
+    from warehouse.query.comparison.pairs import count_of_pairs
     from warehouse.query.comparison.procedures import intervals
     from warehouse.query.comparison.verdicts import comparison_notes, hopeless, testing_signature
 
     rows = TableRows.of(COLUMNS)
     notes: list[str] = []
     enough: list[int | None] = []
-    pairs = count_of_pairs(plan.entries, plan.against)
-    for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, plan.against, facts):
-            decided = decisions(batch, workforce, pairs)
-            limits = intervals(batch, workforce.work)
-            for comparison in batch:
-                _add(rows, comparison, decided, limits)
-                notes += [*hopeless(comparison), *comparison_notes(comparison)]
-                enough += [decided[comparison.statistic.label, pair].enough for pair in comparison.pairs]
+    pairs = count_of_pairs(plan.compared_entries, plan.against)
+    for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
+        decided = decisions(batch, workforce, pairs)
+        limits = intervals(batch, workforce.work)
+        for comparison in batch:
+            _add(rows, comparison, decided, limits)
+            notes += [*hopeless(comparison), *comparison_notes(comparison)]
+            enough += [decided[comparison.statistic.label, pair].enough for pair in comparison.pairs]
     table = rows.table(_columns(plan, rows))
     all_pairs = (
         plan.against is None and plan.how.sides == "two-sided" and any(len(entry.systems) > 2 for entry in plan.entries)
@@ -226,7 +235,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
         (first, second) = next(iter(pairs))
         headings = {"value_a": str(first), "value_b": str(second)}
         hidden = {"system_a", "system_b"}
-    shown = {"test_set"} if len(plan.entries) > 1 else set()
+    shown = {"test_set"} if len(plan.compared_entries) > 1 else set()
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
     if plan.how.confidence_asked or "undecided" in rows.cells("verdict"):
@@ -258,7 +267,8 @@ def _caption(plan: ComparePlan, table: Table) -> str:
         family = f"; levels hold for families of {_pairs(sizes)}"
     elif count > 1:
         family = f"; {count} comparisons, not adjusted"
-    return title(f"{measures} on {on(plan.entries)}: {test}{family}", plan.entries)
+    where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
+    return title(f"{measures} {where}: {test}{family}", plan.entries)
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
@@ -313,9 +323,10 @@ def _correlated(row: Mapping[str, Cell]) -> str:
 
 
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
+    from warehouse.query.comparison.macro import batches
     from warehouse.statements.explaining_tests import tested_lines
 
-    return tested_lines(plan.entries, plan.against, plan.how, facts)
+    return tested_lines(batches(plan.how, plan.entries, plan.against, facts, plan.over), plan.how)
 
 
 COMPARE = Statement(

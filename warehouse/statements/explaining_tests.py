@@ -4,24 +4,23 @@ led as far as their sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import most_shuffles
-from warehouse.query.comparison.pairs import Comparison, comparisons
+from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import RESAMPLES, choose, together
 from warehouse.query.comparison.sums import FunctionSums
-from warehouse.query.path import Facts, Line
+from warehouse.query.path import Line
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_test
 
 
-def tested_lines(entries: Sequence[p.Entry], against: p.System | None, how: p.Testing, facts: Facts) -> Iterator[Line]:
-    """How each statistic of each test set is tested."""
-    for entry in entries:
-        for batch in comparisons(how, entry, against, facts):
-            for comparison in batch:
-                yield from _executor(comparison)
+def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Iterator[Line]:
+    """How each comparison is tested."""
+    for batch in batches:
+        for comparison in batch:
+            yield from _executor(comparison)
     test = named_test(how.test)
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of the exchange units"

@@ -206,9 +206,11 @@ def _summary_columns() -> tuple[Column, ...]:
 
 
 def weigh(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
+    from warehouse.query.comparison.pairs import comparisons
     from warehouse.statements.explaining_tests import tested_lines
 
-    return tested_lines(plan.entries, None, plan.how, facts)
+    batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
+    return tested_lines(batches, plan.how)
 
 
 REPLICATE = Statement(

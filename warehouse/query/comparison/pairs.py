@@ -106,7 +106,9 @@ def only(comparison: Comparison, pairs: Sequence[tuple[int, int]]) -> tuple[Comp
     own = {place: number for number, place in enumerate(places)}
     some = np.array(places, dtype=np.intp)
     if isinstance(comparison.sums, FunctionSums):
-        kept: Sums = replace(comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some])
+        kept: Sums = replace(
+            comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some], of_units=None
+        )
     else:
         numerators, denominators = comparison.sums.numerators[some], comparison.sums.denominators[some]
         kept = replace(

@@ -24,7 +24,7 @@ from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.tests import TESTS, Test, named_adjustment, named_test
 from warehouse.significance.two_systems import TwoSystems
-from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts, Valuation
+from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
 
 SHUFFLES = 9999
@@ -71,7 +71,7 @@ def _many(comparison: Comparison) -> ManySystems:
     """The sums of all systems."""
     sums = comparison.sums
     if isinstance(sums, FunctionSums):
-        return ManyCounts(sums.counts, Valuation(sums.values, sums.exactly))
+        return ManyCounts(sums.counts, sums.valuation)
     return comparison.many
 
 
@@ -80,7 +80,7 @@ def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
     a, b = comparison.in_order(pair)
     sums = comparison.sums
     if isinstance(sums, FunctionSums):
-        return PairedCounts(sums.counts[a], sums.counts[b], Valuation(sums.values, sums.exactly))
+        return PairedCounts(sums.counts[a], sums.counts[b], sums.valuation)
     return comparison.paired(a, b)
 
 

@@ -19,6 +19,7 @@ from warehouse.measures import Function, Ratio, Statistic
 from warehouse.measures.expression import Exact
 from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
+from warehouse.significance.valuation import Valuation
 
 _COMMON = 2**20
 """The largest common denominator that the values of documents are put over."""
@@ -66,11 +67,16 @@ class RatioSums:
 
 @dataclass(frozen=True, slots=True)
 class FunctionSums:
-    """The counts that a function is computed from, of shape (systems, columns, exchange units)."""
+    """The counts that a function of sums is computed from, of shape (systems, columns, exchange units).
 
-    function: Function
+    `of_units` are the values on each exchange unit, of shape (systems, exchange units), where they are not those of the
+    function.
+    """
+
+    valuation: Valuation
     counts: Integers
     known: Booleans
+    of_units: Floats | None = None
 
     def exact_value(self, system: int) -> Fraction | None:
         """The value of a system, None where it is undefined or a count is unknown."""
@@ -81,11 +87,11 @@ class FunctionSums:
 
     def exactly(self, sums: tuple[int, ...]) -> Exact | None:
         """The value for sums of the columns."""
-        return self.function.exact(sums)
+        return self.valuation.exactly(sums)
 
     def values(self, sums: Floats) -> Floats:
         """The values for sums of shape (columns, any), in floating point; NaN where undefined."""
-        return self.function.values(dict(zip(self.function.columns, sums, strict=True)))
+        return self.valuation.values(sums)
 
     def resample(self, system: int, counts: Floats) -> Floats:
         """A system's value when each exchange unit counts so often, for counts of shape (any, exchange units)."""
@@ -93,6 +99,8 @@ class FunctionSums:
 
     def unit_values(self, system: int) -> Floats:
         """A system's value on each exchange unit; NaN where it has none."""
+        if self.of_units is not None:
+            return np.asarray(self.of_units[system])
         return self.values(self.counts[system].astype(np.float64))
 
     def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -120,8 +128,17 @@ def sums(seen: Observations, statistic: Statistic) -> Sums:
             return _ratios(seen, over, under, ratio.factor, 0, known)
         case Function() as function:
             counts = np.stack([_clustered(seen, seen.counts[column]) for column in function.columns], axis=1)
-            return FunctionSums(function, counts, known)
+            return FunctionSums(_valuation(function), counts, known)
     raise ValueError(f"{statistic.label} does not follow from sums")
+
+
+def _valuation(function: Function) -> Valuation:
+    """A function as tests take it."""
+
+    def values(sums: Floats) -> Floats:
+        return function.values(dict(zip(function.columns, sums, strict=True)))
+
+    return Valuation(values, function.exact)
 
 
 def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> list[int]:

@@ -18,10 +18,12 @@ from warehouse.significance.tests import named_adjustment, named_test
 
 
 def method(methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
-    """exact; 9,999 shuffles; or both, where the rows differ."""
+    """exact; 9,999 shuffles; 10,000 to 40,000 shuffles; or several, where the rows differ."""
     counts = sorted({count for count in shuffles if isinstance(count, int)})
     named = [name for name in ("exact", "analytic") if name in methods]
-    return " and ".join([*named, *(f"{count:,} shuffles" for count in counts)])
+    if counts:
+        named.append(" to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1]))) + " shuffles")
+    return " and ".join(named)
 
 
 def testing_title(how: p.Testing, methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
@@ -41,7 +43,7 @@ def testing_signature(
     deciding = [
         f"test {how.test}",
         how.sides,
-        " and ".join(f"shuffles {count}" for count in counts) or "exact",
+        f"shuffles {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))}" if counts else "exact",
         f"exchange by {how.exchange.name}",
         f"seed {how.seed}",
         f"adjust {how.adjust}",

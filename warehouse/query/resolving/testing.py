@@ -36,6 +36,23 @@ def tested_entries(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Entr
     return entries
 
 
+def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
+    """The entries of a question about an average over test sets, with the systems that all of them have."""
+    place = statement.test_sets.span if statement.test_sets else statement.span
+    if len(entries) < 2:
+        raise QueryError("an average over test sets needs two of them, and there is one", place)
+    tasks = sorted({entry.task.name for entry in entries})
+    if len(tasks) > 1:
+        raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("say of KIND",))
+    if statement.exchange and statement.exchange.of.casefold() == "system":
+        raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
+    common = [system for system in entries[0].systems if all(system in entry.systems for entry in entries)]
+    if len(common) < 2:
+        have = f"only {common[0].name} is" if common else "none of them is"
+        raise QueryError(f"compare needs two systems that are on all test sets, and {have}", place)
+    return tuple(replace(entry, systems=tuple(common)) for entry in entries)
+
+
 def check_tested(statement: Tested, entry: p.Entry, scope: Scope) -> None:
     """Tests need rows by document, values that follow from sums, and for matched pairs steady denominators."""
     done = _DONE[type(statement)]

@@ -13,7 +13,8 @@ from warehouse.charts import Panel, Unit, Verdict, p_written, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
-from warehouse.query.comparison.pairs import Comparison, comparisons
+from warehouse.query.comparison.macro import batches
+from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import SHUFFLES, paired_sums
 from warehouse.query.labels import on
 from warehouse.query.path import Facts
@@ -117,23 +118,22 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
     notes: list[str] = []
     said: list[str] = []
     both = plan.how.sides == "two-sided"
-    for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, plan.against, facts):
-            for comparison in batch:
-                where, label = entry.test_set.name, comparison.statistic.label
-                (row,) = contests[where, label]
-                if comparison.replicates:
-                    return _forest(plan, result, contests, documents)
-                shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
-                panels.append(_distribution(comparison, shuffles, both, _contest(contests, where, label)))
-                observed = written(number(row["difference"]) or 0.0, entry.task.unit)
-                said.append(
-                    f"{label} on {where}: difference {observed}, {p_written(number(row['p']) or 0.0)} ({row['method']})"
-                )
-                if row["method"] == "exact":
-                    notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")
-                elif shuffles < (plan.how.shuffles or 0):
-                    notes.append(f"the distribution is drawn from the first {shuffles:,} shuffles")
+    for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
+        for comparison in batch:
+            entry, label = comparison.entry, comparison.statistic.label
+            where = entry.test_set.name
+            (row,) = contests[where, label]
+            if comparison.replicates:
+                return _forest(plan, result, contests, documents)
+            shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
+            panels.append(_distribution(comparison, shuffles, both, _contest(contests, where, label)))
+            observed = written(number(row["difference"]) or 0.0, entry.task.unit)
+            level = p_written(number(row["p"]) or 0.0)
+            said.append(f"{label} on {where}: difference {observed}, {level} ({row['method']})")
+            if row["method"] == "exact":
+                notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")
+            elif shuffles < int(number(row["shuffles"]) or 0):
+                notes.append(f"the distribution is drawn from {shuffles:,} shuffles")
     pair = result.rows[0]
     title = f"{', '.join(labels(plan.entries))} of {pair['system_a']} and {pair['system_b']} on {on(plan.entries)}"
     alternative = f"Distribution of differences under randomization. {'; '.join(said)}."

@@ -48,6 +48,10 @@ PAIR = 300
 """What one shuffle of one pair costs beside the sums of its systems, in additions."""
 
 
+COUNTED = 50
+"""How many additions a step of an exact test costs. The last pairs are counted when that costs no more than shuffling
+has cost so far, so that it never costs much more than shuffling would."""
+
 FUNCTION = 10
 """How much more it costs to evaluate a function of sums than a ratio."""
 
@@ -103,10 +107,14 @@ def is_open(comparison: Comparison) -> bool:
 
 def most_shuffles(comparison: Comparison) -> int:
     """How many shuffles an open comparison makes at most."""
+    most = min(sequential.MOST_SHUFFLES, int(BUDGET / _cost_of_a_shuffle(comparison)))
+    return sequential.looks(_chunk(comparison), most)[-1]
+
+
+def _cost_of_a_shuffle(comparison: Comparison) -> int:
+    """In additions."""
     cost = len(comparison.entry.systems) * comparison.observations.units + PAIR * len(comparison.pairs)
-    if isinstance(comparison.sums, FunctionSums):
-        cost *= FUNCTION
-    return sequential.looks(_chunk(comparison), min(sequential.MOST_SHUFFLES, int(BUDGET / cost)))[-1]
+    return cost * FUNCTION if isinstance(comparison.sums, FunctionSums) else cost
 
 
 def _chunk(comparison: Comparison) -> int:
@@ -166,6 +174,7 @@ class _Run:
 
     `nge` and `shuffles` are what was counted; `reached` the same for an adjustment that counts shuffles itself.
     `exact` are the p of pairs that were counted in the end, NaN for the others. `wanted` are the pairs that need more.
+    `cost` is that of the shuffles so far, in additions.
     """
 
     comparison: Comparison
@@ -176,6 +185,7 @@ class _Run:
     reached: Integers | None
     exact: Floats
     wanted: Booleans
+    cost: float = 0.0
 
     @classmethod
     def of(cls, comparison: Comparison, pairs: int) -> _Run:
@@ -208,7 +218,9 @@ class _Run:
         """Adds what the shuffles of a part say, and looks which pairs need more."""
         label = self.comparison.statistic.label
         self.nge[self.wanted] += [outcomes[label, pair].nge or 0 for pair in part.pairs]
-        self.shuffles[self.wanted] += part.how.shuffles or 0
+        made = part.how.shuffles or 0
+        self.shuffles[self.wanted] += made
+        self.cost += made * _cost_of_a_shuffle(part)
         if self.reached is not None and (more := reached(part)) is not None:
             self.reached += more
         self._look()
@@ -239,7 +251,7 @@ class _Run:
             return
         rest = replace(self.comparison, pairs=self._left)
         costs = affordable_costs(rest)
-        if costs is None:
+        if costs is None or COUNTED * sum(cost.operations for cost in costs) > self.cost:
             return
         outcomes = counted_exactly(rest, costs, Work())
         label = self.comparison.statistic.label

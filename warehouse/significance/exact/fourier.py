@@ -46,6 +46,9 @@ BATCH = 8
 Plane = NDArray[Any]
 """Real or complex."""
 
+Circle = tuple[Floats, Floats]
+"""cos and sin all the way round."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -205,14 +208,20 @@ def _characteristic(lattice: Lattice, bias: Floats | None, rows: Window, columns
         for column in range(0, half, TILE[1])
     ]
     order = np.argsort(-lattice.count, kind="stable")
+    circles = _circle(rows.size), _circle(columns.size)
     for start in range(0, order.size, BATCH):
         batch = order[start : start + BATCH]
-        left, right = _angles(lattice, batch, None if bias is None else bias[batch], rows, columns)
+        # The columns of the tiles that are left; tiles are never parted by the edges of blocks as wide as a tile.
+        blocks = sorted({wide.start // TILE[1] for _, wide in live})
+        begins = {block: place * TILE[1] for place, block in enumerate(blocks)}
+        left_columns = (np.array(blocks, dtype=np.int64)[:, None] * TILE[1] + np.arange(TILE[1])).reshape(-1)
+        left, right = _angles(lattice, batch, None if bias is None else bias[batch], circles, left_columns)
         alike = _equal_counts(lattice.count[batch])
         still = []
         for tall, wide in live:
             tile = product[tall, wide]
-            _multiply(tile, left[:, tall], right[:, :, wide], alike)
+            begin = begins[wide.start // TILE[1]] + wide.start % TILE[1]
+            _multiply(tile, left[:, tall], right[:, :, begin : begin + tile.shape[1]], alike)
             # Zeros multiply fast; numbers too small to be normal do not.
             tile[np.abs(tile) < NEGLIGIBLE] = 0.0
             filled = np.count_nonzero(tile)
@@ -238,14 +247,15 @@ def _quarters(tall: slice, wide: slice) -> list[tuple[slice, slice]]:
 
 
 def _angles(
-    lattice: Lattice, batch: Integers, bias: Floats | None, rows: Window, columns: Window
+    lattice: Lattice, batch: Integers, bias: Floats | None, circles: tuple[Circle, Circle], places: Integers
 ) -> tuple[Plane, Plane]:
-    """Two matrices a unit, of shapes (rows, 2) and (2, columns // 2 + 1), whose product is its factor everywhere.
+    """Two matrices a unit, of shapes (rows, 2) and (2, places), whose product is its factor at these places of columns.
 
     With α = ρ + κ the factor cos α + i·bias·sin α is (cos ρ + i·bias·sin ρ)·cos κ + (i·bias·cos ρ − sin ρ)·sin κ.
     """
-    cos_row, sin_row = _turns(lattice.y[batch], rows.size, rows.size)
-    right: Plane = np.stack(_turns(lattice.x[batch], columns.size // 2 + 1, columns.size), axis=1)
+    of_rows, of_columns = circles
+    cos_row, sin_row = _turns(lattice.y[batch], np.arange(len(of_rows[0]) // 2), of_rows)
+    right: Plane = np.stack(_turns(lattice.x[batch], places, of_columns), axis=1)
     if bias is None:
         return np.stack((cos_row, -sin_row), axis=2), right
     turn = 1j * bias[:, None]
@@ -276,11 +286,17 @@ def _power(base: Plane, exponent: int) -> Plane:
     return base if result is None else result
 
 
-def _turns(steps: Integers, places: int, size: int) -> tuple[Floats, Floats]:
-    """cos and sin of π·step·place / size, of shape (steps, places); reduced in integers, so that none loses digits."""
+def _circle(size: int) -> Circle:
+    """cos and sin of π·place / size for the places of a whole turn, each of shape (2 · size,)."""
     turn = np.arange(2 * size) * (np.pi / size)
-    places_on_it = (steps[:, None] % (2 * size)) * np.arange(places) % (2 * size)
-    return np.cos(turn)[places_on_it], np.sin(turn)[places_on_it]
+    return np.cos(turn), np.sin(turn)
+
+
+def _turns(steps: Integers, places: Integers, circle: Circle) -> tuple[Floats, Floats]:
+    """cos and sin of π·step·place / size, of shape (steps, places); reduced in integers, so that none loses digits."""
+    whole = len(circle[0])
+    places_on_it = (steps[:, None] % whole) * places % whole
+    return circle[0][places_on_it], circle[1][places_on_it]
 
 
 def _phase(window: Window, places: int) -> NDArray[np.complex128]:

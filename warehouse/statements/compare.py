@@ -176,6 +176,7 @@ def _add(
     """Adds a row a pair."""
     import numpy as np
 
+    from warehouse.query.comparison.procedures import statistics
     from warehouse.significance.correlation import correlations, inflation
 
     how, label, runs = comparison.how, comparison.statistic.label, comparison.replicates
@@ -191,12 +192,13 @@ def _add(
     }
     names, units = [system.name for system in comparison.entry.systems], comparison.observations.units
     differing = [None] * len(comparison.pairs) if runs else comparison.sums.differing(comparison.pairs)
+    observed = statistics(comparison)
     correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
     for pair, unlike, r in zip(comparison.pairs, differing, correlated, strict=True):
         a, b = pair
         verdict, (low, high) = decided[label, pair], limits[label, pair]
         outcome = verdict.outcome
-        statistic = outcome.statistic
+        statistic = observed.get(pair, outcome.statistic)
         rows.add(
             **of_all,
             system_a=names[a],

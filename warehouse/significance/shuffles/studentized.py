@@ -24,7 +24,7 @@ from warehouse.significance.shuffles.randomization import randomization_test
 from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
 from warehouse.significance.standardized import ROUNDING, RatioPairs, beyond, centred, whole
 from warehouse.significance.standardized_functions import TIE, FunctionPair
-from warehouse.significance.valuation import PairedCounts
+from warehouse.significance.valuation import ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
 
 _PRODUCT = 2.0**51
@@ -49,8 +49,10 @@ def studentized_test(
     ValueError for sides that are none.
     """
     check_sides(sides)
-    if isinstance(paired, Paired) and _steady(paired.many):
-        return replace(randomization_test(paired, draws, sides, work), statistic=student(paired))
+    if isinstance(paired, Paired) and steady(paired.many):
+        return replace(
+            randomization_test(paired, draws, sides, work), statistic=float(student(paired.many, [(0, 1)])[0])
+        )
     if isinstance(paired, Paired):
         extremes = _of_ratio(paired, draws, sides, work.threads)
     else:
@@ -60,16 +62,16 @@ def studentized_test(
         nge += int(np.count_nonzero(extreme))
         done += extreme.size
         work.progress(done / draws.shuffles)
-    return replace(approximate(nge, draws.shuffles), statistic=student(paired))
+    return replace(approximate(nge, draws.shuffles), statistic=float(student(paired.many, [(0, 1)])[0]))
 
 
-def student(paired: Paired | PairedCounts) -> float:
-    """The observed t with units − 1 degrees of freedom, as Student's test has it for denominators of 1; infinite where
-    all units add the same to the difference, and it is not 0."""
-    if isinstance(paired, Paired):
-        return float(RatioPairs.of(paired.many, [(0, 1)]).t[0])
-    pair = FunctionPair.of(paired)
-    return float(centred(np.array([pair.observed * abs(pair.observed)]), pair.units)[0])
+def student(many: ManySystems, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """The observed t of pairs, of shape (pairs,), with units − 1 degrees of freedom, as Student's test has it for
+    denominators of 1; infinite where all units add the same to the difference, and it is not 0."""
+    if isinstance(many, Many):
+        return RatioPairs.of(many, pairs).t
+    observed = np.array([FunctionPair.of(many.pair(a, b)).observed for a, b in pairs])
+    return centred(observed * np.abs(observed), many.units)
 
 
 def null_statistics(paired: Paired | PairedCounts, draws: Draws) -> Floats:
@@ -117,7 +119,7 @@ def _signed(paired: Paired, draws: Draws, threads: int) -> Iterator[tuple[Floats
         yield u, v, w * worth
 
 
-def _steady(many: Many) -> bool:
+def steady(many: Many) -> bool:
     """Whether all systems have the same denominator in every unit."""
     return bool((many.denominators == many.denominators[0]).all())
 
@@ -134,15 +136,15 @@ def all_pairs_studentized(
     Raises ValueError where the measures do not have the same number of systems and units.
     """
     check_sides(sides)
-    steady = [index for index, many in enumerate(measures) if _steady(many)]
-    others = [index for index in range(len(measures)) if index not in steady]
+    plain = [index for index, many in enumerate(measures) if steady(many)]
+    others = [index for index in range(len(measures)) if index not in plain]
     if not others:
         return all_pairs_test(measures, draws, sides, work)
     systems = measures[0].systems
     nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
-    if steady:
-        part = work.part(0, len(measures), len(steady))
-        nge[steady] = all_pairs_test([measures[index] for index in steady], draws, sides, part)
+    if plain:
+        part = work.part(0, len(measures), len(plain))
+        nge[plain] = all_pairs_test([measures[index] for index in plain], draws, sides, part)
     moments = Moments([measures[index] for index in others])
     pairs = list(combinations(range(systems), 2))
     families = [RatioPairs.of(measures[index], pairs, moments.rounding) for index in others]
@@ -153,7 +155,7 @@ def all_pairs_studentized(
             _count(moments.of(place, part), family, sides, nge_here[place])
         return nge_here, part.shuffles
 
-    ratios, done = work.part(len(steady), len(measures), len(others)), 0
+    ratios, done = work.part(len(plain), len(measures), len(others)), 0
     for nge_here, shuffles in in_order(counted, moments.shuffler.slices(draws), work.threads):
         nge[others] += nge_here
         done += shuffles

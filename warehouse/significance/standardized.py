@@ -35,9 +35,10 @@ class RatioPairs:
     """Pairs of systems: what no exchange changes, and what was observed. All arrays have the shape (pairs,).
 
     `slope` is R, `fixed` Σδ², `tilt` 2 / S_D and `curve` Σσ² / S_D². `square` is the observed t², negative where the
-    first system is the worse. `lost` is more than rounding loses of M, and `band` more than it loses of U² − t²·M: what
-    floating point leaves in doubt counts as extreme. `edge` is the |v| at which one system has no denominator, infinite
-    where no exchange leads there.
+    first system is the worse, and `widening` the standard error of the difference beside its standard deviation in
+    plain exchanges: where it is above 1, randomization finds more than there is. `lost` is more than rounding loses of
+    M, and `band` more than it loses of U² − t²·M: what floating point leaves in doubt counts as extreme. `edge` is the
+    |v| at which one system has no denominator, infinite where no exchange leads there.
     """
 
     units: int
@@ -46,6 +47,7 @@ class RatioPairs:
     tilt: Floats
     curve: Floats
     square: Floats
+    widening: Floats
     lost: Floats
     band: Floats
     edge: Floats
@@ -141,9 +143,12 @@ def _facts(many: Many, first: NDArray[np.intp], second: NDArray[np.intp], roundi
     # M of an exchange is at most 2·(Σδ² + Σσ²): so many times the observed one, of which t² has its own error.
     times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
     band = (2 * rounding * (size_a + size_b).sum(axis=1) ** 2 + np.abs(square) * lost) * times
+    # As Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Many.spread`).
+    rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
+    widening = np.sqrt(rate) / (1 - share**2)
     # Where no unit has a denominator in both systems, one may be left without any.
     edge = np.where(((d_a > 0) & (d_b > 0)).any(axis=1), np.inf, (1 - rounding) * total)
-    return slope, fixed, 2 / total, spread / total**2, square, lost, band, edge
+    return slope, fixed, 2 / total, spread / total**2, square, widening, lost, band, edge
 
 
 def whole(columns: Floats, limit: float) -> tuple[Integers, float]:

@@ -32,7 +32,7 @@ from warehouse.significance.shuffles.studentized import all_pairs_studentized, s
 from warehouse.significance.shuffles.studentized_families import studentized_family
 
 LEVEL = 0.05
-SHUFFLES = 999
+SHUFFLES = 499
 SHARES = (1.0, 0.3, 0.1, 0.05)
 SIZES = (10, 20, 50, 100)
 

@@ -16,6 +16,7 @@ from scipy import stats
 from tests.significance import brute
 from tests.significance.test_functional import MATTHEWS, correlated, decisions
 from tests.significance.test_randomization import BOTH_SIDES, coins_of
+from warehouse.significance import multiple
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Many, Paired
@@ -23,7 +24,8 @@ from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import randomization_test
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
-from warehouse.significance.valuation import PairedCounts, Valuation
+from warehouse.significance.shuffles.studentized_families import studentized_family
+from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts, Valuation
 from warehouse.significance.work import Work
 
 Unit = tuple[int, int, int, int]
@@ -177,6 +179,66 @@ def test_progress_is_heard_and_longer_runs_begin_with_shorter_ones() -> None:
         assert seen[-1] == 1.0
         assert run(Draws(coins.CHUNK), Work()) <= longer <= run(Draws(coins.CHUNK), Work()) + 5
         assert run(Draws(shuffles), Work(threads=3)) == longer
+
+
+def test_a_run_can_be_gone_on_with() -> None:
+    counts = brute.muc_counts(np.random.default_rng(8), 4, 30)
+    many = [Many(*brute.precision(counts)), Many(*brute.recall(counts))]
+    parts = Draws(coins.CHUNK), Draws(2 * coins.CHUNK, before=coins.CHUNK), Draws(50, before=3 * coins.CHUNK)
+    whole_run = Draws(3 * coins.CHUNK + 50)
+    for sides in BOTH_SIDES:
+        added = sum(all_pairs_studentized(many, part, sides) for part in parts)
+        np.testing.assert_array_equal(added, all_pairs_studentized(many, whole_run, sides))
+        nge = [studentized_test(many[0].pair(0, 1), part, sides).nge or 0 for part in parts]
+        assert sum(nge) == studentized_test(many[0].pair(0, 1), whole_run, sides).nge
+
+
+# --- step-down maxima -------------------------------------------------------------------------------------------------
+
+
+def adjusted(many: ManySystems, pairs: list[tuple[int, int]], draws: Draws, sides: Sides) -> NDArray[np.float64]:
+    family = studentized_family(many, pairs, sides)
+    reached = multiple.reached_by_largest(family, draws)
+    return multiple.stepped_down(family, (reached + 1) / (draws.shuffles + 1))
+
+
+@pytest.mark.parametrize("sides", BOTH_SIDES)
+@pytest.mark.parametrize("kind", ["ratio", "equal denominators", "function"])
+def test_step_down_maxima_lie_between_single_and_bonferroni_like_levels(kind: str, sides: Sides) -> None:
+    source, pairs = np.random.default_rng(11), list(combinations(range(4), 2))
+    counts = brute.muc_counts(source, 4, 40)
+    many: ManySystems = Many(*(brute.precision if kind == "ratio" else brute.recall)(counts))
+    if kind == "function":
+        many = ManyCounts(decisions(source, 4, 40), MATTHEWS)
+    draws = Draws(2000)
+    single = np.array([studentized_test(many.pair(a, b), draws, sides).p for a, b in pairs])
+    levels = adjusted(many, pairs, draws, sides)
+    assert (levels >= single).all()
+    assert (levels <= np.minimum(1, single * len(pairs)) + 0.05).all()
+    for place, pair in enumerate(pairs):
+        assert adjusted(many, [pair], draws, sides)[0] == single[place]
+
+
+def test_step_down_maxima_follow_their_definition() -> None:
+    """Over t by the definition, on the documented coins."""
+    counts = brute.muc_counts(np.random.default_rng(12), 3, 12)
+    many, pairs, draws = Many(*brute.precision(counts)), [(0, 1), (0, 2), (1, 2)], Draws(150)
+    drawn = coins_of(12, draws)
+    observed = np.array([abs(float(squared_t(units_of(many.pair(a, b))) or 0)) for a, b in pairs])
+    null = np.zeros((len(pairs), len(drawn)))
+    for row, (a, b) in enumerate(pairs):
+        units = units_of(many.pair(a, b))
+        for column, exchange in enumerate(drawn):
+            exchanged = [(*u[2:], *u[:2]) if changed else u for u, changed in zip(units, exchange, strict=True)]
+            square = squared_t(exchanged)
+            null[row, column] = observed[row] if square is None else abs(float(square))
+    levels, running = np.empty(len(pairs)), 0.0
+    order = np.argsort(-observed)
+    for place, row in enumerate(order):
+        largest = null[order[place:]].max(axis=0)
+        running = max(running, (np.count_nonzero(largest >= observed[row] * (1 - 1e-8)) + 1) / 151)
+        levels[row] = running
+    np.testing.assert_array_equal(adjusted(many, pairs, draws, "two-sided"), levels)
 
 
 # --- functions of sums ------------------------------------------------------------------------------------------------

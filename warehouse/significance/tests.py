@@ -263,7 +263,7 @@ TESTS: tuple[Test, ...] = (
         "matched",
         "the mean of the differences, unit by unit, taken as normal",
         "Student 1908",
-        units=3,
+        units=2,
         enough=10,
         of_pair=_t,
     ),

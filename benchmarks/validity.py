@@ -1,6 +1,6 @@
 """How often tests find a difference where there is none: the size of each at the level 0.05, by simulation.
 
-    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | functions]
+    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc]
 
 Every simulated evaluation has two systems or more with the same measure in the population, so whatever a test finds is
 an error. Seeds are fixed, and the same arguments print the same tables. With 2,000 sets a size of 0.05 is found between
@@ -12,8 +12,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -27,9 +30,10 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.shuffles.studentized_families import studentized_family
+from warehouse.significance.valuation import Exact, PairedCounts, Valuation
 
 LEVEL = 0.05
 SHUFFLES = 499
@@ -232,7 +236,89 @@ def few(sets: int) -> None:
             row(design, documents, *sizes(ALL, design, documents, 1.0, sets))
 
 
-TABLES: Mapping[str, Callable[[int], None]] = {"unequal": unequal, "family": family, "few": few}
+def mcc(sets: int) -> None:
+    """Two systems of equal MCC, the first of which says yes less often; the other to 40% of the documents."""
+    row("documents", "says yes", "randomization", "studentized")
+    for documents in (50, 100, 300):
+        for share in (0.4, 0.2, 0.1, 0.05):
+            source = np.random.default_rng([documents, round(1000 * share), 4])
+            tests: tuple[Callable[[PairedCounts, Draws], Outcome], ...] = (functional_test, studentized_test)
+            wrong = [0] * len(tests)
+            for stream in range(sets):
+                paired = decisions(source, documents, (share, 0.4))
+                for place, test in enumerate(tests):
+                    wrong[place] += test(paired, Draws(SHUFFLES, stream=stream)).p <= LEVEL
+            row(documents, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong))
+
+
+def decisions(source: Source, documents: int, shares: tuple[float, float]) -> PairedCounts:
+    """Decisions on documents, 40% of them relevant, by two systems of MCC 0.25 that say yes to such shares of them."""
+    while True:
+        relevant, ease = source.random(documents) < RELEVANT, source.normal(0, 0.7, documents)
+        cells = []
+        for share in shares:
+            distance, threshold = detection(share)
+            yes = ease + source.normal(0, 0.7, documents) + distance * relevant > threshold
+            cells.append(np.stack((relevant & yes, ~relevant & yes, relevant & ~yes, ~relevant & ~yes)))
+        counts = np.stack(cells).astype(np.int64)
+        if all((counts.sum(axis=2) @ PAIRS_OF_CELLS > 0).all(axis=1)):
+            return PairedCounts(counts[0], counts[1], MATTHEWS)
+
+
+RELEVANT = 0.4
+
+PAIRS_OF_CELLS = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
+"""MCC is defined where documents of both kinds are there, and both answers."""
+
+
+@cache
+def detection(share: float) -> tuple[float, float]:
+    """How far relevant documents lie from the others, in a normal distribution with the variance 0.98, and from where
+    on a system says yes, so that it does to a share of all documents and has the MCC 0.25."""
+    normal = NormalDist(0, 0.98**0.5)
+
+    def beyond(distance: float, threshold: float) -> tuple[float, float]:
+        return RELEVANT * normal.cdf(distance - threshold), (1 - RELEVANT) * normal.cdf(-threshold)
+
+    def threshold_at(distance: float) -> float:
+        return bisected(lambda threshold: share - sum(beyond(distance, threshold)), -9, 9)
+
+    def excess(distance: float) -> float:
+        hits, alarms = beyond(distance, threshold_at(distance))
+        yes = hits + alarms
+        over = hits * (1 - RELEVANT - alarms) - alarms * (RELEVANT - hits)
+        return float(over / (yes * (1 - yes) * RELEVANT * (1 - RELEVANT)) ** 0.5 - 0.25)
+
+    distance = bisected(excess, 0, 9)
+    return distance, threshold_at(distance)
+
+
+def bisected(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that rises is 0."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return low
+
+
+def matthews(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """MCC of sums in the cells a, b, c and d (Matthews 1975), NaN where it is undefined."""
+    a, b, c, d = sums
+    square = (a + b) * (a + c) * (b + d) * (c + d)
+    values = np.full(sums.shape[1], np.nan)
+    np.divide(a * d - b * c, np.sqrt(np.maximum(square, 0)), out=values, where=square > 0)
+    return values
+
+
+def exactly_matthews(sums: tuple[int, ...]) -> Exact | None:
+    """The same to the last digit but rounding: no tie is decided by it in these tables."""
+    value = float(matthews(np.array(sums, dtype=np.float64)[:, None])[0])
+    return None if value != value else Fraction(value)
+
+
+MATTHEWS = Valuation(matthews, exactly_matthews)
+
+TABLES: Mapping[str, Callable[[int], None]] = {"unequal": unequal, "family": family, "few": few, "mcc": mcc}
 
 
 def row(*cells: object) -> None:

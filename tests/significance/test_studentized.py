@@ -250,11 +250,14 @@ def squared_t_of_function(units: list[Unit]) -> Fraction | None:
     if not all(map(sum, sums)):
         return None
     middle = Fraction(sums[0][0] + sums[1][0], sum(map(sum, sums)))
+    largest = [max(max(unit[column], unit[column + 2]) for unit in units) for column in (0, 1)]
+    weights = [Fraction(1, count) if count else Fraction(0) for count in largest]
     influence = []
     for n, d in sums:
         gradient = Fraction(d, (n + d) ** 2), Fraction(-n, (n + d) ** 2)
-        rest = (Fraction(n, n + d) - middle - gradient[0] * n - gradient[1] * d) / (n + d)
-        influence.append((gradient[0] + rest, gradient[1] + rest))
+        rest = Fraction(n, n + d) - middle - gradient[0] * n - gradient[1] * d
+        rest /= weights[0] * n + weights[1] * d
+        influence.append((gradient[0] + weights[0] * rest, gradient[1] + weights[1] * rest))
     (a_n, a_d), (b_n, b_d) = influence
     z = [a_n * n1 + a_d * d1 - b_n * n2 - b_d * d2 for n1, d1, n2, d2 in units]
     difference, variance = sum(z, Fraction(0)), sum((part * part for part in z), Fraction(0))

@@ -3,9 +3,9 @@
 What `standardized` is for ratios, for functions f such as MCC. A unit with the counts c of a system moves the value by
 g·c to first order, where g is the gradient of f at the system's sums C, found numerically. As there, the variance is
 estimated as if the measures were equal: to f₀, the value of the mean of both systems' sums. For that, what f(C) − f₀ is
-beyond g·C is laid on the units in proportion to their counts:
+beyond g·C is laid on the units in proportion to their counts w·c, each column beside the largest count in it:
 
-    z = h_A·c_A − h_B·c_B      h = g + (f(C) − f₀ − g·C) / ΣC      Σz = f(C_A) − f(C_B)      t² = (Σz)² / Σz²
+    z = h_A·c_A − h_B·c_B      h = g + w·(f(C) − f₀ − g·C) / w·C      Σz = f(C_A) − f(C_B)      t² = (Σz)² / Σz²
 
 Σz² follows from the sums of products of counts. An exchange after which a value is undefined, or nothing varies, has no
 t and counts as extreme. Nothing here draws.
@@ -40,7 +40,7 @@ _SUMS = 2.0**61
 class FunctionPair:
     """Two systems: their sums as observed, and what changes them where a unit's counts change places.
 
-    `sums` are the sums of both, of shape (2, columns), `middle` is f₀, and `within` and `across` hold Σ c·cᵀ of each
+    `sums` are the sums of both, of shape (2, columns), `weights` are w, `middle` is f₀, and `within` and `across` hold Σ c·cᵀ of each
     system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns, columns). `changes` are whole numbers of shape
     (any, units): the counts, the products within and the products across, as the first system loses them in a unit;
     `worths` say what one is worth.
@@ -48,6 +48,7 @@ class FunctionPair:
 
     valuation: Valuation
     sums: Floats
+    weights: Floats
     middle: float
     within: Floats
     across: Floats
@@ -60,12 +61,15 @@ class FunctionPair:
         """The two systems of some counts."""
         a, b = paired.counts_a.astype(np.float64), paired.counts_b.astype(np.float64)
         sums = np.stack((a.sum(axis=1), b.sum(axis=1)))
+        largest = np.maximum(a, b).max(axis=1, initial=0)
+        counted = (np.minimum(a, b).min(axis=1, initial=0) >= 0) & (largest > 0)
         products = [a[k] * a[j] - b[k] * b[j] for k, j in _within(len(a))]
         products += [a[k] * b[j] - b[k] * a[j] for k, j in _across(len(a))]
         changes, worths = zip(*(whole(column, _SUMS) for column in (*(a - b), *products)), strict=True)
         return cls(
             valuation=paired.valuation,
             sums=sums,
+            weights=np.divide(1.0, largest, out=np.zeros_like(largest), where=counted),
             middle=float(paired.valuation.values(sums.mean(axis=0)[:, None])[0]),
             within=np.stack((a @ a.T, b @ b.T)),
             across=a @ b.T,
@@ -100,8 +104,9 @@ class FunctionPair:
     def _influence(self, sums: Floats) -> tuple[Floats, Floats]:
         """The values for sums of shape (columns, any), and h."""
         values, gradient = _gradient(self.valuation, sums)
-        rest, total = values - self.middle - (gradient * sums).sum(axis=0), sums.sum(axis=0)
-        return values, gradient + np.divide(rest, total, out=np.full_like(rest, np.nan), where=total > 0)
+        rest, total = values - self.middle - (gradient * sums).sum(axis=0), self.weights @ sums
+        share = np.divide(rest, total, out=np.full_like(rest, np.nan), where=total > 0)
+        return values, gradient + self.weights[:, None] * share
 
 
 def _gradient(valuation: Valuation, sums: Floats) -> tuple[Floats, Floats]:

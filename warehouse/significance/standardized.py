@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,24 +74,27 @@ class RatioPairs:
         """The observed t, not centred."""
         return np.asarray(np.sign(self.square) * np.sqrt(np.abs(self.square)), dtype=np.float64)
 
-    def excess(self, rows: slice, u: Floats, v: Floats, w: Floats, spare: Floats, two_sided: bool) -> Floats:
-        """U² − t²·M of some pairs for sums of shape (pairs, any); `u`, `w` and `spare` are written over.
+    def excess(self, pair: int, u: Floats, v: Floats, w: Floats, spare: Floats, two_sided: bool) -> Floats:
+        """U² − t²·M of a pair for sums of shape (any,); `u`, `w` and `spare` are written over.
 
         One-sided, U² and t² have the signs of U and t, and the first system is extreme from −band on, the second up to
         the band. Two-sided, both are from −band on.
         """
-        square = (np.abs(self.square) if two_sided else self.square)[rows]
-        np.multiply(v, self.slope[rows, None], out=spare)
+        square = float(self.square[pair])
+        if two_sided:
+            square = abs(square)
+        np.multiply(v, float(self.slope[pair]), out=spare)
         u -= spare
-        w *= (self.tilt[rows] * square)[:, None]
-        np.multiply(v, (self.curve[rows] * square)[:, None], out=spare)
+        w *= float(self.tilt[pair]) * square
+        np.multiply(v, float(self.curve[pair]) * square, out=spare)
         spare -= w
         spare *= v
-        spare += (self.fixed[rows] * square)[:, None]
+        spare += float(self.fixed[pair]) * square
         u *= u if two_sided else np.abs(u, out=w)
         u -= spare
-        if np.isfinite(self.edge[rows]).any():
-            u[np.abs(v) >= self.edge[rows, None]] = 0
+        edge = float(self.edge[pair])
+        if edge != inf:
+            u[np.abs(v) >= edge] = 0
         return u
 
     def statistics(self, u: Floats, v: Floats, w: Floats, two_sided: bool) -> Floats:

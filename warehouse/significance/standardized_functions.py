@@ -40,10 +40,10 @@ _SUMS = 2.0**61
 class FunctionPair:
     """Two systems: their sums as observed, and what changes them where a unit's counts change places.
 
-    `sums` are the sums of both, of shape (2, columns), `weights` are w, `middle` is f₀, and `within` and `across` hold Σ c·cᵀ of each
-    system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns, columns). `changes` are whole numbers of shape
-    (any, units): the counts, the products within and the products across, as the first system loses them in a unit;
-    `worths` say what one is worth.
+    `sums` are the sums of both, of shape (2, columns), `weights` are w, `middle` is f₀, and `within` and `across` hold
+    Σ c·cᵀ of each system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns, columns). `changes` are whole
+    numbers of shape (any, units): the counts, the products within and the products across, as the first system loses
+    them in a unit; `worths` say what one is worth.
     """
 
     valuation: Valuation

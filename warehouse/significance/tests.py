@@ -242,8 +242,8 @@ TESTS: tuple[Test, ...] = (
     Test(
         "studentized",
         "randomized",
-        "the same with the difference over its standard error, recomputed in every shuffle: whether the measures are "
-        "equal, also of systems that answer different amounts",
+        "the difference over its standard error, recomputed after every exchange by fair coins: whether the measures "
+        "are equal, also where the systems answer different amounts",
         "Janssen 1997; Chung and Romano 2013",
         draws="shuffles",
         exchange=Exchange(

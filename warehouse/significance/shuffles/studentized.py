@@ -21,7 +21,7 @@ from warehouse.significance.paired import Booleans, Floats, Integers, Many, Pair
 from warehouse.significance.shuffles import lookup
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import randomization_test
-from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
+from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.standardized import ROUNDING, RatioPairs, beyond, centred, whole
 from warehouse.significance.standardized_functions import TIE, FunctionPair
 from warehouse.significance.valuation import ManySystems, PairedCounts
@@ -33,10 +33,11 @@ _PRODUCT = 2.0**51
 _LOOKUP = 2.0**61
 """The same for sums that are looked up."""
 
-_AT_ONCE = 1 << 14
-"""Pairs × shuffles worked on at once: few enough for the processor's cache."""
+_WIDTH = 8192
+"""Shuffles of a pair that are worked on at once: few enough for the processor's cache, and many calls' worth."""
 
-EVERY = slice(None)
+_SUMS = 1 << 20
+"""Systems × shuffles of which the sums are held at once."""
 
 
 def studentized_test(
@@ -82,14 +83,16 @@ def null_statistics(paired: Paired | PairedCounts, draws: Draws) -> Floats:
         statistics = np.concatenate([pair.statistics(sums) for sums in _exchanged(pair, draws, 1)])
         return np.where(np.isnan(statistics), pair.observed, statistics)
     pairs = RatioPairs.of(paired.many, [(0, 1)])
-    return np.concatenate([pairs.statistics(*sums, two_sided=False)[0] for sums in _signed(paired, draws, 1)])
+    return np.concatenate(
+        [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed(paired, draws, 1)]
+    )
 
 
 def _of_ratio(paired: Paired, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """Which shuffles are extreme, a chunk at a time."""
     pairs = RatioPairs.of(paired.many, [(0, 1)], ROUNDING + paired.units / _LOOKUP)
     for u, v, w in _signed(paired, draws, threads):
-        yield pairs.excess(EVERY, u, v, w, np.empty_like(u), sides == "two-sided")[0] >= -pairs.band
+        yield pairs.excess(0, u, v, w, np.empty_like(u), sides == "two-sided") >= -pairs.band[0]
 
 
 def _of_function(paired: PairedCounts, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
@@ -108,14 +111,14 @@ def _exchanged(pair: FunctionPair, draws: Draws, threads: int) -> Iterator[list[
 
 
 def _signed(paired: Paired, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """u, v and w of each shuffle, of shape (1, shuffles), a chunk at a time."""
+    """u, v and w of each shuffle, of shape (shuffles,), a chunk at a time."""
     e_a, e_b = beyond(paired)
     squares, worth = whole(e_a**2 - e_b**2, _LOOKUP)
     sums = lookup.PackedSums.of(*paired.differences())
     totals = [int(column.sum()) for column in (sums.first, sums.second, squares)]
     for *packed, lost in lookup.sums_over_exchanged([*sums.columns(), squares], draws, threads):
         exchanged = (*sums.unpack(packed), lost)
-        u, v, w = ((total - 2 * part).astype(np.float64)[None] for total, part in zip(totals, exchanged, strict=True))
+        u, v, w = ((total - 2 * part).astype(np.float64) for total, part in zip(totals, exchanged, strict=True))
         yield u, v, w * worth
 
 
@@ -155,8 +158,9 @@ def all_pairs_studentized(
             _count(moments.of(place, part), family, sides, nge_here[place])
         return nge_here, part.shuffles
 
+    width = min(_WIDTH, max(1, _SUMS // systems))
     ratios, done = work.part(len(plain), len(measures), len(others)), 0
-    for nge_here, shuffles in in_order(counted, moments.shuffler.slices(draws), work.threads):
+    for nge_here, shuffles in in_order(counted, moments.shuffler.slices(draws, width), work.threads):
         nge[others] += nge_here
         done += shuffles
         ratios.progress(done / draws.shuffles)
@@ -169,20 +173,17 @@ def all_pairs_studentized(
 def _count(sums: SystemSums, family: RatioPairs, sides: Sides, nge: Integers) -> None:
     """Adds the shuffles of a slice to nge, of shape (systems, systems): above the diagonal, and below if one-sided."""
     systems, shuffles = sums.columns[0].shape
-    width = max(1, _AT_ONCE // (systems - 1))
-    memory, start = np.empty((4, (systems - 1) * width)), 0
-    for a in range(systems - 1):
-        after = systems - 1 - a
-        rows, start = slice(start, start + after), start + after
-        band = family.band[rows, None]
-        for left in range(0, shuffles, width):
-            some = slice(left, min(left + width, shuffles))
-            u, v, w, spare = memory[:, : after * (some.stop - left)].reshape(4, after, -1)
-            sums.differences(a, slice(a + 1, systems), some, family.slope[rows], (u, v, w, spare))
-            excess = family.excess(rows, u, v, w, spare, sides == "two-sided")
-            nge[a, a + 1 :] += np.count_nonzero(excess >= -band, axis=1)
-            if sides == "one-sided":
-                nge[a + 1 :, a] += np.count_nonzero(excess <= band, axis=1)
+    memory, two_sided = np.empty((4, shuffles)), sides == "two-sided"
+    u, v, w, spare = memory
+    for pair, (a, b) in enumerate(combinations(range(systems), 2)):
+        sums.differences(a, b, family.slope[pair], u, v, w, spare)
+        excess, band = family.excess(pair, u, v, w, spare, two_sided), float(family.band[pair])
+        nge[a, b] += np.count_nonzero(excess >= -band)
+        if not two_sided:
+            nge[b, a] += np.count_nonzero(excess <= band)
+
+
+Place = int | NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,34 +191,22 @@ class SystemSums:
     """The signed sums of N, D, N², N·D and D² of all systems in some shuffles, each of shape (systems, shuffles), and
     what one is worth in each."""
 
-    columns: tuple[Reals, ...]
+    columns: tuple[Floats, ...]
     worths: tuple[float, ...]
 
-    def differences(
-        self,
-        a: int | NDArray[np.intp],
-        others: slice | NDArray[np.intp],
-        some: slice,
-        slope: Floats,
-        into: tuple[Floats, Floats, Floats, Floats],
-    ) -> None:
-        """u, v and w of a system and others in some of the shuffles, each of shape (others, shuffles), into memory for
-        them and for one such array more."""
-        u, v, w, spare = into
+    def differences(self, a: Place, b: Place, slope: Floats, u: Floats, v: Floats, w: Floats, spare: Floats) -> None:
+        """u, v and w of a pair, of shape (shuffles,), or of several, of shape (pairs, shuffles); `spare` is written
+        over. `slope` has the shape () or (pairs, 1)."""
         n, d, nn, nd, dd = self.columns
-        for array, column, factor in (
-            (u, n, self.worths[0]),
-            (v, d, self.worths[1]),
-            (w, nn, self.worths[2]),
-            (spare, nd, -2 * self.worths[3] * slope[:, None]),
-        ):
-            np.subtract(column[a, some], column[others, some], out=array, dtype=np.float64)
-            if not isinstance(factor, float) or factor != 1:
-                array *= factor
-        w += spare
-        np.subtract(dd[a, some], dd[others, some], out=spare, dtype=np.float64)
-        spare *= self.worths[4] * slope[:, None] ** 2
-        w += spare
+        worths = self.worths
+        for into, column, factor in ((u, n, worths[0]), (v, d, worths[1]), (w, nn, worths[2])):
+            np.subtract(column[a], column[b], out=into)
+            if factor != 1:
+                into *= factor
+        for column, factors in ((nd, -2 * worths[3] * slope), (dd, worths[4] * slope**2)):
+            np.subtract(column[a], column[b], out=spare)
+            spare *= factors
+            w += spare
 
 
 class Moments:
@@ -239,7 +228,8 @@ class Moments:
         places = self.shuffler.places[place]
         scales = (self.shuffler.counts[column].scale for column in places)
         worths = tuple(scale * worth for scale, worth in zip(scales, self._worths[place], strict=True))
-        return SystemSums(tuple(part.sums[column] for column in places), worths)
+        # In double precision from here on: so many conversions for each pair would cost more than the sums do.
+        return SystemSums(tuple(part.sums[column].astype(np.float64, copy=False) for column in places), worths)
 
 
 def _moments(many: Many) -> Iterator[tuple[Integers, float]]:

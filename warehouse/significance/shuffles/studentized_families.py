@@ -44,8 +44,8 @@ class _Ratios:
 
     def _statistics(self, part: Slice) -> Floats:
         u, v, w, spare = np.empty((4, len(self._first), part.shuffles))
-        every = slice(None)
-        self._moments.of(0, part).differences(self._first, self._second, every, self._pairs.slope, (u, v, w, spare))
+        sums, slopes = self._moments.of(0, part), self._pairs.slope[:, None]
+        sums.differences(self._first, self._second, slopes, u, v, w, spare)
         return self._pairs.statistics(u, v, w, self._two_sided)
 
 

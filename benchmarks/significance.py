@@ -38,6 +38,7 @@ from warehouse.significance.exact import counting
 from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.shuffles.studentized import all_pairs_studentized
 
 BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 4), "F(beta=2)": (4, 1)}
 
@@ -205,6 +206,15 @@ def workloads(quick: bool) -> list[Workload]:
             hundred.pair(10, 60),
             sampled=1000,
             shuffles=4950 * 9999,
+        ),
+        Workload(
+            "W2, studentized",
+            lambda: all_pairs_studentized(seventeen, Draws(9999)),
+            repeats=7,
+        ),
+        Workload(
+            "W6, studentized",
+            lambda: all_pairs_studentized([hundred], Draws(9999)),
         ),
         Workload(
             "17 systems: 680 bootstrap intervals of 2,000 resamples",

@@ -153,7 +153,7 @@ KINDS = (
     ),
     ("error", "overgeneration", "fallout", "accuracy", "auc", "BLEU", "recall(optional=excluded)", "SER", "G"),
     ("extraction", "filtering", "values", "published"),
-    ("randomization", "sign", "wilcoxon", "t", "mcnemar", "bootstrap", "tukey", "two-sample-t", "z", "chi-square"),
+    ("randomization", "studentized", "sign", "wilcoxon", "t", "mcnemar", "bootstrap", "tukey", "two-sample-t", "z"),
     ("none", "bonferroni", "holm", "bh", "maxt"),
     ("document", "unit", "label", "system", "confidence", "document.source", "document.length", "system.kind"),
     ("relevant", "optional", "nonrelevant", '"radio"', '"slot"', '"D1"', "2", '""'),
@@ -186,6 +186,12 @@ CLAUSES = (
         "order by system",
     ),
     *("test sign", "test t", "test mcnemar", "test bootstrap", "test tukey", "test z", "test two-sample-t", "trim 1"),
+    *(
+        "test studentized",
+        "test studentized adjust maxt",
+        "test studentized adjust holm one-sided",
+        "test studentized exact",
+    ),
 )
 
 

@@ -170,6 +170,36 @@ def test_divisions_agree_with_scipy(sizes: tuple[int, int], sides: Sides) -> Non
     assert shuffled.p == pytest.approx(found.p, abs=0.015)
 
 
+@pytest.mark.parametrize("sides", ["two-sided", "one-sided"])
+@pytest.mark.parametrize("sizes", [(3, 3), (4, 6), (2, 5)])
+def test_studentized_divisions_agree_with_scipy(sizes: tuple[int, int], sides: Sides) -> None:
+    """Welch's t over all divisions, and of the observed one."""
+    source = np.random.default_rng(sizes)
+    a, b = source.normal(0.5, 0.05, sizes[0]), source.normal(0.55, 0.15, sizes[1])
+
+    def welch(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
+        found: np.ndarray = stats.ttest_ind(x, y, axis=axis, equal_var=False).statistic
+        return np.abs(found) if sides == "two-sided" else found
+
+    oracle = stats.permutation_test((a, b), welch, alternative="greater", n_resamples=np.inf, vectorized=True)
+    found = replicates.replicate_test(a.tolist(), b.tolist(), sides=sides, studentized=True)
+    assert found.p == pytest.approx(oracle.pvalue)
+    assert found.statistic == pytest.approx(stats.ttest_ind(a, b, equal_var=False).statistic)
+    shuffled = replicates.replicate_test(a.tolist(), b.tolist(), Draws(20_000), sides, studentized=True)
+    assert shuffled.p == pytest.approx(found.p, abs=0.015)
+
+
+def test_studentized_divisions_never_divide_by_nothing() -> None:
+    for studentized in (False, True):
+        assert replicates.replicate_test([0.1] * 3, [0.1] * 4, studentized=studentized).p == 1.0
+        apart = replicates.replicate_test([0.3] * 3, [0.1] * 3, studentized=studentized)
+        assert apart.p == pytest.approx(2 / 20)
+        behind = replicates.replicate_test([0.1] * 3, [0.3] * 3, sides="one-sided", studentized=studentized)
+        assert behind.p == 1.0
+    with pytest.raises(ValueError, match="single replicate"):
+        replicates.replicate_test([0.1], [0.2, 0.3], studentized=True)
+
+
 def test_what_is_alike_ties_and_what_cannot_be_counted_is_refused() -> None:
     assert replicates.replicate_test([0.1] * 3, [0.1] * 4).p == 1.0
     assert replicates.replicate_interval([0.5, 0.5], [0.25, 0.25], Draws(2000)) == (0.25, 0.25)

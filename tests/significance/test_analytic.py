@@ -132,10 +132,13 @@ def test_swapping_the_systems_mirrors(sides: Sides) -> None:
         assert (here == there) if sides == "two-sided" else (here + there >= 1 - 1e-12)
 
 
-def test_the_same_difference_everywhere_has_no_spread() -> None:
-    assert matched.t(np.full(5, 0.1)).p == 0.0
-    assert matched.t(np.full(5, -0.1), "one-sided").p == 1.0
-    assert independent.two_sample_t([1, 1], [2, 2]).p == 0.0
+def test_nothing_is_divided_by_a_variance_of_0() -> None:
+    for differences in (np.full(5, 0.1), np.full(2, -3)):
+        with pytest.raises(ValueError, match="no variance to divide by"):
+            matched.t(differences)
+    with pytest.raises(ValueError, match="no variance to divide by"):
+        independent.two_sample_t([1, 1], [2, 2])
+    assert matched.t(np.zeros(5)).p == independent.two_sample_t([2, 2], [2, 2]).p == 1.0
 
 
 def test_data_that_a_test_cannot_use_are_refused() -> None:

@@ -18,6 +18,7 @@ from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
+from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.valuation import ManyCounts, Valuation
 from warehouse.significance.work import Work, in_order
 
@@ -57,6 +58,9 @@ WORKS: dict[str, Callable[[Work], object]] = {
     "all pairs": lambda work: all_pairs_test([many()], Draws(SHUFFLES), work=work).tolist(),
     "all pairs, one-sided": lambda work: all_pairs_test([many()], Draws(SHUFFLES), "one-sided", work).tolist(),
     "a measure that is no ratio": lambda work: functional_test(functions().pair(0, 1), Draws(SHUFFLES), work=work),
+    "standard errors of a pair": lambda work: studentized_test(many().pair(0, 1), Draws(SHUFFLES), work=work),
+    "standard errors of all pairs": lambda work: all_pairs_studentized([many()], Draws(SHUFFLES), work=work).tolist(),
+    "standard errors of a function": lambda work: studentized_test(functions().pair(0, 1), Draws(SHUFFLES), work=work),
     "permuted labels": lambda work: multiple.tukey(many(), Draws(5000), work=work).tolist(),
     "permuted labels of a function": lambda work: multiple.tukey(functions(), Draws(5000), work=work).tolist(),
     "intervals": lambda work: bootstrap.intervals([many()], [(0, 1), (1, 2)], [1.0], work=work).tolist(),

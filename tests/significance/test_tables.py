@@ -20,10 +20,13 @@ def test_every_member_is_found_by_its_name_and_no_name_is_given_twice() -> None:
             find("no such name")
 
 
-def test_one_test_exchanges_and_every_other_says_what_runs_it() -> None:
-    assert [test.name for test in TESTS if test.exchanges] == [TESTS[0].name] == ["randomization"]
-    assert all((test.of_pair is None) != (test.of_family is None) for test in TESTS[1:])
-    assert DRAWING == ("randomization", "tukey", "bootstrap")
+def test_every_test_says_what_runs_it() -> None:
+    assert [test.name for test in TESTS if test.exchanges] == ["randomization", "studentized"]
+    assert [test.name for test in TESTS if test.exact] == [TESTS[0].name] == ["randomization"]
+    ways = [(test.of_pair, test.of_family, test.exchange) for test in TESTS]
+    assert all(sum(way is not None for way in of_test) == 1 for of_test in ways)
+    assert DRAWING == ("randomization", "studentized", "tukey", "bootstrap")
+    assert all(1 <= test.units <= test.enough for test in TESTS)
 
 
 def test_the_first_adjustment_changes_nothing_and_the_others_do() -> None:
@@ -32,13 +35,15 @@ def test_the_first_adjustment_changes_nothing_and_the_others_do() -> None:
 
 def test_what_does_not_go_together_is_said() -> None:
     randomization, tukey, sign = (named_test(name) for name in ("randomization", "tukey", "sign"))
+    studentized = named_test("studentized")
     none, holm, maxt = (named_adjustment(name) for name in ("none", "holm", "maxt"))
     assert randomization.conflict(maxt, exact=False) is None
     assert randomization.conflict(maxt, exact=True) == (
-        "adjust maxt goes with the shuffles of randomization",
+        "adjust maxt goes with the shuffles of randomization and studentized",
         "say adjust holm instead",
     )
     assert sign.conflict(holm, exact=False) is None
+    assert studentized.conflict(maxt, exact=False) is None
     assert sign.conflict(maxt, exact=False) is not None
     assert tukey.conflict(holm, exact=False) == ("test tukey adjusts by itself", "leave adjust out")
     assert tukey.conflict(none, exact=False) is None

@@ -6,7 +6,8 @@ with the same coins, and `tukey` permutes the systems' labels instead of exchang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,48 +64,54 @@ def westfall_young(
     needs that the joint distribution of the differences is symmetric where the systems do not differ. Raises ValueError
     for pairs that are not two of the systems.
     """
-    reached = reached_by_largest(many, pairs, draws, sides, work)
-    return stepped_down(many, pairs, sides, (reached + 1.0) / (draws.shuffles + 1))
+    check_sides(sides)
+    if not pairs:
+        return np.zeros(0)
+    family = SpreadFamily(many, pairs, sides)
+    reached = reached_by_largest(family, draws, work)
+    return stepped_down(family, (reached + 1.0) / (draws.shuffles + 1))
 
 
-def reached_by_largest(
-    many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
-) -> Integers:
+class Family(Protocol):
+    """The statistics of some pairs: as observed and what they must reach, of shape (pairs,), and in blocks of common
+    shuffles, of shape (pairs, shuffles)."""
+
+    observed: Floats
+    bounds: Floats
+
+    def blocks(self, draws: Draws) -> Iterator[Floats]:
+        """The statistics of the shuffles, in order."""
+
+
+def reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Integers:
     """In how many shuffles the largest statistic of a pair and those behind it reaches the pair's; of shape (pairs,).
 
-    The coins are those of randomization, so that the statistics keep their dependence. A pair's statistic is its
-    difference divided by the standard deviation of its null distribution to first order, `spread`, so that pairs of
-    unlike systems weigh the same; for equal denominators that is the order of the t statistics. The pairs behind it are
+    The coins are those of randomization, so that the statistics keep their dependence. The pairs behind a pair are
     those whose statistic was observed to be smaller.
     """
-    check_sides(sides)
-    for a, b in pairs:
-        if a == b or not (0 <= a < many.systems and 0 <= b < many.systems):
-            raise ValueError(f"systems {a} and {b} are not a pair of {many.systems} systems")
-    reached = np.zeros(len(pairs), dtype=np.int64)
-    if not pairs:
-        return reached
-    family = _Family(many, pairs, sides)
-    order = family.order
+    order = _order(family)
+    reached = np.zeros(len(order), dtype=np.int64)
     done = 0
-    for part in family.shuffler.slices(draws):
-        statistics = family.statistics(part)[order]
+    for block in family.blocks(draws):
         # The largest of this pair's statistic and of those that were observed to be smaller.
-        largest = np.maximum.accumulate(statistics[::-1], axis=0)[::-1]
+        largest = np.maximum.accumulate(block[order][::-1], axis=0)[::-1]
         reached[order] += np.count_nonzero(largest >= family.bounds[order][:, None], axis=1)
-        done += part.shuffles
+        done += block.shape[1]
         work.progress(done / draws.shuffles)
     return reached
 
 
-def stepped_down(many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides, levels: Floats) -> Floats:
+def stepped_down(family: Family, levels: Floats) -> Floats:
     """Levels of shape (pairs,) so that none is below that of a pair whose statistic was observed to be larger."""
-    if not pairs:
-        return levels
-    order = _Family(many, pairs, sides).order
+    order = _order(family)
     stepped = np.empty_like(levels)
     stepped[order] = np.maximum.accumulate(levels[order])
     return stepped
+
+
+def _order(family: Family) -> NDArray[np.intp]:
+    """The pairs from the largest observed statistic to the smallest."""
+    return np.argsort(-family.observed, kind="stable")
 
 
 def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
@@ -146,10 +153,14 @@ def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Wor
     return nge
 
 
-class _Family:
-    """The standardized statistics of some pairs."""
+class SpreadFamily:
+    """Differences, each divided by the standard deviation of its null distribution to first order, `spread`, so that
+    pairs of unlike systems weigh the same; for equal denominators that is the order of the t statistics."""
 
     def __init__(self, many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
+        for a, b in pairs:
+            if a == b or not (0 <= a < many.systems and 0 <= b < many.systems):
+                raise ValueError(f"systems {a} and {b} are not a pair of {many.systems} systems")
         columns = many.columns
         self.many, self.pairs = many, pairs
         self.two_sided = sides == "two-sided"
@@ -163,13 +174,11 @@ class _Family:
         self.observed = (np.abs(differences) if self.two_sided else differences) * self.scale
         self.bounds = self.observed - TIE * np.maximum(np.abs(self.observed), 1.0) - many.tie * self.scale
 
-    @property
-    def order(self) -> NDArray[np.intp]:
-        """The pairs from the largest observed statistic to the smallest."""
-        return np.argsort(-self.observed, kind="stable")
+    def blocks(self, draws: Draws) -> Iterator[Floats]:
+        """The statistics of the shuffles, in order."""
+        return map(self._statistics, self.shuffler.slices(draws))
 
-    def statistics(self, part: Slice) -> Floats:
-        """Of shape (pairs, shuffles)."""
+    def _statistics(self, part: Slice) -> Floats:
         counts = [self.shuffler.counts[place] for place in self.shuffler.places[0]]
         sums = [part.sums[place].astype(np.float64) for place in self.shuffler.places[0]]
         statistics = np.empty((len(self.pairs), part.shuffles))

@@ -1,17 +1,18 @@
 """Whether two systems differ by more than the replicates of one system differ among each other.
 
 The replicates of both systems (seeds, epochs, folds) are divided anew into groups as large as they were, which is the
-permutation test of two samples (Fisher 1935; Noreen 1989, chapter 2). The documents stay as they are: nothing is said
-of others.
+permutation test of two samples (Fisher 1935; Noreen 1989, chapter 2), of the difference of their means or of Welch's t.
+The documents stay as they are: nothing is said of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, combinations
-from math import comb
+from math import comb, inf, isfinite, isnan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warehouse.significance.draws import LABELS, RESAMPLES, Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
@@ -39,38 +40,73 @@ def smallest(replicates_a: int, replicates_b: int, sides: Sides) -> float:
 
 
 def replicate_test(
-    values_a: Sequence[float], values_b: Sequence[float], draws: Draws | None = None, sides: Sides = "two-sided"
+    values_a: Sequence[float],
+    values_b: Sequence[float],
+    draws: Draws | None = None,
+    sides: Sides = "two-sided",
+    studentized: bool = False,
 ) -> Outcome:
     """The significance level of the difference of the means of two systems' replicates, each of shape (replicates,).
 
     Without `draws` every division is counted, and p is the share of those whose difference is at least the observed
-    one. The statistic is the observed difference. Raises ValueError for a system without replicates and for more
-    divisions than can be counted.
+    one. The statistic is the observed difference; `studentized` it is Welch's t, recomputed in every division, so that
+    the replicates of one system may vary more than those of the other (Janssen 1997). A division in which nothing
+    varies then counts as extreme. Raises ValueError for a system without replicates, studentized for one with a single
+    replicate, and for more divisions than can be counted.
     """
     check_sides(sides)
     if not len(values_a) or not len(values_b):
         raise ValueError("a system has no replicate")
+    if studentized and min(len(values_a), len(values_b)) == 1:
+        raise ValueError("a system has a single replicate, so that nothing shows how much its replicates vary")
     values = np.array([*values_a, *values_b], dtype=np.float64)
     first = len(values_a)
-    observed = float(values[:first].mean() - values[first:].mean())
-    least = (abs(observed) if sides == "two-sided" else observed) - TIE * float(np.abs(values).max())
+    statistics = _welch if studentized else _differences
+    observed = float(statistics(values, np.arange(first)[None])[0])
+    if isnan(observed):
+        observed = inf * float(np.sign(values[0] - values[first])) if values[0] != values[first] else 0.0
+    size = abs(observed) if studentized else float(np.abs(values).max())
+    least = (abs(observed) if sides == "two-sided" else observed) - (TIE * size if isfinite(size) else 0.0)
 
-    def extreme(sums: Floats) -> int:
-        differences = sums / first - (values.sum() - sums) / (len(values) - first)
-        return int(np.count_nonzero((np.abs(differences) if sides == "two-sided" else differences) >= least))
+    def extreme(chosen: NDArray[np.intp]) -> int:
+        found = statistics(values, chosen)
+        # Not below, so that divisions without a statistic are counted.
+        return int(np.count_nonzero(~((np.abs(found) if sides == "two-sided" else found) < least)))
 
     if draws is not None:
         nge = 0
         for chunk, used in draws.chunks(CHUNK):
             source = draws.generator(chunk, LABELS)
-            order = np.argsort(source.random((CHUNK, len(values)))[:used], axis=1)[:, :first]
-            nge += extreme(values[order].sum(axis=1))
+            nge += extreme(np.argsort(source.random((CHUNK, len(values)))[:used], axis=1)[:, :first])
         return approximate(nge, draws.shuffles)
     ways = divisions(first, len(values) - first)
     if ways > MOST_DIVISIONS:
         raise ValueError(f"the replicates can be divided in {ways:,} ways, too many to go through")
     chosen = np.fromiter(chain.from_iterable(combinations(range(len(values)), first)), dtype=np.intp)
-    return Outcome(extreme(values[chosen.reshape(ways, first)].sum(axis=1)) / ways, "exact", statistic=observed)
+    return Outcome(extreme(chosen.reshape(ways, first)) / ways, "exact", statistic=observed)
+
+
+def _differences(values: Floats, chosen: NDArray[np.intp]) -> Floats:
+    """The mean of the values at the places chosen, of shape (any, first), less that of the others."""
+    sums, first = values[chosen].sum(axis=1), chosen.shape[1]
+    return np.asarray(sums / first - (values.sum() - sums) / (len(values) - first), dtype=np.float64)
+
+
+def _welch(values: Floats, chosen: NDArray[np.intp]) -> Floats:
+    """Welch's t of the same (Welch 1938); NaN where nothing varies."""
+    size = float(np.abs(values).max())
+    values = values - values.mean()
+    values[np.abs(values) <= TIE * size] = 0
+    first, second = chosen.shape[1], len(values) - chosen.shape[1]
+    squares = (values**2)[chosen].sum(axis=1)
+    sums = values[chosen].sum(axis=1)
+    of_first = (squares - sums**2 / first) / (first * (first - 1))
+    rest, left = (values**2).sum() - squares, values.sum() - sums
+    of_second = (rest - left**2 / second) / (second * (second - 1))
+    variance = of_first + of_second
+    varies = variance > TIE * float((values**2).sum())
+    error = np.sqrt(variance, out=np.ones_like(variance), where=varies)
+    return np.asarray(np.divide(_differences(values, chosen), error, out=np.full_like(error, np.nan), where=varies))
 
 
 def replicate_interval(

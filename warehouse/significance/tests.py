@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from warehouse.significance.draws import Draws
+    from warehouse.significance.multiple import Family
     from warehouse.significance.outcome import Outcome, Sides
-    from warehouse.significance.paired import Floats, Integers
+    from warehouse.significance.paired import Floats, Integers, Many, Paired
     from warehouse.significance.two_systems import TwoSystems
-    from warehouse.significance.valuation import ManySystems
+    from warehouse.significance.valuation import ManySystems, PairedCounts
     from warehouse.significance.work import Work
+
+Pairs = Sequence[tuple[int, int]]
+"""The places of the two systems of each pair."""
 
 TestKind = Literal["randomized", "matched", "independent"]
 """Randomized tests take any function of sums; matched ones need equal denominators in every unit (Yeh 2000, section
@@ -25,13 +29,30 @@ TestKind = Literal["randomized", "matched", "independent"]
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """How a test exchanges the tuples of systems, in shuffles that are common to all pairs.
+
+    `of_pair` tests two systems, `of_all_pairs` gives nge of all pairs of several ratios, `of_replicates` divides the
+    replicates of two systems anew, and `family` has the statistics that `maxt` compares. `statistics` are those of the
+    observed pairs, where they are not the differences themselves. `exact`: every exchange can be counted, too.
+    """
+
+    of_pair: Callable[[Paired | PairedCounts, Draws, Sides, Work], Outcome]
+    of_all_pairs: Callable[[Sequence[Many], Draws, Sides, Work], Integers]
+    of_replicates: Callable[[Sequence[float], Sequence[float], Draws | None, Sides], Outcome]
+    family: Callable[[ManySystems, Pairs, Sides], Family]
+    statistics: Callable[[ManySystems, Pairs], Floats] | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Test:
     """A significance test by its name in the language.
 
     `draws` is what it draws at random, None where it draws nothing, and `chunk` after how many draws, or a multiple of
-    them, a run can be gone on with. How it runs: `of_pair` tests one pair of systems;
-    `of_family` gives nge of all pairs of a family at once, adjusted by itself; a test that has neither `exchanges` the
-    systems' tuples, by counting every exchange where that is affordable and else by shuffles common to all pairs.
+    them, a run can be gone on with. It refuses fewer than `units` exchange units, and from `enough` on they are not
+    noted as few; `benchmarks/validity.py` says why. How it runs: `of_pair` tests one pair of systems; `of_family` gives
+    nge of all pairs of a family at once, adjusted by itself; `exchange` tells how the systems' tuples are exchanged.
     """
 
     __test__ = False  # not a pytest class
@@ -42,13 +63,26 @@ class Test:
     source: str
     draws: Literal["shuffles", "resamples"] | None = None
     chunk: int = 10_000
+    units: int = 1
+    enough: int = 1
     of_pair: Callable[[TwoSystems, Draws, Sides], Outcome] | None = None
     of_family: Callable[[ManySystems, Draws, Sides, Work], Integers] | None = None
+    exchange: Exchange | None = None
 
     @property
     def exchanges(self) -> bool:
-        """Whether it exchanges tuples, pair by pair: only then can it be exact, and share shuffles with maxt."""
-        return self.of_pair is None and self.of_family is None
+        """Whether it exchanges tuples, pair by pair: only then can it share shuffles with maxt."""
+        return self.exchange is not None
+
+    @property
+    def exact(self) -> bool:
+        """Whether every exchange can be counted."""
+        return self.exchange is not None and self.exchange.exact
+
+    @property
+    def shuffles_differences(self) -> bool:
+        """Whether shuffles compare the differences themselves."""
+        return self.exchange is not None and self.exchange.statistics is None
 
     @property
     def whole_family(self) -> bool:
@@ -73,8 +107,69 @@ class Test:
         if self.whole_family:
             return f"test {self.name} adjusts by itself", "leave adjust out"
         if adjustment.by_shuffles and (exact or not self.exchanges):
-            return f"adjust {adjustment.name} goes with the shuffles of {TESTS[0].name}", "say adjust holm instead"
+            return f"adjust {adjustment.name} goes with the shuffles of {EXCHANGING}", "say adjust holm instead"
         return None
+
+
+def _randomization(paired: Paired | PairedCounts, draws: Draws, sides: Sides, work: Work) -> Outcome:
+    from warehouse.significance.shuffles import randomization
+    from warehouse.significance.valuation import PairedCounts
+
+    if isinstance(paired, PairedCounts):
+        return randomization.functional_test(paired, draws, sides, work)
+    return randomization.randomization_test(paired, draws, sides, work)
+
+
+def _randomization_of_all(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
+    from warehouse.significance.shuffles import all_pairs
+
+    return all_pairs.all_pairs_test(measures, draws, sides, work)
+
+
+def _randomization_of_replicates(
+    values_a: Sequence[float], values_b: Sequence[float], draws: Draws | None, sides: Sides
+) -> Outcome:
+    from warehouse.significance import replicates
+
+    return replicates.replicate_test(values_a, values_b, draws, sides)
+
+
+def _spread_family(many: ManySystems, pairs: Pairs, sides: Sides) -> Family:
+    from warehouse.significance import multiple
+
+    return multiple.SpreadFamily(many, pairs, sides)
+
+
+def _studentized(paired: Paired | PairedCounts, draws: Draws, sides: Sides, work: Work) -> Outcome:
+    from warehouse.significance.shuffles import studentized
+
+    return studentized.studentized_test(paired, draws, sides, work)
+
+
+def _studentized_of_all(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
+    from warehouse.significance.shuffles import studentized
+
+    return studentized.all_pairs_studentized(measures, draws, sides, work)
+
+
+def _studentized_of_replicates(
+    values_a: Sequence[float], values_b: Sequence[float], draws: Draws | None, sides: Sides
+) -> Outcome:
+    from warehouse.significance import replicates
+
+    return replicates.replicate_test(values_a, values_b, draws, sides, studentized=True)
+
+
+def _studentized_family(many: ManySystems, pairs: Pairs, sides: Sides) -> Family:
+    from warehouse.significance.shuffles import studentized_families
+
+    return studentized_families.studentized_family(many, pairs, sides)
+
+
+def _students(many: ManySystems, pairs: Pairs) -> Floats:
+    from warehouse.significance.shuffles import studentized
+
+    return studentized.student(many, pairs)
 
 
 def _sign(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
@@ -140,6 +235,20 @@ TESTS: tuple[Test, ...] = (
         "how often exchanging the systems' tuples by fair coins gives a difference at least as large as the observed",
         "Noreen 1989; Chinchor 1992",
         draws="shuffles",
+        exchange=Exchange(
+            _randomization, _randomization_of_all, _randomization_of_replicates, _spread_family, exact=True
+        ),
+    ),
+    Test(
+        "studentized",
+        "randomized",
+        "the difference over its standard error, recomputed after every exchange by fair coins: whether the measures "
+        "are equal, also where the systems answer different amounts",
+        "Janssen 1997; Chung and Romano 2013",
+        draws="shuffles",
+        exchange=Exchange(
+            _studentized, _studentized_of_all, _studentized_of_replicates, _studentized_family, statistics=_students
+        ),
     ),
     Test(
         "sign",
@@ -149,7 +258,15 @@ TESTS: tuple[Test, ...] = (
         of_pair=_sign,
     ),
     Test("wilcoxon", "matched", "the ranks of the differences, unit by unit", "Wilcoxon 1945", of_pair=_wilcoxon),
-    Test("t", "matched", "the mean of the differences, unit by unit, taken as normal", "Student 1908", of_pair=_t),
+    Test(
+        "t",
+        "matched",
+        "the mean of the differences, unit by unit, taken as normal",
+        "Student 1908",
+        units=2,
+        enough=10,
+        of_pair=_t,
+    ),
     Test("mcnemar", "matched", "items that only one of the systems has right; exact", "McNemar 1947", of_pair=_mcnemar),
     Test(
         "bootstrap",
@@ -158,6 +275,8 @@ TESTS: tuple[Test, ...] = (
         "Efron 1979",
         draws="resamples",
         chunk=10_240,
+        units=30,
+        enough=50,
         of_pair=_bootstrap,
     ),
     Test(
@@ -189,6 +308,9 @@ TESTS: tuple[Test, ...] = (
 )
 """The first is meant where none is named, and fits every measure."""
 
+EXCHANGING: str = " and ".join(test.name for test in TESTS if test.exchanges)
+"""The names of the tests that exchange tuples."""
+
 DRAWING: tuple[str, ...] = tuple(
     test.name for drawn in ("shuffles", "resamples") for test in TESTS if test.draws == drawn
 )
@@ -209,8 +331,8 @@ class Adjustment:
     source: str
     synonyms: tuple[str, ...] = ()
     of_levels: Callable[[Sequence[float]], Floats] | None = None
-    reached: Callable[[ManySystems, Sequence[tuple[int, int]], Draws, Sides, Work], Integers] | None = None
-    stepped: Callable[[ManySystems, Sequence[tuple[int, int]], Sides, Floats], Floats] | None = None
+    reached: Callable[[Family, Draws, Work], Integers] | None = None
+    stepped: Callable[[Family, Floats], Floats] | None = None
 
     @property
     def adjusts(self) -> bool:
@@ -246,18 +368,16 @@ def _benjamini_hochberg(levels: Sequence[float]) -> Floats:
     return multiple.benjamini_hochberg(levels)
 
 
-def _reached_by_largest(
-    many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides, work: Work
-) -> Integers:
+def _reached_by_largest(family: Family, draws: Draws, work: Work) -> Integers:
     from warehouse.significance import multiple
 
-    return multiple.reached_by_largest(many, pairs, draws, sides, work)
+    return multiple.reached_by_largest(family, draws, work)
 
 
-def _stepped_down(many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides, levels: Floats) -> Floats:
+def _stepped_down(family: Family, levels: Floats) -> Floats:
     from warehouse.significance import multiple
 
-    return multiple.stepped_down(many, pairs, sides, levels)
+    return multiple.stepped_down(family, levels)
 
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (

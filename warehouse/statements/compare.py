@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.pairs import Comparison
     from warehouse.query.comparison.procedures import Pair
 
-FEW = 6
-"""With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
-
-ONE_BY_ONE = 10
-"""Notes about more pairs than this are one note about all of them."""
-
 COLUMNS = (
     Column("test_set", "name", on_screen=False),
     Column("task", "text", on_screen=False),
@@ -118,12 +112,13 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.macro import batches
+    from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import count_of_pairs
     from warehouse.query.comparison.procedures import intervals
     from warehouse.query.comparison.verdicts import comparison_notes, hopeless, testing_signature
 
     rows = TableRows.of(COLUMNS)
-    notes: list[str] = []
+    notes, of_pairs = list[str](), PairNotes(plan.how)
     enough: list[int | None] = []
     pairs = count_of_pairs(plan.compared_entries, plan.against)
     for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
@@ -131,7 +126,8 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         limits = intervals(batch, workforce.work)
         for comparison in batch:
             _add(rows, comparison, decided, limits)
-            notes += [*hopeless(comparison), *comparison_notes(comparison)]
+            notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
+            of_pairs.look_at(comparison, decided)
             enough += [decided[comparison.statistic.label, pair].enough for pair in comparison.pairs]
     table = rows.table(_columns(plan, rows))
     all_pairs = (
@@ -142,7 +138,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         caption=_caption(plan, table),
         signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles")),
         table=table,
-        notes=tuple(dict.fromkeys([*notes, *_notes(plan, table, enough)])),
+        notes=tuple(dict.fromkeys([*notes, *of_pairs.notes(), *_undecided(plan, table, enough)])),
         triangle=triangle_of(plan.how, table) if all_pairs else None,
     )
 
@@ -176,6 +172,7 @@ def _add(
     """Adds a row a pair."""
     import numpy as np
 
+    from warehouse.query.comparison.procedures import statistics
     from warehouse.significance.correlation import correlations, inflation
 
     how, label, runs = comparison.how, comparison.statistic.label, comparison.replicates
@@ -191,12 +188,13 @@ def _add(
     }
     names, units = [system.name for system in comparison.entry.systems], comparison.observations.units
     differing = [None] * len(comparison.pairs) if runs else comparison.sums.differing(comparison.pairs)
+    observed = statistics(comparison)
     correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
     for pair, unlike, r in zip(comparison.pairs, differing, correlated, strict=True):
         a, b = pair
         verdict, (low, high) = decided[label, pair], limits[label, pair]
         outcome = verdict.outcome
-        statistic = outcome.statistic
+        statistic = observed.get(pair, outcome.statistic)
         rows.add(
             **of_all,
             system_a=names[a],
@@ -279,24 +277,11 @@ def _pairs(sizes: set[int]) -> str:
     return f"{' and '.join(map(str, sorted(sizes)))} pair{'s' if sizes != {1} else ''}"
 
 
-def _notes(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
-    """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
-    few = table.records_where("differing", lambda units: isinstance(units, int) and 0 < units < FEW)
-    independent = table.records_where("test", lambda name: named_test(str(name)).kind == "independent")
+def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
+    """What would decide the pairs that are undecided: of a few one by one, of many how many there are."""
+    from warehouse.query.comparison.notes import ONE_BY_ONE
+
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
-    if len(few) <= ONE_BY_ONE:
-        for row in few:
-            yield f"{_who(row)}: only {row['differing']} of {row['units']} units differ, so no test can tell much"
-    else:
-        yield f"{len(few):,} pairs differ in fewer than {FEW} units, so no test can tell much of them"
-    assumed = "assumes that the two systems' answers are independent"
-    if len(independent) <= ONE_BY_ONE:
-        for row in independent:
-            yield f"{_who(row)}: {row['test']} {assumed}; {_correlated(row)} (Yeh 2000, section 2.1)"
-    else:
-        known = [row["inflation"] for row in independent if isinstance(row["inflation"], float)]
-        taken = f"; it takes the standard deviation for up to {max(known):.2f} times what it is" if known else ""
-        yield f"{independent[0]['test']} {assumed}{taken} (Yeh 2000, section 2.1)"
     unsure = f"it is not {plan.how.confidence} sure on which side of {plan.how.level} the exact p lies"
     needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]
     if len(undecided) <= ONE_BY_ONE:
@@ -311,15 +296,6 @@ def _notes(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Ite
 
 def _who(row: Mapping[str, Cell]) -> str:
     return f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}"
-
-
-def _correlated(row: Mapping[str, Cell]) -> str:
-    """What a test that assumes independence makes of two systems that are correlated."""
-    r, factor = row["correlation"], row["inflation"]
-    if not isinstance(r, float):
-        return "their correlation is not defined"
-    taken = f", so it takes the standard deviation for {factor:.2f} times what it is" if factor is not None else ""
-    return f"their correlation is {r:.3f}{taken}"
 
 
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:

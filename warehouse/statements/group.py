@@ -51,6 +51,7 @@ def compile(plan: GroupPlan) -> Queries:
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system in the order of its value, with its letters; the summary has a row a group."""
     from warehouse.query.comparison.deciding import decisions
+    from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import comparisons, count_of_pairs
     from warehouse.query.comparison.verdicts import (
         comparison_notes,
@@ -60,7 +61,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
-    notes: list[str] = []
+    notes, of_pairs = list[str](), PairNotes(plan.how)
     families: list[Mapping[Pair, Decided]] = []
     pairs = count_of_pairs(plan.entries, None)
     for entry in plan.entries:
@@ -69,7 +70,8 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
             for comparison in batch:
                 decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
                 families.append(decided)
-                notes += [*hopeless(comparison), *comparison_notes(comparison)]
+                notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
+                of_pairs.look_at(comparison, of_batch)
                 notes += _grouped(comparison, decided, rows, summary)
     methods: list[Cell] = [judged.outcome.method for decided in families for judged in decided.values()]
     shuffles: list[Cell] = [judged.outcome.shuffles for decided in families for judged in decided.values()]
@@ -82,7 +84,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*notes, *of_pairs.notes()])),
     )
 
 

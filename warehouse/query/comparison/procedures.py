@@ -18,11 +18,10 @@ from warehouse.significance import bootstrap, replicates
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
+from warehouse.significance.multiple import Family
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.paired import Floats, Integers, Paired
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import functional_test, randomization_test
-from warehouse.significance.tests import TESTS, Test, named_adjustment, named_test
+from warehouse.significance.tests import TESTS, Exchange, Test, named_adjustment, named_test
 from warehouse.significance.two_systems import TwoSystems
 from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
@@ -46,6 +45,7 @@ def outcomes(comparisons: Sequence[Comparison], work: Work = ALONE) -> Outcomes:
     if not comparisons:
         return {}
     test = named_test(comparisons[0].how.test)
+    _check_units(test, comparisons[0])
     if test.exchanges:
         return _exchanged(comparisons, work)
     by_pair: Outcomes = {}
@@ -53,6 +53,17 @@ def outcomes(comparisons: Sequence[Comparison], work: Work = ALONE) -> Outcomes:
         part = work.part(place, len(comparisons))
         by_pair |= _of_family(test, comparison, part) if test.whole_family else _of_pairs(test, comparison, part)
     return by_pair
+
+
+def _check_units(test: Test, comparison: Comparison) -> None:
+    """Raises QueryError where there are fewer exchange units than a test needs to keep its level."""
+    units, where = comparison.observations.units, comparison.entry.test_set.name
+    if units < test.units and not comparison.replicates:
+        there = "is 1" if units == 1 else f"are {units}"
+        raise QueryError(
+            f"test {test.name} needs {test.units} exchange units to keep its level, and there {there} on {where}",
+            hints=(f"test {TESTS[0].name} keeps it with any number of them",),
+        )
 
 
 # --- what the tests are handed ----------------------------------------------------------------------------------------
@@ -84,6 +95,14 @@ def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
     return comparison.paired(a, b)
 
 
+def _exchange(comparison: Comparison) -> Exchange:
+    """How the test exchanges tuples."""
+    exchange = named_test(comparison.how.test).exchange
+    if exchange is None:
+        raise ValueError(f"test {comparison.how.test} does not exchange tuples")
+    return exchange
+
+
 def _names(comparison: Comparison, pair: Pair) -> str:
     return " and ".join(comparison.entry.systems[place].name for place in pair)
 
@@ -110,10 +129,15 @@ def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
         systems = TwoSystems(paired_sums(comparison, pair), factor, statistic.averaged, proportion)
         return test.of_pair(systems, draws_of(comparison), comparison.how.sides)
     except ValueError as error:
-        raise QueryError(
-            f"{test.name} does not fit {statistic.label} of {_names(comparison, pair)}: {error}",
-            hints=(f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",),
-        ) from None
+        raise _refused(comparison, pair, error) from None
+
+
+def _refused(comparison: Comparison, pair: Pair, error: ValueError) -> QueryError:
+    """A test does not take a pair."""
+    return QueryError(
+        f"{comparison.how.test} does not fit {comparison.statistic.label} of {_names(comparison, pair)}: {error}",
+        hints=(f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",),
+    )
 
 
 def _of_family(test: Test, comparison: Comparison, work: Work) -> Outcomes:
@@ -146,6 +170,8 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
     shuffles. The costs of shuffled pairs are left out unless all are to be `priced`.
     """
     how, adjustment = comparison.how, named_adjustment(comparison.how.adjust)
+    if not named_test(how.test).exact:
+        return Choice(False, f"test {how.test} is made by shuffles", ())
     if how.shuffles is not None:
         return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
     if adjustment.by_shuffles:
@@ -160,7 +186,9 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
 
 
 def affordable_costs(comparison: Comparison) -> tuple[Cost, ...] | None:
-    """What counting every exchange of each pair takes, None where that is too much to be done unasked."""
+    """What counting every exchange of each pair takes, None where that is too much to be done unasked, or cannot be."""
+    if not named_test(comparison.how.test).exact:
+        return None
     costs: list[Cost] = []
     for pair in comparison.pairs:
         costs.append(_cost(paired_sums(comparison, pair)))
@@ -211,7 +239,11 @@ def _of_replicates(comparison: Comparison) -> Outcomes:
             )
         drawn = how.shuffles is not None or ways > replicates.MOST_DIVISIONS
         draws = draws_of(comparison) if drawn else None
-        by_pair[comparison.statistic.label, pair] = replicates.replicate_test(a, b, draws, how.sides)
+        try:
+            outcome = _exchange(comparison).of_replicates(a, b, draws, how.sides)
+        except ValueError as error:
+            raise _refused(comparison, pair, error) from None
+        by_pair[comparison.statistic.label, pair] = outcome
     return by_pair
 
 
@@ -247,10 +279,10 @@ def together(comparison: Comparison) -> bool:
 
 def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Outcomes:
     """Common shuffles of all comparisons: all pairs `at_once`, which must be ratios, or one after another."""
-    draws, sides = draws_of(comparisons[0]), comparisons[0].how.sides
+    draws, sides, exchange = draws_of(comparisons[0]), comparisons[0].how.sides, _exchange(comparisons[0])
     by_pair: Outcomes = {}
     if at_once:
-        nge = all_pairs_test([comparison.many for comparison in comparisons], draws, sides, work).tolist()
+        nge = exchange.of_all_pairs([comparison.many for comparison in comparisons], draws, sides, work).tolist()
         for comparison, of_measure in zip(comparisons, nge, strict=True):
             for pair in comparison.pairs:
                 a, b = comparison.in_order(pair)
@@ -259,12 +291,17 @@ def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Ou
     questions = [(comparison, pair) for comparison in comparisons for pair in comparison.pairs]
     for place, (comparison, pair) in enumerate(questions):
         paired, part = paired_sums(comparison, pair), work.part(place, len(questions))
-        if isinstance(paired, Paired):
-            outcome = randomization_test(paired, draws, sides, part)
-        else:
-            outcome = functional_test(paired, draws, sides, part)
-        by_pair[comparison.statistic.label, pair] = outcome
+        by_pair[comparison.statistic.label, pair] = exchange.of_pair(paired, draws, sides, part)
     return by_pair
+
+
+def statistics(comparison: Comparison) -> dict[Pair, float]:
+    """The observed statistics of the pairs, where the test exchanges something else than the differences themselves."""
+    exchange = named_test(comparison.how.test).exchange
+    if exchange is None or exchange.statistics is None or comparison.replicates:
+        return {}
+    turned = [comparison.in_order(pair) for pair in comparison.pairs]
+    return dict(zip(comparison.pairs, exchange.statistics(_many(comparison), turned).tolist(), strict=True))
 
 
 # --- adjustment and intervals -----------------------------------------------------------------------------------------
@@ -275,7 +312,7 @@ def reached(comparison: Comparison, work: Work = ALONE) -> Integers | None:
     adjustment = named_adjustment(comparison.how.adjust)
     if adjustment.reached is None:
         return None
-    return adjustment.reached(_many(comparison), _turned(comparison), draws_of(comparison), comparison.how.sides, work)
+    return adjustment.reached(_family(comparison), draws_of(comparison), work)
 
 
 def adjusted(comparison: Comparison, levels: Floats) -> Floats:
@@ -284,12 +321,14 @@ def adjusted(comparison: Comparison, levels: Floats) -> Floats:
     """
     adjustment = named_adjustment(comparison.how.adjust)
     if adjustment.stepped is not None:
-        return adjustment.stepped(_many(comparison), _turned(comparison), comparison.how.sides, levels)
+        return adjustment.stepped(_family(comparison), levels)
     return levels if adjustment.of_levels is None else adjustment.of_levels(levels.tolist())
 
 
-def _turned(comparison: Comparison) -> list[Pair]:
-    return [comparison.in_order(pair) for pair in comparison.pairs]
+def _family(comparison: Comparison) -> Family:
+    """The statistics of all pairs over common shuffles."""
+    turned = [comparison.in_order(pair) for pair in comparison.pairs]
+    return _exchange(comparison).family(_many(comparison), turned, comparison.how.sides)
 
 
 def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Intervals:

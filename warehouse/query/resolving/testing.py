@@ -14,7 +14,16 @@ from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
 from warehouse.query.resolving.names import Scope, text_of
-from warehouse.significance.tests import ADJUSTMENTS, DRAWING, TESTS, Adjustment, Test, named_adjustment, named_test
+from warehouse.significance.tests import (
+    ADJUSTMENTS,
+    DRAWING,
+    EXCHANGING,
+    TESTS,
+    Adjustment,
+    Test,
+    named_adjustment,
+    named_test,
+)
 
 MOST_SHUFFLES = 10**9
 
@@ -156,7 +165,7 @@ def _check_across(statement: Tested, replicates: n.Attribute | None, test: Test,
             "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)
         )
     if not test.exchanges or adjustment.by_shuffles:
-        raise QueryError("exchange by system goes with test randomization, without adjust maxt", place)
+        raise QueryError(f"exchange by system goes with test {EXCHANGING}, without adjust maxt", place)
 
 
 def _check_clauses(statement: Tested, test: Test, adjustment: Adjustment) -> None:
@@ -165,7 +174,7 @@ def _check_clauses(statement: Tested, test: Test, adjustment: Adjustment) -> Non
         raise QueryError(
             f"test {test.name} draws no shuffles", statement.shuffles.span, (f"shuffles go with {', '.join(DRAWING)}",)
         )
-    if statement.exact and not test.exchanges:
+    if statement.exact and not test.exact:
         place = statement.test.span if statement.test else statement.span
         raise QueryError(f"exact goes with {TESTS[0].name}, not with test {test.name}", place)
     conflict = test.conflict(adjustment, statement.exact)

@@ -6,7 +6,7 @@ find fewer differences than there are (Yeh 2000, section 2). They are here to be
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,8 @@ from warehouse.significance.outcome import Outcome, Sides, check_sides
 def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     """Student's t test of two samples of equal variance, each of shape (its units,); the statistic is t.
 
-    Raises ValueError where there are fewer than three values in all or none in one sample.
+    Raises ValueError where there are fewer than three values in all or none in one sample, and where neither sample has
+    any variance but the means differ.
     """
     check_sides(sides)
     a, b = np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64)
@@ -29,12 +30,11 @@ def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-s
     difference = float(a.mean() - b.mean())
     pooled = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum()) / degrees
     if a.min() == a.max() and b.min() == b.max():
-        # No variance, whatever rounding says of it.
-        pooled = 0.0
+        # Whatever rounding says of it.
         if a[0] == b[0]:
             return Outcome(1.0, "analytic", statistic=0.0)
-    spread = sqrt(pooled * (1 / a.size + 1 / b.size))
-    return from_t(difference / spread if spread else inf * difference, degrees, sides)
+        raise ValueError("each system has the same value in every unit, so that there is no variance to divide by")
+    return from_t(difference / sqrt(pooled * (1 / a.size + 1 / b.size)), degrees, sides)
 
 
 def z(hits_a: int, units_a: int, hits_b: int, units_b: int, sides: Sides = "two-sided") -> Outcome:

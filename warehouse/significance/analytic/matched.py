@@ -7,7 +7,7 @@ no weight in the sign and Wilcoxon tests. Where no unit differs p is 1.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -89,8 +89,8 @@ def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
 def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     """Student's t test of differences of shape (units,) with units − 1 degrees of freedom; the statistic is t.
 
-    A difference that is the same in every unit, and not 0, has infinite t and p = 0 (one-sided 1 where it is negative).
-    Raises ValueError for fewer than two units.
+    Raises ValueError for fewer than two units, and for a difference that is the same in every unit and not 0: it has no
+    variance to divide by.
     """
     check_sides(sides)
     values = _values(differences).astype(np.float64)
@@ -99,8 +99,9 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     mean = float(values.mean())
     if not values.any():
         return Outcome(1.0, "analytic", statistic=0.0)
-    spread = float(values.std(ddof=1)) if values.min() != values.max() else 0.0
-    return from_t(mean / (spread / sqrt(values.size)) if spread else inf * mean, values.size - 1, sides)
+    if values.min() == values.max():
+        raise ValueError("the difference is the same in every unit, so that there is no variance to divide by")
+    return from_t(mean / (float(values.std(ddof=1)) / sqrt(values.size)), values.size - 1, sides)
 
 
 def from_t(statistic: float, degrees: float, sides: Sides) -> Outcome:

@@ -90,8 +90,9 @@ class Shuffler:
         elif reach < 2**53:
             self.dtype = np.dtype(np.float64)
 
-    def slices(self, draws: Draws) -> Iterator[Slice]:
-        """The signed sums of every shuffle, in order. Not for counts whose sums exceed 2^53, where `dtype` is None."""
+    def slices(self, draws: Draws, shuffles: int | None = None) -> Iterator[Slice]:
+        """The signed sums of every shuffle, in order, so many `shuffles` at once, else as many as SLICE allows. Not for
+        counts whose sums exceed 2^53, where `dtype` is None."""
         dtype = self.dtype or np.dtype(np.float64)
         systems, units = self.counts[0].rows.shape
         table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
@@ -117,7 +118,7 @@ class Shuffler:
                         product[:, left:right] += counts @ spread.astype(dtype)
             product *= -2
             product += whole
-            for left, right in _spans(used, width):
+            for left, right in _spans(used, shuffles or width):
                 part = product[:, left:right]
                 sums = tuple(part[index * systems : (index + 1) * systems] for index in range(len(self.counts)))
                 yield Slice(sums, int(part.shape[1]))

@@ -45,7 +45,7 @@ def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     documents = {str(row["test_set"]): int(row["documents"] or 0) for row in result.rows}
     one = all(len(rows) == 1 for rows in contests.values())
-    if one and named_test(plan.how.test).exchanges:
+    if one and named_test(plan.how.test).shuffles_differences:
         return _null(plan, result, contests, documents, facts)
     if result.triangle:
         return _matrices(plan, result, contests, documents)

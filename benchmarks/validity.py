@@ -1,0 +1,342 @@
+"""How often tests find a difference where there is none: the size of each at the level 0.05, by simulation.
+
+    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc]
+
+Every simulated evaluation has two systems or more with the same measure in the population, so whatever a test finds is
+an error. Seeds are fixed, and the same arguments print the same tables. With 2,000 sets a size of 0.05 is found between
+0.04 and 0.06, nineteen times in twenty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from warehouse.significance import bootstrap, multiple
+from warehouse.significance.analytic import independent, matched
+from warehouse.significance.draws import Draws
+from warehouse.significance.outcome import Outcome
+from warehouse.significance.paired import Many, Paired
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.randomization import functional_test, randomization_test
+from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
+from warehouse.significance.shuffles.studentized_families import studentized_family
+from warehouse.significance.valuation import Exact, PairedCounts, Valuation
+
+LEVEL = 0.05
+SHUFFLES = 499
+SHARES = (1.0, 0.3, 0.1, 0.05)
+SIZES = (10, 20, 50, 100)
+
+Integers = NDArray[np.int64]
+Source = np.random.Generator
+
+
+# --- evaluations in which nothing differs -----------------------------------------------------------------------------
+
+
+def answered(source: Source, documents: int, share: float) -> NDArray[np.bool_]:
+    """Which documents a system answers, each with the same probability, and at least one."""
+    while True:
+        chosen = source.random(documents) < share
+        if chosen.any():
+            return chosen
+
+
+def precision(source: Source, documents: int, share: float, systems: int = 2) -> Many:
+    """Precision 0.5: the first system answers a share of the documents, the others all; documents differ in how hard
+    they are."""
+    ease = source.beta(2, 2, documents)
+    found = 1 + source.poisson(5, (systems, documents))
+    found[0] *= answered(source, documents, share)
+    return Many(source.binomial(found, ease), found)
+
+
+def high_precision(source: Source, documents: int, share: float) -> Many:
+    """The same with precision 0.9 and fewer answers: most documents are all right, so that values are skewed."""
+    ease = source.beta(9, 1, documents)
+    found = 1 + source.poisson(2, (2, documents))
+    found[0] *= answered(source, documents, share)
+    return Many(source.binomial(found, ease), found)
+
+
+def f(source: Source, documents: int, share: float) -> Many:
+    """Equal F: the first system answers a share of the documents with precision 0.75 and recall 0.6 there, the other
+    answers all, with as much F by lower precision and recall."""
+    possible, ease = 1 + source.poisson(6, documents), source.uniform(0.5, 1.5, documents)
+    chosen = answered(source, documents, share)
+    right_a = source.binomial(possible * chosen, 0.6 * ease)
+    found_a = right_a + source.poisson(0.2 * possible * chosen)
+    both = 2 * 0.6 * share / (1 + 0.8 * share)
+    right_b = source.binomial(possible, both * ease)
+    found_b = right_b + source.poisson((1 - both) * possible)
+    return Many(2 * np.stack((right_a, right_b)), possible + np.stack((found_a, found_b)))
+
+
+def recall(source: Source, documents: int, share: float) -> Many:
+    """Equal recall: the first system finds 60% in a share of the documents, the other as much of all."""
+    possible, ease = 1 + source.poisson(6, documents), source.uniform(0.5, 1.5, documents)
+    chosen = answered(source, documents, share)
+    right = source.binomial(possible, 0.6 * np.stack((chosen * ease, share * ease)))
+    return Many(right, np.stack((possible, possible)))
+
+
+def items(source: Source, documents: int, share: float) -> Many:
+    """Accuracy 0.7: documents that are right or wrong."""
+    ease = source.beta(2.1, 0.9, documents)
+    return Many(source.binomial(1, ease, (2, documents)), np.ones((2, documents), dtype=np.int64))
+
+
+DESIGNS: Mapping[str, Callable[[Source, int, float], Many]] = {
+    "precision": precision,
+    "precision 0.9": high_precision,
+    "F": f,
+    "recall": recall,
+    "right or wrong": items,
+}
+
+
+# --- tests ------------------------------------------------------------------------------------------------------------
+
+
+def differences(paired: Paired) -> Integers:
+    """What matched-pair tests look at."""
+    return matched.differences(paired)
+
+
+def proportions(paired: Paired) -> tuple[int, int, int, int]:
+    """Right and wrong answers of both."""
+    right_a, of_a, right_b, of_b = paired.totals
+    return right_a, of_a - right_a, right_b, of_b - right_b
+
+
+def _z(paired: Paired) -> Outcome:
+    right_a, of_a, right_b, of_b = paired.totals
+    return independent.z(right_a, of_a, right_b, of_b)
+
+
+def _two_sample(paired: Paired) -> Outcome:
+    a, b = paired.unit_values()
+    return independent.two_sample_t(a[~np.isnan(a)], b[~np.isnan(b)])
+
+
+def _mcnemar(paired: Paired) -> Outcome:
+    values = differences(paired)
+    return matched.mcnemar(int((values > 0).sum()), int((values < 0).sum()))
+
+
+DRAWN: Mapping[str, Callable[[Paired, Draws], Outcome]] = {
+    "randomization": randomization_test,
+    "studentized": studentized_test,
+    "bootstrap": bootstrap.bootstrap_test,
+}
+
+FORMULAS: Mapping[str, Callable[[Paired], Outcome]] = {
+    "sign": lambda paired: matched.sign(differences(paired)),
+    "wilcoxon": lambda paired: matched.wilcoxon(differences(paired)),
+    "t": lambda paired: matched.t(differences(paired)),
+    "mcnemar": _mcnemar,
+    "two-sample-t": _two_sample,
+    "z": _z,
+    "chi-square": lambda paired: independent.chi_square(*proportions(paired)),
+}
+
+
+ALL = (*DRAWN, *FORMULAS)
+
+
+def finds(name: str, paired: Paired, stream: int) -> bool | None:
+    """Whether a test finds a difference; None where it does not fit, or refuses."""
+    try:
+        if name in DRAWN:
+            return DRAWN[name](paired, Draws(SHUFFLES, stream=stream)).p <= LEVEL
+        return FORMULAS[name](paired).p <= LEVEL
+    except ValueError:
+        return None
+
+
+def sizes(names: tuple[str, ...], design: str, documents: int, share: float, sets: int) -> list[str]:
+    """How often each test finds a difference; a dash where it mostly does not fit."""
+    source = np.random.default_rng([documents, round(1000 * share), *design.encode()])
+    answers: dict[str, list[bool | None]] = {name: [] for name in names}
+    for stream in range(sets):
+        paired = DESIGNS[design](source, documents, share).pair(0, 1)
+        for name in names:
+            answers[name].append(finds(name, paired, stream))
+    return [
+        "–" if of_test.count(None) > sets / 2 else f"{of_test.count(True) / sets:.3f}" for of_test in answers.values()
+    ]
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def unequal(sets: int) -> None:
+    """Two systems, the first of which answers a share of the documents."""
+    names = ("randomization", "studentized", "bootstrap", "sign", "t")
+    row("measure", "documents", "answered", *names)
+    for design in ("precision", "precision 0.9", "F", "recall"):
+        for documents in SIZES:
+            for share in SHARES:
+                if share * documents >= 1:
+                    row(design, documents, f"{share:.0%}", *sizes(names, design, documents, share, sets))
+
+
+def family(sets: int) -> None:
+    """Five systems, the first of which answers a tenth of the documents or all: how often any pair differs."""
+    ways = ("none", "holm", "maxt", "tukey", "studentized", "studentized, holm", "studentized, maxt")
+    row("documents", "answered", *ways)
+    pairs = list(combinations(range(5), 2))
+    for documents in (50, 100):
+        for share in (1.0, 0.1):
+            source = np.random.default_rng([documents, round(1000 * share), 5])
+            wrong = dict.fromkeys(ways, 0)
+            for stream in range(sets):
+                many, draws = precision(source, documents, share, systems=5), Draws(SHUFFLES, stream=stream)
+                for name, levels in of_family(many, pairs, draws):
+                    wrong[name] += bool(min(levels) <= LEVEL)
+            row(documents, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong.values()))
+
+
+def of_family(many: Many, pairs: list[tuple[int, int]], draws: Draws) -> Iterator[tuple[str, Any]]:
+    """The levels of all pairs in each way."""
+
+    def levels(nge: Integers) -> list[float]:
+        return [(int(nge[pair]) + 1) / (draws.shuffles + 1) for pair in pairs]
+
+    plain, studentized = levels(all_pairs_test([many], draws)[0]), levels(all_pairs_studentized([many], draws)[0])
+    yield "none", plain
+    yield "holm", multiple.holm(plain)
+    yield "maxt", multiple.westfall_young(many, pairs, draws)
+    yield "tukey", levels(multiple.tukey(many, draws))
+    yield "studentized", studentized
+    yield "studentized, holm", multiple.holm(studentized)
+    family_here = studentized_family(many, pairs, "two-sided")
+    reached = multiple.reached_by_largest(family_here, draws)
+    yield "studentized, maxt", multiple.stepped_down(family_here, (reached + 1) / (draws.shuffles + 1))
+
+
+def few(sets: int) -> None:
+    """Two systems that answer all of a few documents."""
+    row("measure", "documents", *ALL)
+    for design in ("precision", "precision 0.9", "F", "recall", "right or wrong"):
+        for documents in (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30):
+            row(design, documents, *sizes(ALL, design, documents, 1.0, sets))
+
+
+def mcc(sets: int) -> None:
+    """Two systems of equal MCC, the first of which says yes less often; the other to 40% of the documents."""
+    row("documents", "says yes", "randomization", "studentized")
+    for documents in (50, 100, 300):
+        for share in (0.4, 0.2, 0.1, 0.05):
+            source = np.random.default_rng([documents, round(1000 * share), 4])
+            tests: tuple[Callable[[PairedCounts, Draws], Outcome], ...] = (functional_test, studentized_test)
+            wrong = [0] * len(tests)
+            for stream in range(sets):
+                paired = decisions(source, documents, (share, 0.4))
+                for place, test in enumerate(tests):
+                    wrong[place] += test(paired, Draws(SHUFFLES, stream=stream)).p <= LEVEL
+            row(documents, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong))
+
+
+def decisions(source: Source, documents: int, shares: tuple[float, float]) -> PairedCounts:
+    """Decisions on documents, 40% of them relevant, by two systems of MCC 0.25 that say yes to such shares of them."""
+    while True:
+        relevant, ease = source.random(documents) < RELEVANT, source.normal(0, 0.7, documents)
+        cells = []
+        for share in shares:
+            distance, threshold = detection(share)
+            yes = ease + source.normal(0, 0.7, documents) + distance * relevant > threshold
+            cells.append(np.stack((relevant & yes, ~relevant & yes, relevant & ~yes, ~relevant & ~yes)))
+        counts = np.stack(cells).astype(np.int64)
+        if all((counts.sum(axis=2) @ PAIRS_OF_CELLS > 0).all(axis=1)):
+            return PairedCounts(counts[0], counts[1], MATTHEWS)
+
+
+RELEVANT = 0.4
+
+PAIRS_OF_CELLS = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
+"""MCC is defined where documents of both kinds are there, and both answers."""
+
+
+@cache
+def detection(share: float) -> tuple[float, float]:
+    """How far relevant documents lie from the others, in a normal distribution with the variance 0.98, and from where
+    on a system says yes, so that it does to a share of all documents and has the MCC 0.25."""
+    normal = NormalDist(0, 0.98**0.5)
+
+    def beyond(distance: float, threshold: float) -> tuple[float, float]:
+        return RELEVANT * normal.cdf(distance - threshold), (1 - RELEVANT) * normal.cdf(-threshold)
+
+    def threshold_at(distance: float) -> float:
+        return bisected(lambda threshold: share - sum(beyond(distance, threshold)), -9, 9)
+
+    def excess(distance: float) -> float:
+        hits, alarms = beyond(distance, threshold_at(distance))
+        yes = hits + alarms
+        over = hits * (1 - RELEVANT - alarms) - alarms * (RELEVANT - hits)
+        return float(over / (yes * (1 - yes) * RELEVANT * (1 - RELEVANT)) ** 0.5 - 0.25)
+
+    distance = bisected(excess, 0, 9)
+    return distance, threshold_at(distance)
+
+
+def bisected(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that rises is 0."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return low
+
+
+def matthews(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """MCC of sums in the cells a, b, c and d (Matthews 1975), NaN where it is undefined."""
+    a, b, c, d = sums
+    square = (a + b) * (a + c) * (b + d) * (c + d)
+    values = np.full(sums.shape[1], np.nan)
+    np.divide(a * d - b * c, np.sqrt(np.maximum(square, 0)), out=values, where=square > 0)
+    return values
+
+
+def exactly_matthews(sums: tuple[int, ...]) -> Exact | None:
+    """The same to the last digit but rounding: no tie is decided by it in these tables."""
+    value = float(matthews(np.array(sums, dtype=np.float64)[:, None])[0])
+    return None if value != value else Fraction(value)
+
+
+MATTHEWS = Valuation(matthews, exactly_matthews)
+
+TABLES: Mapping[str, Callable[[int], None]] = {"unequal": unequal, "family": family, "few": few, "mcc": mcc}
+
+
+def row(*cells: object) -> None:
+    """Prints a row."""
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(description="how often tests find a difference where there is none")
+    parser.add_argument("--sets", type=int, default=2000, help="simulated evaluations a row")
+    parser.add_argument("--only", choices=list(TABLES), help="one of the tables")
+    args = parser.parse_args()
+    for name, table in TABLES.items():
+        if args.only in (None, name):
+            print(f"\n{table.__doc__}\n")
+            table(args.sets)
+
+
+if __name__ == "__main__":
+    main()

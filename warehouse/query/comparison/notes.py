@@ -1,0 +1,191 @@
+"""What a reader of tested pairs would be misled without: shared by `compare` and `group`.
+
+Of a few pairs notes are made one by one, of many how many there are. Nothing here decides a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from warehouse.query import plan as p
+from warehouse.query.comparison.deciding import Decisions
+from warehouse.query.comparison.pairs import Comparison
+from warehouse.query.comparison.procedures import Pair
+from warehouse.query.comparison.sums import RatioSums
+from warehouse.significance.analytic.beta import normal_tail
+from warehouse.significance.correlation import correlations, inflation
+from warehouse.significance.draws import Draws
+from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
+from warehouse.significance.standardized import RatioPairs
+from warehouse.significance.tests import named_test
+
+FEW = 6
+"""With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
+
+ONE_BY_ONE = 10
+"""Notes about more pairs than this are one note about all of them."""
+
+NAMED = 3
+"""So many pairs are named where a note is about several."""
+
+MATTERS = 1.1
+"""A standard error so many times the standard deviation in exchanges makes of a level of 0.05 one of 0.075."""
+
+UNEQUAL = 0.05
+"""Systems whose denominators differ by less than this share of their sum are not looked at: so much cannot matter."""
+
+DOUBT = 5
+"""A p that is further than so many times from the level by a formula is on the same side by shuffles."""
+
+SHUFFLES = 1999
+"""Shuffles for a p that a note gives with two digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Two systems that differ in few of the units."""
+
+    who: str
+    differing: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Correlated:
+    """Two systems that a test takes to be independent, and the correlation of their values."""
+
+    who: str
+    r: float | None
+
+
+@dataclass(slots=True)
+class PairNotes:
+    """The notes on the pairs of a statement, whose comparisons are looked at one after another."""
+
+    how: p.Testing
+    _alike: list[_Alike] = field(default_factory=list)
+    _correlated: list[_Correlated] = field(default_factory=list)
+    _otherwise: list[tuple[str, float]] = field(default_factory=list)
+    """Pairs on which `test studentized` would decide otherwise, and its p."""
+    _measures: dict[str, None] = field(default_factory=dict)
+
+    def look_at(self, comparison: Comparison, decisions: Decisions) -> None:
+        """Looks at the pairs of a comparison that was decided."""
+        test = named_test(self.how.test)
+        if not comparison.replicates:
+            differing = comparison.sums.differing(comparison.pairs)
+            for pair, units in zip(comparison.pairs, differing, strict=True):
+                if 0 < units < FEW:
+                    self._alike.append(_Alike(who(comparison, pair), units, comparison.observations.units))
+        if test.kind == "independent":
+            found = correlations(np.stack(comparison.unit_values), comparison.pairs)
+            self._correlated += [
+                _Correlated(who(comparison, pair), r) for pair, r in zip(comparison.pairs, found, strict=True)
+            ]
+        if test.shuffles_differences:
+            otherwise = list(decided_otherwise(comparison, decisions))
+            self._otherwise += [(who(comparison, pair), level) for pair, level in otherwise]
+            if otherwise:
+                self._measures[comparison.statistic.label] = None
+
+    def notes(self) -> Iterator[str]:
+        """All notes."""
+        if len(self._alike) <= ONE_BY_ONE:
+            for pair in self._alike:
+                yield f"{pair.who}: only {pair.differing} of {pair.units} units differ, so no test can tell much"
+        else:
+            yield f"{len(self._alike):,} pairs differ in fewer than {FEW} units, so no test can tell much of them"
+        assumed = "assumes that the two systems' answers are independent"
+        if len(self._correlated) <= ONE_BY_ONE:
+            for correlated in self._correlated:
+                yield f"{correlated.who}: {self.how.test} {assumed}; {_taken(correlated.r)} (Yeh 2000, section 2.1)"
+        else:
+            factors = [factor for pair in self._correlated if pair.r is not None and (factor := inflation(pair.r))]
+            taken = (
+                f"; it takes the standard deviation for up to {max(factors):.2f} times what it is" if factors else ""
+            )
+            yield f"{self.how.test} {assumed}{taken} (Yeh 2000, section 2.1)"
+        if self._otherwise:
+            yield self._exchangeability()
+
+    def _exchangeability(self) -> str:
+        """What randomization tests, and what `test studentized` makes of the pairs on which it decides otherwise."""
+        named = "; ".join(f"{pair}, p = {level:#.2g}" for pair, level in self._otherwise[:NAMED])
+        asks = (
+            f"randomization asks whether systems are exchangeable, not whether {' or '.join(self._measures)} is equal"
+        )
+        if len(self._otherwise) == 1:
+            return f"{asks}; their denominators differ so much that test studentized decides otherwise: {named}"
+        more = " among them " if len(self._otherwise) > NAMED else " "
+        return (
+            f"{asks}; of {len(self._otherwise):,} pairs the denominators differ so much that test studentized decides "
+            f"otherwise:{more}{named}"
+        )
+
+
+def few_units(comparison: Comparison) -> Iterator[str]:
+    """That a test has not many units, where it needs many."""
+    test, units = named_test(comparison.how.test), comparison.observations.units
+    if units < test.enough and not comparison.replicates:
+        where = comparison.entry.test_set.name
+        yield f"test {test.name} has only {units} units on {where}; below {test.enough} its p may be too small"
+
+
+def who(comparison: Comparison, pair: Pair) -> str:
+    """GE and UMASS, F on TST3."""
+    a, b = (comparison.entry.systems[place].name for place in pair)
+    return f"{a} and {b}, {comparison.statistic.label} on {comparison.entry.test_set.name}"
+
+
+def _taken(r: float | None) -> str:
+    """What a test that assumes independence makes of two systems that are correlated."""
+    if r is None:
+        return "their correlation is not defined"
+    factor = inflation(r)
+    taken = f", so it takes the standard deviation for {factor:.2f} times what it is" if factor is not None else ""
+    return f"their correlation is {r:.3f}{taken}"
+
+
+# --- where exchangeability and equality part --------------------------------------------------------------------------
+
+
+def decided_otherwise(comparison: Comparison, decisions: Decisions) -> Iterator[tuple[Pair, float]]:
+    """The pairs that the studentized exchange puts on the other side of the level, with its p.
+
+    Only pairs are shuffled whose standard error is so far from the standard deviation in exchanges that it matters, and
+    on which the two tests might part. Where p is adjusted only significant pairs are looked at, since a pair's own p
+    does not make it significant in its family.
+    """
+    if comparison.replicates or not isinstance(comparison.sums, RatioSums):
+        return
+    under = comparison.sums.denominators.sum(axis=1).tolist()
+    unequal = [(a, b) for a, b in comparison.pairs if abs(under[a] - under[b]) > UNEQUAL * (under[a] + under[b])]
+    if not unequal:
+        return
+    label, level = comparison.statistic.label, float(comparison.how.level)
+    ratios = RatioPairs.of(comparison.many, [comparison.in_order(pair) for pair in unequal])
+    doubtful: dict[Pair, bool] = {}
+    for pair, widening, t in zip(unequal, ratios.widening.tolist(), ratios.t.tolist(), strict=True):
+        found = decisions[label, pair]
+        significant = (found.outcome.p if found.adjusted is None else found.adjusted) <= level
+        rough = normal_tail(t) if comparison.how.sides == "one-sided" else 2 * normal_tail(abs(t))
+        if significant and widening > MATTERS and rough * DOUBT > level:
+            doubtful[pair] = True
+        elif not significant and found.adjusted is None and widening < 1 / MATTERS and rough < level * DOUBT:
+            doubtful[pair] = False
+    for (pair, significant), p_studentized in zip(doubtful.items(), _levels(comparison, list(doubtful)), strict=True):
+        if (p_studentized <= level) != significant:
+            yield pair, p_studentized
+
+
+def _levels(comparison: Comparison, pairs: list[Pair]) -> list[float]:
+    """The p of the studentized exchange of some pairs."""
+    draws, sides = Draws(SHUFFLES, comparison.how.seed, comparison.stream), comparison.how.sides
+    turned = [comparison.in_order(pair) for pair in pairs]
+    if len(pairs) <= len(comparison.entry.systems):
+        return [studentized_test(comparison.many.pair(a, b), draws, sides).p for a, b in turned]
+    nge = all_pairs_studentized([comparison.many], draws, sides)[0]
+    return [(int(nge[pair]) + 1) / (SHUFFLES + 1) for pair in turned]

@@ -1,0 +1,243 @@
+"""The studentized exchange: shuffles that compare differences over their standard errors, one pair or all at once.
+
+A plain exchange asks whether two systems are exchangeable, and systems of equal measure are not where one answers much
+less than the other. Dividing every difference by its own standard error, in each shuffle anew, makes it a test of equal
+measures in large samples (Janssen 1997; Chung and Romano 2013) and leaves it exact where the systems are exchangeable.
+The statistic is in `standardized`. Coins are those of randomization, and p = (nge + 1) / (shuffles + 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.draws import Draws
+from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
+from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
+from warehouse.significance.shuffles import lookup
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
+from warehouse.significance.standardized import ROUNDING, RatioPairs, beyond, centred, whole
+from warehouse.significance.standardized_functions import TIE, FunctionPair
+from warehouse.significance.valuation import ManySystems, PairedCounts
+from warehouse.significance.work import ALONE, Work, in_order
+
+_PRODUCT = 2.0**51
+"""Sums of a product stay below this, so that floating point adds and subtracts whole numbers without rounding."""
+
+_LOOKUP = 2.0**61
+"""The same for sums that are looked up."""
+
+_WIDTH = 8192
+"""Shuffles of a pair that are worked on at once: few enough for the processor's cache, and many calls' worth."""
+
+_SUMS = 1 << 20
+"""Systems × shuffles of which the sums are held at once."""
+
+
+def studentized_test(
+    paired: Paired | PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
+) -> Outcome:
+    """The studentized exchange of two systems (Janssen 1997; Chung and Romano 2013); the statistic is t.
+
+    Where the denominators of a ratio are equal in every unit, t has the order of the differences, so that this is
+    randomization. An exchange that leaves a system without value, or nothing that varies, counts as extreme. Raises
+    ValueError for sides that are none.
+    """
+    check_sides(sides)
+    if isinstance(paired, Paired) and steady(paired.many):
+        return replace(
+            randomization_test(paired, draws, sides, work), statistic=float(student(paired.many, [(0, 1)])[0])
+        )
+    if isinstance(paired, Paired):
+        extremes = _of_ratio(paired, draws, sides, work.threads)
+    else:
+        extremes = _of_function(paired, draws, sides, work.threads)
+    nge = done = 0
+    for extreme in extremes:
+        nge += int(np.count_nonzero(extreme))
+        done += extreme.size
+        work.progress(done / draws.shuffles)
+    return replace(approximate(nge, draws.shuffles), statistic=float(student(paired.many, [(0, 1)])[0]))
+
+
+def student(many: ManySystems, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """The observed t of pairs, of shape (pairs,), with units − 1 degrees of freedom, as Student's test has it for
+    denominators of 1; infinite where all units add the same to the difference, and it is not 0."""
+    if isinstance(many, Many):
+        return RatioPairs.of(many, pairs).t
+    observed = np.array([FunctionPair.of(many.pair(a, b)).observed for a, b in pairs])
+    return centred(observed * np.abs(observed), many.units)
+
+
+def null_statistics(paired: Paired | PairedCounts, draws: Draws) -> Floats:
+    """t in each of the shuffles, of shape (shuffles,), for a picture; not centred, and what was observed where an
+    exchange has none."""
+    if isinstance(paired, PairedCounts):
+        pair = FunctionPair.of(paired)
+        statistics = np.concatenate([pair.statistics(sums) for sums in _exchanged(pair, draws, 1)])
+        return np.where(np.isnan(statistics), pair.observed, statistics)
+    pairs = RatioPairs.of(paired.many, [(0, 1)])
+    return np.concatenate(
+        [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed(paired, draws, 1)]
+    )
+
+
+def _of_ratio(paired: Paired, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
+    """Which shuffles are extreme, a chunk at a time."""
+    pairs = RatioPairs.of(paired.many, [(0, 1)], ROUNDING + paired.units / _LOOKUP)
+    for u, v, w in _signed(paired, draws, threads):
+        yield pairs.excess(0, u, v, w, np.empty_like(u), sides == "two-sided") >= -pairs.band[0]
+
+
+def _of_function(paired: PairedCounts, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
+    """The same for a function of sums."""
+    pair = FunctionPair.of(paired)
+    observed = abs(pair.observed) if sides == "two-sided" else pair.observed
+    least = observed - TIE * max(abs(observed), 1.0)
+    for sums in _exchanged(pair, draws, threads):
+        statistics = pair.statistics(sums)
+        # Not below, so that what is undefined is counted.
+        yield ~((np.abs(statistics) if sides == "two-sided" else statistics) < least)
+
+
+def _exchanged(pair: FunctionPair, draws: Draws, threads: int) -> Iterator[list[Integers]]:
+    return lookup.sums_over_exchanged(pair.changes, draws, threads)
+
+
+def _signed(paired: Paired, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """u, v and w of each shuffle, of shape (shuffles,), a chunk at a time."""
+    e_a, e_b = beyond(paired)
+    squares, worth = whole(e_a**2 - e_b**2, _LOOKUP)
+    sums = lookup.PackedSums.of(*paired.differences())
+    totals = [int(column.sum()) for column in (sums.first, sums.second, squares)]
+    for *packed, lost in lookup.sums_over_exchanged([*sums.columns(), squares], draws, threads):
+        exchanged = (*sums.unpack(packed), lost)
+        u, v, w = ((total - 2 * part).astype(np.float64) for total, part in zip(totals, exchanged, strict=True))
+        yield u, v, w * worth
+
+
+def steady(many: Many) -> bool:
+    """Whether all systems have the same denominator in every unit."""
+    return bool((many.denominators == many.denominators[0]).all())
+
+
+# --- all pairs --------------------------------------------------------------------------------------------------------
+
+
+def all_pairs_studentized(
+    measures: Sequence[Many], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
+) -> Integers:
+    """The studentized exchange of every pair of systems for one or more measures over the same shuffles.
+
+    Returns nge, of shape (measures, systems, systems), as `all_pairs_test` does, over the coins of `studentized_test`.
+    Raises ValueError where the measures do not have the same number of systems and units.
+    """
+    check_sides(sides)
+    plain = [index for index, many in enumerate(measures) if steady(many)]
+    others = [index for index in range(len(measures)) if index not in plain]
+    if not others:
+        return all_pairs_test(measures, draws, sides, work)
+    systems = measures[0].systems
+    nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
+    if plain:
+        part = work.part(0, len(measures), len(plain))
+        nge[plain] = all_pairs_test([measures[index] for index in plain], draws, sides, part)
+    moments = Moments([measures[index] for index in others])
+    pairs = list(combinations(range(systems), 2))
+    families = [RatioPairs.of(measures[index], pairs, moments.rounding) for index in others]
+
+    def counted(part: Slice) -> tuple[Integers, int]:
+        nge_here = np.zeros((len(others), systems, systems), dtype=np.int64)
+        for place, family in enumerate(families):
+            _count(moments.of(place, part), family, sides, nge_here[place])
+        return nge_here, part.shuffles
+
+    width = min(_WIDTH, max(1, _SUMS // systems))
+    ratios, done = work.part(len(plain), len(measures), len(others)), 0
+    for nge_here, shuffles in in_order(counted, moments.shuffler.slices(draws, width), work.threads):
+        nge[others] += nge_here
+        done += shuffles
+        ratios.progress(done / draws.shuffles)
+    if sides == "two-sided":
+        nge[others] += nge[others].transpose(0, 2, 1)
+    nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
+    return nge
+
+
+def _count(sums: SystemSums, family: RatioPairs, sides: Sides, nge: Integers) -> None:
+    """Adds the shuffles of a slice to nge, of shape (systems, systems): above the diagonal, and below if one-sided."""
+    systems, shuffles = sums.columns[0].shape
+    memory, two_sided = np.empty((4, shuffles)), sides == "two-sided"
+    u, v, w, spare = memory
+    for pair, (a, b) in enumerate(combinations(range(systems), 2)):
+        sums.differences(a, b, family.slope[pair], u, v, w, spare)
+        excess, band = family.excess(pair, u, v, w, spare, two_sided), float(family.band[pair])
+        nge[a, b] += np.count_nonzero(excess >= -band)
+        if not two_sided:
+            nge[b, a] += np.count_nonzero(excess <= band)
+
+
+Place = int | NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSums:
+    """The signed sums of N, D, N², N·D and D² of all systems in some shuffles, each of shape (systems, shuffles), and
+    what one is worth in each."""
+
+    columns: tuple[Floats, ...]
+    worths: tuple[float, ...]
+
+    def differences(self, a: Place, b: Place, slope: Floats, u: Floats, v: Floats, w: Floats, spare: Floats) -> None:
+        """u, v and w of a pair, of shape (shuffles,), or of several, of shape (pairs, shuffles); `spare` is written
+        over. `slope` has the shape () or (pairs, 1)."""
+        n, d, nn, nd, dd = self.columns
+        worths = self.worths
+        for into, column, factor in ((u, n, worths[0]), (v, d, worths[1]), (w, nn, worths[2])):
+            np.subtract(column[a], column[b], out=into)
+            if factor != 1:
+                into *= factor
+        for column, factors in ((nd, -2 * worths[3] * slope), (dd, worths[4] * slope**2)):
+            np.subtract(column[a], column[b], out=spare)
+            spare *= factors
+            w += spare
+
+
+class Moments:
+    """The shuffles of some measures, as sums of N, D, N², N·D and D² that are made once for each system.
+
+    `rounding` is the share that such a sum may lose.
+    """
+
+    def __init__(self, measures: Sequence[Many]) -> None:
+        """Raises ValueError where the measures do not have the same number of systems and units."""
+        columns = [list(_moments(many)) for many in measures]
+        self._worths = [[worth for _, worth in of_measure] for of_measure in columns]
+        self.shuffler = Shuffler([np.stack([column for column, _ in of_measure]) for of_measure in columns])
+        exact = all(worth == 1 for worths in self._worths for worth in worths)
+        self.rounding = ROUNDING if exact else ROUNDING + measures[0].units / _PRODUCT
+
+    def of(self, place: int, part: Slice) -> SystemSums:
+        """The sums of a measure, by its place, in some shuffles."""
+        places = self.shuffler.places[place]
+        scales = (self.shuffler.counts[column].scale for column in places)
+        worths = tuple(scale * worth for scale, worth in zip(scales, self._worths[place], strict=True))
+        # In double precision from here on: so many conversions for each pair would cost more than the sums do.
+        return SystemSums(tuple(part.sums[column].astype(np.float64, copy=False) for column in places), worths)
+
+
+def _moments(many: Many) -> Iterator[tuple[Integers, float]]:
+    """N, D, N², N·D and D², each of shape (systems, units) and with the worth of one."""
+    over, under = many.numerators, many.denominators
+    for first, second in ((over, None), (under, None), (over, over), (over, under), (under, under)):
+        product = first.astype(np.float64) * (1.0 if second is None else second)
+        if np.abs(product).sum(axis=1).max(initial=0.0) < _PRODUCT:
+            yield first if second is None else first * second, 1.0
+        else:
+            yield whole(product, _PRODUCT)

@@ -1,0 +1,161 @@
+"""The difference of two ratios over its standard error, as exchanges change it: what `test studentized` looks at.
+
+Let R = S_N / S_D be the ratio of both systems' sums together, which no exchange changes, and e = N − R·D what a unit
+adds beyond it. The measures of two systems then differ by Σ z with z = e_A / D_A − e_B / D_B, where D_A and D_B are the
+systems' own sums, and the standard error is √Σ z². So the variance is estimated as if the measures were equal, as score
+tests do (Rao 1948), which keeps the size of the test where one system answers few documents. With δ = e_A − e_B and
+σ = e_A + e_B of a unit, and u and v the differences of the two systems' sums after an exchange as in `Extreme`,
+
+    t² = U² / M      U = u − R·v      M = Σδ² − 2·(v / S_D)·w + (v / S_D)²·Σσ²      w = Σ ±(e_A² − e_B²)
+
+so that a shuffle is three signed sums: u, v and w. An exchange that leaves a system without denominator has no t, nor
+has one after which nothing varies, and then U and M are 0; both count as extreme. Nothing here draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.paired import Floats, Integers, Many, Paired
+
+ROUNDING = 2.0**-48
+"""More than a few dozen roundings of floating point lose, as a share of the largest number that occurs."""
+
+AT_ONCE = 1 << 18
+"""Pairs × units looked at at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatioPairs:
+    """Pairs of systems: what no exchange changes, and what was observed. All arrays have the shape (pairs,).
+
+    `slope` is R, `fixed` Σδ², `tilt` 2 / S_D and `curve` Σσ² / S_D². `square` is the observed t², negative where the
+    first system is the worse, and `widening` the standard error of the difference beside its standard deviation in
+    plain exchanges: where it is above 1, randomization finds more than there is. `lost` is more than rounding loses of
+    M, and `band` more than it loses of U² − t²·M: what floating point leaves in doubt counts as extreme. `edge` is the
+    |v| at which one system has no denominator, infinite where no exchange leads there.
+    """
+
+    units: int
+    slope: Floats
+    fixed: Floats
+    tilt: Floats
+    curve: Floats
+    square: Floats
+    widening: Floats
+    lost: Floats
+    band: Floats
+    edge: Floats
+
+    @classmethod
+    def of(cls, many: Many, pairs: Sequence[tuple[int, int]], rounding: float = ROUNDING) -> RatioPairs:
+        """Some pairs of systems; `rounding` is the share that the sums of an exchange may lose."""
+        first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        at_once = max(1, AT_ONCE // max(many.units, 1))
+        parts = [
+            _facts(many, first[start : start + at_once], second[start : start + at_once], rounding)
+            for start in range(0, len(first), at_once)
+        ]
+        return cls(many.units, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    @property
+    def t(self) -> Floats:
+        """The observed t with units − 1 degrees of freedom; for denominators of 1 it is that of Student's t test.
+        Infinite where all z are equal and not 0."""
+        return centred(self.square, self.units)
+
+    @property
+    def observed(self) -> Floats:
+        """The observed t, not centred."""
+        return np.asarray(np.sign(self.square) * np.sqrt(np.abs(self.square)), dtype=np.float64)
+
+    def excess(self, pair: int, u: Floats, v: Floats, w: Floats, spare: Floats, two_sided: bool) -> Floats:
+        """U² − t²·M of a pair for sums of shape (any,); `u`, `w` and `spare` are written over.
+
+        One-sided, U² and t² have the signs of U and t, and the first system is extreme from −band on, the second up to
+        the band. Two-sided, both are from −band on.
+        """
+        square = float(self.square[pair])
+        if two_sided:
+            square = abs(square)
+        np.multiply(v, float(self.slope[pair]), out=spare)
+        u -= spare
+        w *= float(self.tilt[pair]) * square
+        np.multiply(v, float(self.curve[pair]) * square, out=spare)
+        spare -= w
+        spare *= v
+        spare += float(self.fixed[pair]) * square
+        u *= u if two_sided else np.abs(u, out=w)
+        u -= spare
+        edge = float(self.edge[pair])
+        if edge != inf:
+            u[np.abs(v) >= edge] = 0
+        return u
+
+    def statistics(self, u: Floats, v: Floats, w: Floats, two_sided: bool) -> Floats:
+        """t of all pairs for sums of shape (pairs, any), not centred; two-sided its size.
+
+        Where there is none it is what was observed, which is extreme for its own pair and says nothing of others.
+        """
+        distance = u - self.slope[:, None] * v
+        variance = self.fixed[:, None] + v * (self.curve[:, None] * v - self.tilt[:, None] * w)
+        varies = (variance > self.lost[:, None]) & (np.abs(v) < self.edge[:, None])
+        t = np.repeat(self.observed[:, None], u.shape[1], axis=1)
+        np.divide(distance, np.sqrt(variance, where=varies, out=np.ones_like(variance)), out=t, where=varies)
+        return np.abs(t) if two_sided else t
+
+
+def centred(square: Floats, units: int) -> Floats:
+    """t from t² with the sign of t, where the mean of the z is not taken from them, to Student's, where it is."""
+    size = np.abs(square)
+    rest = units - size
+    # Rounding must not make a finite number of what is infinite.
+    finite = rest > 1e-9 * units
+    squares = np.divide((units - 1) * size, rest, out=np.full_like(size, np.inf), where=finite)
+    return np.asarray(np.sign(square) * np.sqrt(squares), dtype=np.float64)
+
+
+def beyond(paired: Paired) -> tuple[Floats, Floats]:
+    """e of the two systems in each unit, each of shape (units,)."""
+    numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
+    ratio = (numerator_a + numerator_b) / (denominator_a + denominator_b)
+    return paired.numerator_a - ratio * paired.denominator_a, paired.numerator_b - ratio * paired.denominator_b
+
+
+def _facts(many: Many, first: NDArray[np.intp], second: NDArray[np.intp], rounding: float) -> tuple[Floats, ...]:
+    """The arrays of `RatioPairs` in their order."""
+    n_a, n_b = (many.numerators[rows].astype(np.float64) for rows in (first, second))
+    d_a, d_b = (many.denominators[rows].astype(np.float64) for rows in (first, second))
+    total = (d_a + d_b).sum(axis=1)
+    slope = (n_a + n_b).sum(axis=1) / total
+    e_a, e_b = n_a - slope[:, None] * d_a, n_b - slope[:, None] * d_b
+    fixed, spread = ((e_a - e_b) ** 2).sum(axis=1), ((e_a + e_b) ** 2).sum(axis=1)
+    v = (d_a - d_b).sum(axis=1)
+    distance, share = (n_a - n_b).sum(axis=1) - slope * v, v / total
+    variance = fixed - 2 * share * (e_a**2 - e_b**2).sum(axis=1) + share**2 * spread
+    # How large e is before anything cancels out.
+    size_a, size_b = (np.abs(n) + np.abs(slope)[:, None] * d for n, d in ((n_a, d_a), (n_b, d_b)))
+    lost = 8 * rounding * (size_a**2 + size_b**2).sum(axis=1)
+    none, varies = np.zeros_like(variance), variance > lost
+    square = np.divide(distance * np.abs(distance), variance, out=none.copy(), where=varies)
+    # M of an exchange is at most 2·(Σδ² + Σσ²): so many times the observed one, of which t² has its own error.
+    times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
+    band = (2 * rounding * (size_a + size_b).sum(axis=1) ** 2 + np.abs(square) * lost) * times
+    # As Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Many.spread`).
+    rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
+    widening = np.sqrt(rate) / (1 - share**2)
+    # Where no unit has a denominator in both systems, one may be left without any.
+    edge = np.where(((d_a > 0) & (d_b > 0)).any(axis=1), np.inf, (1 - rounding) * total)
+    return slope, fixed, 2 / total, spread / total**2, square, widening, lost, band, edge
+
+
+def whole(columns: Floats, limit: float) -> tuple[Integers, float]:
+    """Numbers of shape (any, units) as multiples, and of what: so little that a row sums to less than the limit."""
+    largest = float(np.abs(columns).sum(axis=-1).max(initial=0.0))
+    worth = 2.0 ** ceil(log2(largest / limit)) if largest else 1.0
+    return np.rint(columns / worth).astype(np.int64), worth

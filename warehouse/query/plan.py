@@ -61,11 +61,11 @@ Scalar = str | Decimal
 
 @value
 class Dimension:
-    """What rows are split or chosen by: document, unit, label, confidence, system, or an attribute of a document or
-    a system.
+    """What rows are split or chosen by: document, unit, label, confidence, system, annotator, or an attribute of a
+    document or a system.
     """
 
-    of: Literal["document", "unit", "label", "confidence", "system"]
+    of: Literal["document", "unit", "label", "confidence", "system", "annotator"]
     attribute: str = ""
 
     @property

@@ -257,7 +257,7 @@ def _caption(plan: ComparePlan, table: Table) -> str:
     from warehouse.query.comparison.verdicts import testing_title
 
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
-    test = testing_title(plan.how, table.column("method"), table.column("shuffles"))
+    test = testing_title(plan.how, plan.entries, table.column("method"), table.column("shuffles"))
     count = len(table.rows)
     sizes = set(Counter(zip(table.column("test_set"), table.column("measure"), strict=True)).values())
     family = ""

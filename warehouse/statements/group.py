@@ -75,7 +75,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     shuffles: list[Cell] = [judged.outcome.shuffles for decided in families for judged in decided.values()]
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
-    what = f"{', '.join(labels)} on {on(plan.entries)}: {testing_title(plan.how, methods, shuffles)}"
+    what = f"{', '.join(labels)} on {on(plan.entries)}: {testing_title(plan.how, plan.entries, methods, shuffles)}"
     return Result(
         statement=plan.text,
         caption=title(what + _adjusted(plan, [len(decided) for decided in families]), plan.entries),

@@ -18,7 +18,7 @@ from warehouse.query.engine import Workforce
 from warehouse.query.labels import title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import carried_over, check_tested, check_two, testing_of
+from warehouse.query.resolving.testing import carried_over, check_tested, check_two, exchanging, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 
@@ -47,6 +47,7 @@ def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
     for entry in (source, target):
         check_tested(statement, entry, scope)
         check_two("replicate", entry.systems, entry, statement)
+    source, target = (exchanging(statement, entry, scope) for entry in (source, target))
     return ReplicatePlan(to_text(statement), source, target, testing_of(statement, (source, target), scope))
 
 
@@ -86,7 +87,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     tested = [*on_source, *on_target]
     outcomes = [decided.outcome for test_set in tested for decided in test_set.decided.values()]
     shuffles: list[Cell] = [outcome.shuffles for outcome in outcomes]
-    test = testing_title(plan.how, [outcome.method for outcome in outcomes], shuffles)
+    test = testing_title(plan.how, plan.entries, [outcome.method for outcome in outcomes], shuffles)
     labels = ", ".join(statistic.label for statistic in plan.source.statistics)
     source, target = (entry.test_set.name for entry in plan.entries)
     return Result(

@@ -13,6 +13,7 @@ from warehouse.results import Cell
 from warehouse.significance.replicates import smallest
 from warehouse.significance.shuffles.confidence import confidence
 from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.tasks.observed import plural
 
 # --- what tested results are called -----------------------------------------------------------------------------------
 
@@ -26,10 +27,19 @@ def method(methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
     return " and ".join(named)
 
 
-def testing_title(how: p.Testing, methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
+def testing_title(how: p.Testing, entries: Sequence[p.Entry], methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
     """randomization test, 9,999 shuffles, two-sided, level 0.05."""
-    exchange = "" if how.exchange.name == "document" else f", exchanged by {how.exchange.name}"
+    units = exchanged(entries)
+    exchange = "" if units == "document" else f", exchanged by {units}"
     return f"{how.test} test, {method(methods, shuffles)}, {how.sides}{exchange}, level {how.level}"
+
+
+def exchanged(entries: Sequence[p.Entry]) -> str:
+    """The exchange unit, document.topic; of each test set where they are not exchanged alike."""
+    names = {entry.test_set.name: entry.exchange.name for entry in entries}
+    if len(set(names.values())) == 1:
+        return entries[0].exchange.name
+    return ", ".join(f"{name} on {test_set}" for test_set, name in names.items())
 
 
 def testing_signature(
@@ -44,7 +54,7 @@ def testing_signature(
         f"test {how.test}",
         how.sides,
         f"shuffles {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))}" if counts else "exact",
-        f"exchange by {how.exchange.name}",
+        f"exchange by {exchanged(entries)}",
         f"seed {how.seed}",
         f"adjust {how.adjust}",
         f"missing {how.missing}",
@@ -114,6 +124,12 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
                 f"{comparison.how.test} looks only at the documents of {where} for which both systems of a pair have a "
                 "value, so what it tests is not quite the difference of the two means"
             )
+    if comparison.splits_clusters:
+        entry = comparison.entry
+        yield (
+            f"{where}: {plural(entry.noun)} of one {entry.cluster} are not independent, and exchange by "
+            f"{entry.exchange.name} takes them to be; without it each {entry.cluster} is exchanged as a whole"
+        )
     if comparison.observations.dropped:
         dropped = comparison.observations.dropped
         yield f"{dropped} observations of {where} were left out because not every system has them"

@@ -24,6 +24,7 @@ from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined
 from warehouse.store.catalog import Catalog, KnownTestSet
 from warehouse.tasks import FILTERING, IMPORTED, TASKS, Task
+from warehouse.tasks.observed import PLAIN_NOUN
 
 _It = TypeVar("_It")
 
@@ -108,6 +109,7 @@ class Scope:
         replicates: p.Replicates | None = None,
     ) -> p.Entry:
         """An entry with all that the catalog knows of its data."""
+        observed = self.catalog.observed(task.name, test_set.id)
         return p.Entry(
             test_set=self.planned(test_set),
             task=task,
@@ -115,10 +117,14 @@ class Scope:
             systems=tuple(systems),
             stored=stored,
             in_units=task.in_units and self.catalog.in_units(test_set.id),
-            documents=self.catalog.documents(test_set.id),
+            documents=self.catalog.documents(task.name, test_set.id),
             replicates=replicates,
             fingerprint=self.catalog.fingerprint(task.name, test_set.id),
             simulated=self.catalog.simulated(task.name, test_set.id),
+            noun=observed.noun or PLAIN_NOUN,
+            cluster=observed.cluster,
+            exchange=p.Dimension("document", observed.cluster),
+            told_by=self.catalog.told_by(task.name, test_set.id),
         )
 
     def keys(self, node: n.TestSets | None) -> tuple[p.Entry, ...]:

@@ -68,7 +68,8 @@ def sample() -> Database:
     """A warehouse with the sample data."""
     kept = _kept()
     if kept is not None:
-        with contextlib.suppress(WarehouseError):
+        # Another version may remove it at this moment, to keep its own.
+        with contextlib.suppress(WarehouseError, OSError):
             return open_database(kept)
     database = in_memory()
     fill(database)

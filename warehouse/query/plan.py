@@ -156,8 +156,19 @@ class Entry:
     """The attribute that documents share which are not independent, as it was declared; empty where none was."""
     exchange: Dimension = Dimension("document")
     """What tests exchange as a whole, and intervals resample: what was asked for, or else the cluster or document."""
+    several_kinds: bool = False
+    """Whether the test set has rows of other kinds too that the measures could be asked of."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+
+    @property
+    def unit_noun(self) -> str:
+        """What one exchange unit is called: message, topic, unit of document.source."""
+        if not self.exchange.attribute:
+            return self.noun if self.exchange.of == "document" else self.exchange.of
+        if self.exchange.attribute == self.cluster:
+            return self.cluster.replace("_", " ")
+        return f"unit of {self.exchange.name}"
 
     @property
     def exchanges_runs(self) -> bool:

@@ -8,12 +8,13 @@ from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, signature, title
+from warehouse.query.labels import noun_of, on, signature, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import key_filter
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
+from warehouse.tasks.observed import plural
 
 KEY = "key"
 """What the labels of no annotator are called, where the key is taken in."""
@@ -52,7 +53,7 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
         Column("test_set", "name"),
         Column("annotator_a", "name", "A"),
         Column("annotator_b", "name", "B"),
-        Column("documents", "count"),
+        Column("documents", "count", plural(noun_of(plan.entries))),
         Column("agreement", "proportion"),
         Column("kappa", "number"),
         *(Column(f"{a}_{b}", "count", on_screen=False) for a in LEVELS for b in LEVELS),

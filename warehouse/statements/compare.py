@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from grammar import nodes as n
 from grammar.errors import QueryError
@@ -23,6 +22,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures import of_compare
+from warehouse.tasks.observed import counted, plural
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decisions
@@ -116,33 +116,43 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
+    from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.macro import batches
     from warehouse.query.comparison.pairs import count_of_pairs
     from warehouse.query.comparison.procedures import intervals
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless, testing_signature
+    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
     rows = TableRows.of(COLUMNS)
     notes: list[str] = []
+    families: list[Family] = []
+    units: dict[str, str] = {}
     enough: list[int | None] = []
     pairs = count_of_pairs(plan.compared_entries, plan.against)
     for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
         decided = decisions(batch, workforce, pairs)
         limits = intervals(batch, workforce.work)
         for comparison in batch:
+            of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
+            families.append(Family.of(comparison, of_pairs))
+            units[comparison.entry.test_set.name] = comparison.entry.unit_noun
             _add(rows, comparison, decided, limits)
             notes += [*hopeless(comparison), *comparison_notes(comparison)]
-            enough += [decided[comparison.statistic.label, pair].enough for pair in comparison.pairs]
+            enough += [pair.enough for pair in of_pairs]
     table = rows.table(_columns(plan, rows))
     all_pairs = (
         plan.against is None and plan.how.sides == "two-sided" and any(len(entry.systems) > 2 for entry in plan.entries)
     )
+    measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
+    where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
+    how = testing_caption(plan.how, plan.entries, families, intervals=not all_pairs)
     return Result(
         statement=plan.text,
-        caption=_caption(plan, table),
-        signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles")),
+        caption=title(f"{measures} {where}", plan.entries, how),
+        signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=table,
-        notes=tuple(dict.fromkeys([*notes, *_notes(plan, table, enough)])),
+        notes=tuple(dict.fromkeys([*notes, *_notes(plan, table, enough, units)])),
+        how=how,
         triangle=triangle_of(plan.how, table) if all_pairs else None,
     )
 
@@ -253,42 +263,25 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     )
 
 
-def _caption(plan: ComparePlan, table: Table) -> str:
-    from warehouse.query.comparison.verdicts import testing_title
-
-    measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
-    test = testing_title(plan.how, plan.entries, table.column("method"), table.column("shuffles"))
-    count = len(table.rows)
-    sizes = set(Counter(zip(table.column("test_set"), table.column("measure"), strict=True)).values())
-    family = ""
-    if named_adjustment(plan.how.adjust).adjusts:
-        family = f"; adjusted by {plan.how.adjust} in families of {_pairs(sizes)}"
-    elif named_test(plan.how.test).whole_family:
-        family = f"; levels hold for families of {_pairs(sizes)}"
-    elif count > 1:
-        family = f"; {count} comparisons, not adjusted"
-    where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
-    return title(f"{measures} {where}: {test}{family}", plan.entries)
-
-
 # --- notes ------------------------------------------------------------------------------------------------------------
 
 
-def _pairs(sizes: set[int]) -> str:
-    """1 pair; 3 and 10 pairs."""
-    return f"{' and '.join(map(str, sorted(sizes)))} pair{'s' if sizes != {1} else ''}"
+def _notes(plan: ComparePlan, table: Table, enough: Sequence[int | None], units: Mapping[str, str]) -> Iterator[str]:
+    """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are.
 
-
-def _notes(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
-    """What a reader of the table would be misled without: of a few pairs one by one, of many how many there are."""
+    `units` says what is exchanged on each test set.
+    """
     few = table.records_where("differing", lambda units: isinstance(units, int) and 0 < units < FEW)
     independent = table.records_where("test", lambda name: named_test(str(name)).kind == "independent")
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     if len(few) <= ONE_BY_ONE:
         for row in few:
-            yield f"{_who(row)}: only {row['differing']} of {row['units']} units differ, so no test can tell much"
+            there_are = counted(cast(int, row["units"]), units[str(row["test_set"])])
+            differ = "differs" if row["differing"] == 1 else "differ"
+            yield f"{_who(row)}: only {row['differing']} of {there_are} {differ}, so no test can tell much"
     else:
-        yield f"{len(few):,} pairs differ in fewer than {FEW} units, so no test can tell much of them"
+        called = " or ".join(dict.fromkeys(plural(units[str(row["test_set"])]) for row in few))
+        yield f"{len(few):,} pairs differ in fewer than {FEW} {called}, so no test can tell much of them"
     assumed = "assumes that the two systems' answers are independent"
     if len(independent) <= ONE_BY_ONE:
         for row in independent:

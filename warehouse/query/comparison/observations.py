@@ -17,6 +17,7 @@ from warehouse.query import plan as p
 from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
+from warehouse.tasks.observed import counted
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -283,10 +284,8 @@ def _ranks(ids: Integers, in_order: Integers) -> Integers:
 
 def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:
     """Names the first documents that not every system has, and who lacks them."""
-    one = lacking == 1
-    many = "a document" if one else f"{lacking} documents"
     more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
-    are = f"{many} of {entry.test_set.name} {'is' if one else 'are'}"
+    are = f"{counted(lacking, entry.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
     return QueryError(
         f"{are} not there for every system: {', '.join(names)}{more}",
         hints=(

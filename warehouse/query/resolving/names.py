@@ -107,6 +107,7 @@ class Scope:
         systems: Sequence[p.System] = (),
         stored: int = 0,
         replicates: p.Replicates | None = None,
+        several_kinds: bool = False,
     ) -> p.Entry:
         """An entry with all that the catalog knows of its data."""
         observed = self.catalog.observed(task.name, test_set.id)
@@ -124,6 +125,7 @@ class Scope:
             noun=observed.noun or PLAIN_NOUN,
             cluster=observed.cluster,
             exchange=p.Dimension("document", observed.cluster),
+            several_kinds=several_kinds,
             told_by=self.catalog.told_by(task.name, test_set.id),
         )
 
@@ -191,6 +193,11 @@ class Scope:
                     ("ask for them in statements of their own",),
                 )
         return possible
+
+    def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
+        """Those of the tasks with the measures that have rows on a test set."""
+        possible = self.tasks_with(measures, test_set)
+        return [task for task in possible if self.catalog.has_rows(task.name, test_set.id)]
 
     def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
         if task.imported is not None:

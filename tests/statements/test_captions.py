@@ -10,6 +10,7 @@ from warehouse.query import plan as p
 from warehouse.query.comparison import captions
 from warehouse.query.comparison.captions import Family
 from warehouse.query.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
+from warehouse.session import Session
 from warehouse.tasks import TASKS
 
 MESSAGES = Size(100, "message", 100, "message")
@@ -119,3 +120,13 @@ def test_the_kind_of_rows_stands_in_a_caption_where_several_could_be_meant() -> 
     assert known_size([printed], None) == AS_PRINTED
     assert title("F on T", [printed], AS_PRINTED) == "F on T: figures as printed"
     assert known_size([entry(documents=3)], p.Missing(p.Dimension("label"))) == ""
+
+
+def test_what_stands_below_the_title_of_a_picture_is_what_the_caption_says() -> None:
+    with Session.open() as sample:
+        chart = sample.run("plot score F for all on TST3 replicates by system.muc3").chart
+        assert chart is not None
+        assert chart.subtitle == "extraction; 100 messages; averages of the replicates by system.muc3"
+        by_label = sample.run("plot score error for GE on TST3 by label").chart
+        assert by_label is not None
+        assert by_label.subtitle == ""

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -117,6 +118,34 @@ def test_topics_themselves_are_exchanged_one_by_one(session: Session) -> None:
     for statement in ("compare ap for base, tuned on robust", "compare F of extraction for base, tuned on robust"):
         [row] = session.run(statement).rows
         assert (row["documents"], row["units"]) == (12, 12)
+
+
+def test_marked_texts_are_exchanged_with_all_their_sentences_and_replicates_averaged_before(tmp_path: Path) -> None:
+    draws = random.Random(8)
+    gold = [draws.choice("BO") for _ in range(40)]
+    with create(tmp_path / "w.duckdb") as database:
+        for system in ("crf.1", "crf.2", "bert.1", "bert.2"):
+            lines = []
+            for k, tag in enumerate(gold):
+                lines += ["-DOCSTART- O O\n"] if k % 5 == 0 else ["\n"]
+                found = tag if draws.random() < 0.7 else draws.choice("BO")
+                lines.append(f"word {tag.replace('B', 'B-PER')} {found.replace('B', 'B-PER')}\n")
+            (tmp_path / system).write_text("".join(lines))
+            load(database, tmp_path / system, "conll", fields={"test_set": "news", "system": system})
+        models = [(system, system.partition(".")[0]) for system in ("crf.1", "crf.2", "bert.1", "bert.2")]
+        load(database, write_csv(tmp_path / "m.csv", "system model", models), "systems")
+    with Session.open(tmp_path / "w.duckdb") as session:
+        for compared in (
+            "compare F for crf.1, bert.1 on news",
+            "compare F for crf, bert on news replicates by system.model",
+        ):
+            result = session.run(compared)
+            assert (result.rows[0]["documents"], result.rows[0]["units"]) == (40, 8)
+            assert "8 texts exchanged (40 sentences)" in result.caption
+            assert result.rows == session.run(f"{compared} exchange by document.text").rows
+            assert result.rows[0]["p"] != session.run(f"{compared} exchange by document").rows[0]["p"]
+        [across] = session.run("compare F for crf, bert on news replicates by system.model exchange by system").rows
+        assert across["units"] == 4
 
 
 def test_each_test_set_has_its_own_unit(session: Session) -> None:

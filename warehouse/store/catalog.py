@@ -48,6 +48,7 @@ class Catalog:
         self._facts = facts or database.rows
         self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
         self._printed: dict[int, dict[str, tuple[str, str]]] = {}
+        self._has_rows: dict[tuple[str, int], bool] = {}
         self._large: dict[str, bool] = {}
         self._documents: dict[tuple[int, tuple[str, bool] | None], int] = {}
         self._clustered: dict[tuple[int, str], bool] = {}
@@ -117,8 +118,11 @@ class Catalog:
 
     def has_rows(self, task: str, test_set: int) -> bool:
         """Whether any system has rows for a task on a test set."""
-        there = f"select 1 from {TASKS[task].facts} where test_set_id = " + value(test_set) + " limit 1"
-        return bool(self._database.rows(there))
+        key = (task, test_set)
+        if key not in self._has_rows:
+            there = f"select 1 from {TASKS[task].facts} where test_set_id = " + value(test_set) + " limit 1"
+            self._has_rows[key] = bool(self._database.rows(there))
+        return self._has_rows[key]
 
     def _is_large(self, table: str) -> bool:
         if table not in self._large:

@@ -27,6 +27,11 @@ class Observed:
         """What is declared here, and where nothing is, what is declared there."""
         return Observed(self.noun or other.noun, self.cluster or other.cluster)
 
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """What `load --set` says of it."""
+        return tuple((key, text) for key, text in (("noun", self.noun), ("cluster", self.cluster)) if text)
+
     def __bool__(self) -> bool:
         return bool(self.noun or self.cluster)
 

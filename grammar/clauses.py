@@ -159,6 +159,7 @@ CLAUSES = (
         "in standard deviations from the mean of all systems of the test set",
         shape=Shape.FLAG,
     ),
+    Clause("with key", "with_key", "", "the key as one more annotator", shape=Shape.FLAG),
     Clause(
         "exchange by",
         "exchange",

@@ -258,6 +258,7 @@ class Agree(StatementNode):
 
     test_sets: TestSets | None = None
     where: Condition | None = None
+    with_key: bool = False
 
 
 @value

@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from warehouse.loading.ingest import load
 from warehouse.loading.sample import fill
+from warehouse.store.database import Database
 from warehouse.store.replacement import create
 
 # How long a case takes says how busy a machine is, and nothing about the program.
@@ -171,13 +172,41 @@ def odd_names() -> list[tuple[object, ...]]:
     ]
 
 
+def fill_clustered(database: Database, folder: Path) -> None:
+    """Test sets whose documents are called by nouns and have clusters: `robust`, pairs of 6 topics and 5 documents each
+    that were judged, and `reading`, questions on passages.
+    """
+    for place, name in enumerate(("qrels", "base", "new", "old")):
+        lines = []
+        for topic in range(301, 307):
+            for k in range(5):
+                relevant, retrieved = (topic + k) % 3 == 0, (topic * k + place * (topic + k)) % (place + 2) == 0
+                if not place:
+                    lines.append(f"{topic} 0 D{k} {int(relevant)}\n")
+                elif retrieved:
+                    lines.append(f"{topic} Q0 D{k} 1 {k + 1}.5 {name}\n")
+        (folder / name).write_text("".join(lines), encoding="utf-8")
+        load(database, folder / name, "trec", fields={"test_set": "robust"})
+    right = [
+        ("reading", system, f"q{k}", "accuracy", int((k * 7 + place * (k // 3)) % 5 < 3))
+        for place, system in enumerate(("base", "new", "old"))
+        for k in range(24)
+    ]
+    passages = [("reading", f"q{k}", f"P{k // 3}") for k in range(24)]
+    values = write_csv(folder / "reading.csv", "test_set system document measure value", right)
+    load(database, values, "values", fields={"noun": "question"})
+    attributes = write_csv(folder / "passages.csv", "test_set document passage", passages)
+    load(database, attributes, "documents", fields={"cluster": "passage"})
+
+
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
-    `empty`. All tests of a process share them, in any order: a test that changes one takes a copy.
+    `clustered`, documents that are not independent; `empty`. All tests of a process share them, in any order: a test
+    that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
-    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "empty")}
+    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "clustered", "empty")}
     with create(paths["sample"]) as database:
         fill(database)
     header = "test_set system document unit possible actual correct partial"
@@ -204,6 +233,8 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         load(database, rows, "scores")
         load(database, attributes, "documents")
         load(database, write_csv(folder / "values.csv", "test_set system document measure value", values), "values")
+    with create(paths["clustered"]) as database:
+        fill_clustered(database, folder)
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

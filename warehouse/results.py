@@ -120,8 +120,15 @@ class Result:
     notes: tuple[str, ...] = ()
     side_by_side: SideBySide | None = None
     triangle: Triangle | None = None
+    how: str = ""
+    """What the caption says behind what it is of: how much was observed, and how it was tested."""
     chart: Chart | None = None
     """The picture that was asked for; the tables are then what it is drawn from."""
+
+    @property
+    def signed(self) -> bool:
+        """Whether the signature says more than the statement: what lists or changes something has no other."""
+        return self.signature not in ("", self.statement)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "agree zzz",
         "unknown clause 'zzz' in agree",
         "zzz",
-        ("clauses of agree are on and where",),
+        ("clauses of agree are on, where and with key",),
     ),
     # names and lists
     ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("a list is separated by commas",)),

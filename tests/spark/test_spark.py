@@ -33,10 +33,10 @@ def lakes(warehouses: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     copy, since some statements define.
     """
     folder = tmp_path_factory.mktemp("lakes")
-    for name in ("sample", "worked"):
+    for name in ("sample", "worked", "clustered"):
         shutil.copyfile(warehouses[name], folder / f"{name}.duckdb")
     _values(folder)
-    lakes = {name: folder / name for name in ("sample", "worked", "values")}
+    lakes = {name: folder / name for name in ("sample", "worked", "clustered", "values")}
     for lake in lakes.values():
         with open_to_export(lake.with_suffix(".duckdb")) as database:
             export_lake(database, lake)
@@ -142,6 +142,17 @@ score recall of filtering for all on alerts standardized
 score recall for all on "odd/names" order by system
 plot group F for all on "odd/names"
 agree on alerts
+agree on alerts where annotator in ("eve") with key
+""".strip().split("\n")
+
+CLUSTERED = """
+show test sets
+compare accuracy for base, new on robust
+compare accuracy for base, new on robust exchange by document
+compare accuracy for base, new on robust, reading test bootstrap shuffles 99
+compare ap for all on robust
+group accuracy for all on reading
+coverage
 """.strip().split("\n")
 
 VALUES = """
@@ -159,6 +170,7 @@ compare M for one, two on t replicates by system.of
 REFUSED = [each for each in SAMPLE if each.endswith(("test sign", "test wilcoxon"))]
 STATEMENTS = [("sample", each) for each in SAMPLE] + [("worked", each) for each in WORKED]
 STATEMENTS += [("values", each) for each in VALUES]
+STATEMENTS += [("clustered", each) for each in CLUSTERED]
 
 
 def answer(session: Session, statement: str) -> str:
@@ -186,6 +198,8 @@ def test_a_lake_has_all_of_a_warehouse(lakes: dict[str, Path], warehouses: dict[
                     if task in ("values", "published"):
                         assert found.measures_of(task, test_set.id) == known.measures_of(task, test_set.id)
                     assert found.fingerprint(task, test_set.id) == known.fingerprint(task, test_set.id)
+                    assert found.observed(task, test_set.id) == known.observed(task, test_set.id)
+                    assert found.documents(task, test_set.id) == known.documents(task, test_set.id)
 
 
 def test_an_export_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from warehouse.loading.readers.recognition import recognize
 from warehouse.store.database import Database, open_database, open_to_export
 from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
+from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FORMS, PUBLISHED, SCORES
 
 VIEWS = (
@@ -46,6 +47,23 @@ def again(folder: Path, path: Path) -> Database:
         for file in sorted(folder.iterdir()):
             load(database, file, recognize(file, database).reader, simulated=".simulated." in file.name)
     return open_database(path)
+
+
+def test_what_documents_are_called_and_clustered_by_is_named_to_be_said_again(
+    warehouses: dict[str, Path], tmp_path: Path
+) -> None:
+    with open_to_export(warehouses["clustered"]) as database:
+        observed = {form.name: export_form(database, form, tmp_path / f"{form.name}.csv")[0].observed for form in FORMS}
+    assert observed == {
+        "scores": Observed("topic"),
+        "decisions": Observed("topic-document pair", "topic"),
+        "labels": Observed("topic-document pair", "topic"),
+        "values": Observed(),  # topics on one test set, and questions on another
+        "published": Observed(),
+        "systems": Observed(),
+        "documents": Observed(),
+    }
+    assert observed["decisions"].settings == (("noun", "topic-document pair"), ("cluster", "topic"))
 
 
 @pytest.mark.long

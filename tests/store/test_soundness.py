@@ -14,6 +14,7 @@ from warehouse.faults import WarehouseError
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
 from warehouse.loading.sample import fill
+from warehouse.session import Session
 from warehouse.store.database import Database, in_memory, open_database
 from warehouse.store.definitions import keep
 from warehouse.store.fingerprints import wrong
@@ -21,6 +22,7 @@ from warehouse.store.replacement import create, unbalanced_imports
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.store.upgrading import upgrade
+from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS
 
 
@@ -140,26 +142,39 @@ def test_the_order_of_rows_does_not_count(everything: Database) -> None:
         raise _UndoneError
 
 
+NEW_IN = {2: "fingerprint", 3: "observed"}
+"""The table that each version of the schema brought."""
+
+
 @pytest.mark.long
-def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
         fill(database)
-        database.run(Sql("drop table fingerprint; update meta set value = '1' where key = 'schema_version'"))
+        for table in (table for since, table in NEW_IN.items() if since > version):
+            database.run(Sql(f"drop table {table}"))
+        database.run(Sql(f"update meta set value = '{version}' where key = 'schema_version'"))
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version 1, and this evalhouse reads version 2"
+    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 3"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (1, 2)
+    assert upgrade(path) == (version, 3)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     with in_memory() as database:
         fill(database)
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
-    unlike = [("import", 0), ("meta", 0)]
+    unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (2, 2)
+    assert upgrade(path) == (3, 3)
+    with Session.open(path) as session:
+        # Nothing was stored of what its documents are called.
+        assert session.catalog.observed("extraction", 1) == Observed()
+        chart = session.run("plot compare F for GE, UMASS on TST3").chart
+        assert chart is not None
+        assert "100 documents" in chart.subtitle
 
 
 def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
@@ -167,7 +182,7 @@ def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     with create(path) as database:
         database.run(Sql("update meta set value = '9'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 2"):
+    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 3"):
         upgrade(path)
     assert path.read_bytes() == before
 

@@ -89,7 +89,9 @@ def report(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -
     """Says what was stored of a file."""
     known = loaded.rows_read - loaded.rows_new
     if loaded.rows_new == 0:
-        note(args, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; nothing changed")
+        stored = f"what they are called and clustered by is stored as import {loaded.import_id}"
+        changed = "nothing changed" if loaded.import_id is None else stored
+        note(args, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; {changed}")
     elif dry_run:
         note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
     else:

@@ -58,7 +58,7 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as", dest="reader", required=True, choices=kinds, metavar="READER", help=one_of)
     mapped = "take a field from a column of another name"
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
-    fixed = "give a field one value in every row"
+    fixed = "give a field one value in every row; noun names the documents, cluster the attribute that they share"
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=fixed)
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all into a folder."""
+    from shlex import quote
+
     from warehouse.loading.exporting import export_all, export_form
     from warehouse.tasks.records import FORMS
 
@@ -36,7 +38,8 @@ def export(args: argparse.Namespace) -> int:
     written = _written(args, work)
     for exported in written:
         kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
-        note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{flag}")
+        settings = "".join(f" --set {key}={quote(text)}" for key, text in exported.observed.settings)
+        note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{settings}{flag}")
     if not written:
         note(args, "there are no rows to export")
     return DONE

@@ -25,7 +25,7 @@ FACTS = ("score", "decision", "value", "published", "key_label")
 """The tables that are parted by test set."""
 
 TABLES = (
-    "import", "evaluation", "test_set", "system", "document", "unit", "annotator", "system_attribute",
+    "import", "evaluation", "test_set", "observed", "system", "document", "unit", "annotator", "system_attribute",
     "document_attribute", "definition",
 )  # fmt: skip
 """The tables that are one file each, in `tables`."""

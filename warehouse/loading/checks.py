@@ -13,9 +13,10 @@ from decimal import Decimal
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.facts import attribute_columns, given
-from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, counted, shown
+from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, shown
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.store.sql import Sql, join, name, values
+from warehouse.tasks.observed import counted
 from warehouse.tasks.records import UNIT, Field, Limit
 
 

@@ -2,7 +2,8 @@
 
 A form of facts becomes a table with a column a field, in the words and the order of the reader of its name. Files
 appear whole or not at all, and none is written over unless that is asked for. Only rows are exported: measures that
-were defined are statements, and `show measures` has them.
+were defined are statements, and `show measures` has them; what documents are called and clustered by is said again when
+files are loaded.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from pathlib import Path
 
 from warehouse.faults import DataError, Fault
 from warehouse.store.database import Database
+from warehouse.store.declarations import declarations, observed_in
 from warehouse.store.sql import Sql, join, name, value
-from warehouse.tasks.records import EVALUATION, FORMS, TEST_SET, FactForm, FieldKind
+from warehouse.tasks import TASKS
+from warehouse.tasks.observed import Observed
+from warehouse.tasks.records import DOCUMENT, EVALUATION, FORMS, TEST_SET, FactForm, FieldKind
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
 """Of the files that can be written; they decide the format."""
@@ -34,12 +38,15 @@ _WRITTEN: dict[FieldKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A file that was written: the form of its rows, how many there are, and whether they are simulated."""
+    """A file that was written: the form of its rows, how many there are, whether they are simulated, and what their
+    documents are called and clustered by, where that is one and the same on all test sets.
+    """
 
     file: Path
     form: FactForm
     rows: int
     simulated: bool
+    observed: Observed
 
 
 def export_form(database: Database, form: FactForm, file: Path, *, force: bool = False) -> tuple[Exported, ...]:
@@ -51,8 +58,9 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
     _write(database, [(_rows(database, form, None), file)])
-    exported = (Exported(file, form, rows, simulated) for simulated, rows in counts.items() if rows)
-    return tuple(exported) or (Exported(file, form, 0, False),)
+    observed = _observed(database, form)
+    exported = (Exported(file, form, rows, simulated, observed) for simulated, rows in counts.items() if rows)
+    return tuple(exported) or (Exported(file, form, 0, False, observed),)
 
 
 def export_all(database: Database, folder: Path, *, force: bool = False) -> tuple[Exported, ...]:
@@ -67,9 +75,20 @@ def export_all(database: Database, folder: Path, *, force: bool = False) -> tupl
             if rows:
                 file = folder / f"{form.name}{'.simulated' if simulated else ''}.csv"
                 _check(file, force)
-                planned.append(Exported(file, form, rows, simulated))
+                planned.append(Exported(file, form, rows, simulated, _observed(database, form)))
     _write(database, [(_rows(database, export.form, export.simulated), export.file) for export in planned])
     return tuple(planned)
+
+
+def _observed(database: Database, form: FactForm) -> Observed:
+    """What was declared of the documents of all test sets that have rows of a form, where it is one and the same."""
+    if TEST_SET not in form.stored_key or DOCUMENT not in form.key:
+        return Observed()
+    declared = declarations(database)
+    [task] = [task.name for task in TASKS.values() if form.table in task.decided_by]
+    test_sets = database.rows("select distinct test_set_id from " + name(form.table)) if declared else []
+    said = {observed_in(declared, task, test_set) for (test_set,) in test_sets}
+    return said.pop() if len(said) == 1 else Observed()
 
 
 def _check(file: Path, force: bool) -> None:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.faults import DataError, Fault, WarehouseError
-from warehouse.loading import checks
+from warehouse.loading import checks, declaring
 from warehouse.loading.checks import FilePart, check_cells, refusal
 from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.loading.readers import READERS, Reader, plugins
@@ -37,7 +37,8 @@ class Loaded:
     """What a load did.
 
     `rows_read` and `rows_new` count facts: a row of the file, or an attribute where columns are attributes.
-    `import_id` is None where nothing was new, and for a dry run.
+    `import_id` is None where nothing was new, and for a dry run; where only what documents are called was new, it is
+    that of an import without rows.
     """
 
     source: str
@@ -79,15 +80,18 @@ def load(
 ) -> Loaded:
     """Loads one file with a reader, or the reader of a name, all or nothing.
 
-    The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows,
-    `columns` names the columns that fields are taken from, `options` are those of the reader; `progress` is called with
-    the share that is done, from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up
-    to 20 faults, if a row is wrong or contradicts another or a stored one, and WarehouseError if it cannot be stored.
+    The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows, and
+    says what a document is called (`noun`) and clustered by (`cluster`); `columns` names the columns that fields are
+    taken from, `options` are those of the reader; `progress` is called with the share that is done, from 0 to 1. Facts
+    that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is wrong or
+    contradicts another or a stored one, and WarehouseError if it cannot be stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
     progress = progress or (lambda share: None)
     staging = Staging(database, source, reader.forms[0], dict(fields or {}), dict(columns or {}))
     staging = _with_options(staging, reader, options or {})
+    fixed, declared = declaring.parted(staging, reader)
+    staging = replace(staging, fields=fixed)
     progress(0.0)
     as_it_was = _stamp(source)
     try:
@@ -101,6 +105,7 @@ def load(
         progress(0.6)
         import_id = None
         loaded: list[LoadedPart] = []
+        said: list[declaring.Said] = []
         with database.transaction(keep=not dry_run):
             [(number, document)] = database.rows(
                 Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
@@ -113,6 +118,7 @@ def load(
                 except DataError as error:
                     raise refusal(parts, error) or error from None
                 loaded.append(stored)
+                said += declared.said(part)
                 notes += more_notes if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in more_notes)
             if wrong := refusal(parts):
                 raise wrong
@@ -120,9 +126,11 @@ def load(
                 raise staging.refusal("the file changed while it was read")
             rows_new = sum(part.rows_new for part in loaded)
             progress(0.9)
-            if rows_new and not dry_run:
+            notes += declaring.notes(database, said)
+            if (rows_new or not declaring.is_known(database, said)) and not dry_run:
                 import_id = int(number)
                 _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
+                declaring.store(database, said, import_id)
             fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
@@ -206,6 +214,7 @@ def forget(database: Database, import_id: int) -> int:
             database.run("delete from " + name(table) + Sql(" where import_id = ?", (import_id,)))
         database.run(Sql("delete from import where id = ?", (import_id,)))
         _prune(database)
+        declaring.forget(database, import_id)
         fingerprints.keep(database, (import_id,))
     return int(rows[import_id])
 

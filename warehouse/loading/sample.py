@@ -11,6 +11,7 @@ import csv
 import hashlib
 import os
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +28,23 @@ FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 """Beside the package, in a checkout as in an installation."""
 
 
-def contents() -> list[tuple[Path, str, bool]]:
-    """File, reader, and whether the rows are simulated, in the order of loading."""
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """A file of the sample data, how it is loaded, and what its documents are called where it has some."""
+
+    path: Path
+    reader: str
+    simulated: bool
+    noun: str
+
+
+def contents() -> list[SampleFile]:
+    """The files, in the order of loading."""
     with (FOLDER / "contents.csv").open(encoding="utf-8", newline="") as lines:
-        return [(FOLDER / row["file"], row["reader"], row["simulated"] == "yes") for row in csv.DictReader(lines)]
+        return [
+            SampleFile(FOLDER / row["file"], row["reader"], row["simulated"] == "yes", row["noun"])
+            for row in csv.DictReader(lines)
+        ]
 
 
 def fill(database: Database) -> list[Loaded]:
@@ -38,8 +52,15 @@ def fill(database: Database) -> list[Loaded]:
     from warehouse.loading.ingest import load
 
     return [
-        load(database, file, reader, simulated=simulated, called=file.relative_to(FOLDER.parent).as_posix())
-        for file, reader, simulated in contents()
+        load(
+            database,
+            file.path,
+            file.reader,
+            fields={"noun": file.noun} if file.noun else {},
+            simulated=file.simulated,
+            called=file.path.relative_to(FOLDER.parent).as_posix(),
+        )
+        for file in contents()
     ]
 
 
@@ -47,7 +68,8 @@ def sample() -> Database:
     """A warehouse with the sample data."""
     kept = _kept()
     if kept is not None:
-        with contextlib.suppress(WarehouseError):
+        # Another version may remove it at this moment, to keep its own.
+        with contextlib.suppress(WarehouseError, OSError):
             return open_database(kept)
     database = in_memory()
     fill(database)
@@ -82,6 +104,6 @@ def _digest() -> str:
     """Changes with all that decides what the kept warehouse holds and who can read it."""
     digest = hashlib.sha256(f"{__version__} {LIBRARY}".encode())
     digest.update((FOLDER.parent / "warehouse" / "store" / "schema.sql").read_bytes())
-    for file, _, _ in contents():
+    for file in (FOLDER / "contents.csv", *(file.path for file in contents())):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

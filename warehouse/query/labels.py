@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.tasks.observed import PLAIN_NOUN, counted
 from warehouse.version import __version__
+
+AS_PRINTED = "figures as printed"
+"""How a result was got that no document stands behind."""
+
+_LISTED = 3
+"""The sizes of more test sets than this are given as a range."""
 
 
 def on(entries: Sequence[p.Entry]) -> str:
@@ -24,10 +32,75 @@ def simulated(entries: Iterable[p.Entry]) -> bool:
     return any(entry.simulated for entry in entries)
 
 
-def title(what: str, entries: Sequence[p.Entry]) -> str:
-    """A caption: what, and in brackets the tasks, and whether the data are simulated."""
-    tasks = list(dict.fromkeys(entry.task.name for entry in entries))
-    return f"{what} ({', '.join([*tasks, *(['simulated data'] if simulated(entries) else [])])})"
+def noun_of(entries: Iterable[p.Entry]) -> str:
+    """What a document is called on all the test sets of a question."""
+    nouns = {entry.noun for entry in entries}
+    return nouns.pop() if len(nouns) == 1 else PLAIN_NOUN
+
+
+def kinds(entries: Iterable[p.Entry]) -> list[str]:
+    """The kinds of the rows, where the measures could be asked of others of their test set."""
+    return list(dict.fromkeys(e.task.name for e in entries if e.several_kinds and e.task.by_document))
+
+
+def title(what: str, entries: Sequence[p.Entry], how: str = "") -> str:
+    """A caption: what, how it was got, and in brackets of which kind the rows are, where several could be meant, and
+    whether the data are simulated.
+    """
+    remarks = [*kinds(entries), *(["simulated data"] if simulated(entries) else [])]
+    return what + (f": {how}" if how else "") + (f" ({', '.join(remarks)})" if remarks else "")
+
+
+# --- how much was observed --------------------------------------------------------------------------------------------
+
+
+@value
+class Size:
+    """How much was observed on a test set: exchange units, where tests exchange them, and documents."""
+
+    documents: int
+    noun: str
+    units: int
+    unit: str
+
+    @classmethod
+    def of(cls, entry: p.Entry, documents: int, units: int | None = None) -> Size:
+        """The size of an entry, of documents alone where nothing is exchanged."""
+        if units is None:
+            return cls(documents, entry.noun, documents, entry.noun)
+        return cls(documents, entry.noun, units, entry.unit_noun)
+
+    def said(self, done: str) -> str:
+        """100 messages exchanged; 50 topics exchanged (80,914 topic-document pairs)."""
+        units = f"{counted(self.units, self.unit)}{done}"
+        return units if self.unit == self.noun else f"{units} ({counted(self.documents, self.noun)})"
+
+
+def sizes(known: Iterable[tuple[str, Size]], done: str = "") -> str:
+    """The sizes of test sets, by their names: 100 messages on each. `done` is what happened to them."""
+    pairs = tuple(dict.fromkeys(known))
+    test_sets = {test_set for test_set, _ in pairs}
+    if len({size for _, size in pairs}) == 1:
+        return pairs[0][1].said(done) + (" on each" if len(test_sets) > 1 else "")
+    if len(pairs) == len(test_sets) <= _LISTED:
+        return ", ".join(f"{size.said(done)} on {test_set}" for test_set, size in pairs)
+    counts: dict[str, list[int]] = {}
+    for _, size in pairs:
+        counts.setdefault(size.unit, []).append(size.units)
+    ranges = [
+        ("" if min(of) == max(of) else f"{min(of):,} to ") + counted(max(of), unit) for unit, of in counts.items()
+    ]
+    return " and ".join(ranges) + done
+
+
+def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
+    """How many documents the test sets have; nothing where only those count that meet a condition."""
+    if not any(entry.task.by_document for entry in entries):
+        return AS_PRINTED
+    return sizes((entry.test_set.name, Size.of(entry, entry.documents)) for entry in entries) if where is None else ""
+
+
+# --- signatures -------------------------------------------------------------------------------------------------------
 
 
 def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:

@@ -13,6 +13,7 @@ from typing import Literal
 from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.tasks import Task
+from warehouse.tasks.observed import PLAIN_NOUN
 
 DEFAULT_SEED = 1992
 DEFAULT_LEVEL = Decimal("0.05")
@@ -61,11 +62,11 @@ Scalar = str | Decimal
 
 @value
 class Dimension:
-    """What rows are split or chosen by: document, unit, label, confidence, system, or an attribute of a document or
-    a system.
+    """What rows are split or chosen by: document, unit, label, confidence, system, annotator, or an attribute of a
+    document or a system.
     """
 
-    of: Literal["document", "unit", "label", "confidence", "system"]
+    of: Literal["document", "unit", "label", "confidence", "system", "annotator"]
     attribute: str = ""
 
     @property
@@ -135,8 +136,9 @@ class Entry:
     """The systems of one test set and the statistics to compute for them, all of one task.
 
     `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `in_units`: a
-    document may have several rows, one a unit. `documents` is how many the test set has. With `replicates` a system is
-    not a stored one but its runs. `fingerprint` is that of the data, and `simulated` whether any of them are.
+    document may have several rows, one a unit. `documents` is how many the test set has, and `noun` what one is called.
+    With `replicates` a system is not a stored one but its runs. `fingerprint` is that of the data, and `simulated`
+    whether any of them are.
     """
 
     test_set: TestSet
@@ -149,6 +151,29 @@ class Entry:
     replicates: Replicates | None = None
     fingerprint: str = ""
     simulated: bool = False
+    noun: str = PLAIN_NOUN
+    cluster: str = ""
+    """The attribute that documents share which are not independent, as it was declared; empty where none was."""
+    exchange: Dimension = Dimension("document")
+    """What tests exchange as a whole, and intervals resample: what was asked for, or else the cluster or document."""
+    several_kinds: bool = False
+    """Whether the test set has rows of other kinds too that the measures could be asked of."""
+    told_by: tuple[str, bool] | None = None
+    """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+
+    @property
+    def unit_noun(self) -> str:
+        """What one exchange unit is called: message, topic, unit of document.source."""
+        if not self.exchange.attribute:
+            return self.noun if self.exchange.of == "document" else self.exchange.of
+        if self.exchange.attribute == self.cluster:
+            return self.cluster.replace("_", " ")
+        return f"unit of {self.exchange.name}"
+
+    @property
+    def exchanges_runs(self) -> bool:
+        """Whether whole runs of replicates change sides, and documents stay."""
+        return self.exchange == Dimension("system")
 
     @property
     def stored_systems(self) -> tuple[StoredSystem, ...]:
@@ -180,7 +205,6 @@ class Testing:
     """How pairs of systems are tested."""
 
     where: Filter | None
-    exchange: Dimension
     test: str
     shuffles: int | None
     exact: bool
@@ -196,10 +220,9 @@ class Testing:
 
     @classmethod
     def plain(cls, where: Filter | None) -> Testing:
-        """What holds where nothing is said: randomization of documents, two-sided, at the level 0.05."""
+        """What holds where nothing is said: randomization, two-sided, at the level 0.05."""
         return cls(
             where=where,
-            exchange=Dimension("document"),
             test="randomization",
             shuffles=None,
             exact=False,

@@ -30,7 +30,7 @@ at the edge of what is seen.
 
 def sealed(result: Result) -> Result:
     """The result of a question, its signature with the seal. What has no signature but its statement stays as it is."""
-    if result.signature == result.statement:
+    if not result.signed:
         return result
     return replace(result, signature=f"{result.signature} | {SEAL}{seal(result)}")
 

@@ -68,7 +68,7 @@ FORMATS: tuple[Format, ...] = (
     Format("ndjson", "one object a row", ".ndjson"),
     Format("csv", "the rows, comma-separated with a header line", ".csv"),
     Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", ".tsv"),
-    Format("markdown", "a table with its caption and notes, in Markdown", ".md", has_notes=True),
+    Format("markdown", "a table with its caption, notes and signature, in Markdown", ".md", has_notes=True),
     Format(
         "latex",
         "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",

@@ -19,7 +19,7 @@ MOST_ROWS = 500
 
 
 def table(result: Result, style: Style) -> str:
-    """Caption, one table or more, and how many rows were left out."""
+    """Caption, one table or more, how many rows were left out, and the signature."""
     if result.chart:
         # A picture has modules of its own, which no table needs.
         from warehouse.render.screen import picture
@@ -40,6 +40,8 @@ def table(result: Result, style: Style) -> str:
             parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
     if drawn[0].legend:
         parts.append(Text(drawn[0].legend, style="dim"))
+    if result.signed:
+        parts.append(Text(clean(result.signature), style="dim"))
     return printed(parts, style, max(style.width, max(rectangle.width for rectangle in drawn) + 4))
 
 

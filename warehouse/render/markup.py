@@ -24,9 +24,10 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 
 
 def markdown(result: Result, style: Style) -> str:
-    """The caption, a table with aligned columns or more than one, and the notes as a list."""
+    """The caption, a table with aligned columns or more than one, the notes as a list, and the signature."""
     caption = f"**{escaped(result.caption)}**" if result.caption else ""
-    blocks = (caption, *grids(result, style), listed(notes_below(result)))
+    signature = f"Signature: {markdown_word(clean(result.signature))}" if result.signed else ""
+    blocks = (caption, *grids(result, style), listed(notes_below(result)), signature)
     return "\n\n".join(filter(None, blocks)) + "\n\n"
 
 
@@ -63,6 +64,17 @@ def _padded(line: Sequence[str], sizes: Sequence[int], numeric: Sequence[bool]) 
 
 def escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\g<0>", clean(text))
+
+
+def longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def markdown_word(text: str) -> str:
+    """A word or more in the letters of a typewriter."""
+    fence = "`" * (longest_run(text) + 1)
+    room = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
+    return f"{fence}{room}{text}{room}{fence}"
 
 
 # --- LaTeX ------------------------------------------------------------------------------------------------------------

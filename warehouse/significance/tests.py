@@ -329,6 +329,8 @@ class Adjustment:
     name: str
     meaning: str
     source: str
+    adjusted: str = ""
+    """What is said of p-values that it adjusted."""
     synonyms: tuple[str, ...] = ()
     of_levels: Callable[[Sequence[float]], Floats] | None = None
     reached: Callable[[Family, Draws, Work], Integers] | None = None
@@ -382,14 +384,25 @@ def _stepped_down(family: Family, levels: Floats) -> Floats:
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("none", "each level stands for itself; the caption counts the comparisons", ""),
-    Adjustment("bonferroni", "each level times the number of comparisons", "Dunn 1961", of_levels=_bonferroni),
     Adjustment(
-        "holm", "step-down Bonferroni; keeps the family-wise error under any dependence", "Holm 1979", of_levels=_holm
+        "bonferroni",
+        "each level times the number of comparisons",
+        "Dunn 1961",
+        "Bonferroni-adjusted",
+        of_levels=_bonferroni,
+    ),
+    Adjustment(
+        "holm",
+        "step-down Bonferroni; keeps the family-wise error under any dependence",
+        "Holm 1979",
+        "Holm-adjusted",
+        of_levels=_holm,
     ),
     Adjustment(
         "bh",
         "keeps the expected share of false discoveries",
         "Benjamini and Hochberg 1995",
+        "Benjamini-Hochberg-adjusted",
         synonyms=("fdr",),
         of_levels=_benjamini_hochberg,
     ),
@@ -397,6 +410,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "maxt",
         "step-down on the largest statistic of the common shuffles",
         "Westfall and Young 1993",
+        "max-T-adjusted",
         reached=_reached_by_largest,
         stepped=_stepped_down,
     ),

@@ -52,7 +52,8 @@ class TwoSystems:
         for numerator in (paired.numerator_a, paired.numerator_b):
             if not np.isin(numerator, (0, largest)).all():
                 raise ValueError(
-                    "it needs items that are right or wrong, and some are right in part; exchange by unit may help"
+                    "it needs items that are right or wrong, and some are right in part; exchange by document or unit "
+                    "may help"
                 )
         return int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
 

@@ -8,15 +8,16 @@ from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, signature, title
+from warehouse.query.labels import noun_of, on, signature, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import key_filter
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
+from warehouse.tasks.observed import plural
 
 KEY = "key"
-"""What the labels of no annotator are called: they are the key itself."""
+"""What the labels of no annotator are called, where the key is taken in."""
 
 
 @value
@@ -24,14 +25,18 @@ class AgreePlan:
     text: str
     entries: tuple[p.Entry, ...]
     where: p.Filter | None
+    with_key: bool = False
 
 
 def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
-    return AgreePlan(to_text(statement), scope.keys(statement.test_sets), key_filter(scope, statement.where))
+    where = key_filter(scope, statement.where, annotators=True)
+    return AgreePlan(to_text(statement), scope.keys(statement.test_sets), where, statement.with_key)
 
 
 def compile(plan: AgreePlan) -> Queries:
-    return tuple(Query(_name(entry), keys.key_labels(entry, plan.where)) for entry in plan.entries)
+    return tuple(
+        Query(_name(entry), keys.labels_by_annotator(entry, plan.where, plan.with_key)) for entry in plan.entries
+    )
 
 
 def _name(entry: p.Entry) -> str:
@@ -48,7 +53,7 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
         Column("test_set", "name"),
         Column("annotator_a", "name", "A"),
         Column("annotator_b", "name", "B"),
-        Column("documents", "count"),
+        Column("documents", "count", plural(noun_of(plan.entries))),
         Column("agreement", "proportion"),
         Column("kappa", "number"),
         *(Column(f"{a}_{b}", "count", on_screen=False) for a in LEVELS for b in LEVELS),
@@ -65,7 +70,8 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
         given = facts[_name(entry)]
         annotators = sorted({str(name or KEY) for name, _, _ in given})
         if len(annotators) < 2:
-            have = f"only {annotators[0]}" if annotators else "none"
+            key = "" if plan.with_key else "; with key takes in the key"
+            have = f"only those of {annotators[0]}{key}" if annotators else "none"
             notes.append(f"{entry.test_set.name} needs labels of two annotators, and has {have}")
             continue
         documents = {document: place for place, document in enumerate(sorted({document for _, document, _ in given}))}

@@ -10,7 +10,7 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import signature, some, title
+from warehouse.query.labels import known_size, signature, some, title
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.names import Scope
@@ -102,14 +102,16 @@ def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
             p_randomization=changes.p_randomization,
         )
     labels = ", ".join(statistic.label for statistic in source.statistics)
+    how = known_size(plan.entries, plan.where)
     caption = f"change of {labels} from {source.test_set.name} to {target.test_set.name}"
     return Result(
         statement=plan.text,
-        caption=title(caption, plan.entries),
+        caption=title(caption, plan.entries, how),
         signature=signature(plan.text, plan.entries),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
         notes=tuple(notes),
+        how=how,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
@@ -21,7 +20,7 @@ from warehouse.query.resolving.systems import baseline, present_on, system_named
 from warehouse.query.resolving.testing import averaged_entries, check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
-from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.tests import named_adjustment
 from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
@@ -110,35 +109,43 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
+    from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.macro import batches
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import count_of_pairs
     from warehouse.query.comparison.procedures import intervals
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless, testing_signature
+    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
     rows = TableRows.of(COLUMNS)
-    notes, of_pairs = list[str](), PairNotes(plan.how)
+    notes, pair_notes = list[str](), PairNotes(plan.how)
+    families: list[Family] = []
     enough: list[int | None] = []
     pairs = count_of_pairs(plan.compared_entries, plan.against)
     for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
         decided = decisions(batch, workforce, pairs)
         limits = intervals(batch, workforce.work)
         for comparison in batch:
+            of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
+            families.append(Family.of(comparison, of_pairs))
             _add(rows, comparison, decided, limits)
             notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
-            of_pairs.look_at(comparison, decided)
-            enough += [decided[comparison.statistic.label, pair].enough for pair in comparison.pairs]
+            pair_notes.look_at(comparison, decided)
+            enough += [pair.enough for pair in of_pairs]
     table = rows.table(_columns(plan, rows))
     all_pairs = (
         plan.against is None and plan.how.sides == "two-sided" and any(len(entry.systems) > 2 for entry in plan.entries)
     )
+    measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
+    where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
+    how = testing_caption(plan.how, plan.entries, families, intervals=not all_pairs)
     return Result(
         statement=plan.text,
-        caption=_caption(plan, table),
-        signature=testing_signature(plan.text, plan.how, plan.entries, table.column("shuffles")),
+        caption=title(f"{measures} {where}", plan.entries, how),
+        signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=table,
-        notes=tuple(dict.fromkeys([*notes, *of_pairs.notes(), *_undecided(plan, table, enough)])),
+        notes=tuple(dict.fromkeys([*notes, *pair_notes.notes(), *_undecided(plan, table, enough)])),
+        how=how,
         triangle=triangle_of(plan.how, table) if all_pairs else None,
     )
 
@@ -251,30 +258,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     )
 
 
-def _caption(plan: ComparePlan, table: Table) -> str:
-    from warehouse.query.comparison.verdicts import testing_title
-
-    measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
-    test = testing_title(plan.how, table.column("method"), table.column("shuffles"))
-    count = len(table.rows)
-    sizes = set(Counter(zip(table.column("test_set"), table.column("measure"), strict=True)).values())
-    family = ""
-    if named_adjustment(plan.how.adjust).adjusts:
-        family = f"; adjusted by {plan.how.adjust} in families of {_pairs(sizes)}"
-    elif named_test(plan.how.test).whole_family:
-        family = f"; levels hold for families of {_pairs(sizes)}"
-    elif count > 1:
-        family = f"; {count} comparisons, not adjusted"
-    where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
-    return title(f"{measures} {where}: {test}{family}", plan.entries)
-
-
 # --- notes ------------------------------------------------------------------------------------------------------------
-
-
-def _pairs(sizes: set[int]) -> str:
-    """1 pair; 3 and 10 pairs."""
-    return f"{' and '.join(map(str, sorted(sizes)))} pair{'s' if sizes != {1} else ''}"
 
 
 def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:

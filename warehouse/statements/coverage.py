@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
@@ -9,7 +11,7 @@ from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.compile import presence
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, signature, some, title
+from warehouse.query.labels import noun_of, on, signature, some, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.entries import named
 from warehouse.query.resolving.names import Scope
@@ -18,6 +20,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
 from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import TASKS, Task
+from warehouse.tasks.observed import plural
 
 NAMED = 5
 """How many of the documents that a system lacks are named."""
@@ -130,16 +133,17 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
             names = some([system.name for system in entry.stored_systems if system.id in lacking])
             measures = "" if len(entry.statistics) < 2 else " by every measure"
             notes.append(
-                f"{entry.task.name} on {entry.test_set.name}: not every document was scored{measures} for {names}; "
+                f"{entry.task.name} on {entry.test_set.name}: not every {entry.noun} was scored{measures} for {names}; "
                 "comparisons with them need missing drop or missing zero"
             )
+    called = plural(noun_of(plan.entries))
+    columns = [replace(column, heading=called) if column.name == "documents" else column for column in COLUMNS]
+    asked = {entry.test_set.id: entry for entry in plan.entries}.values()
     return Result(
         statement=plan.text,
-        caption=title(
-            f"documents scored on {on(list({e.test_set.id: e for e in plan.entries}.values()))}", plan.entries
-        ),
+        caption=title(f"{called} scored on {on(list(asked))}", plan.entries),
         signature=signature(plan.text, plan.entries),
-        table=rows.table(COLUMNS),
+        table=rows.table(columns),
         notes=tuple(notes),
     )
 
@@ -155,7 +159,7 @@ def _lacking(entry: p.Entry, facts: Facts) -> set[int]:
 
 def subject(entry: p.Entry) -> str:
     names = ", ".join(system.name for system in entry.systems)
-    return f"documents with {entry.task.rows} on {entry.test_set.name} for {names}"
+    return f"{plural(entry.noun)} with {entry.task.rows} on {entry.test_set.name} for {names}"
 
 
 COVERAGE = Statement(

@@ -14,17 +14,28 @@ from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Line
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_test
+from warehouse.tasks.observed import plural
 
 
 def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Iterator[Line]:
     """How each comparison is tested."""
+    entries: dict[str, p.Entry] = {}
     for batch in batches:
         for comparison in batch:
+            entries[comparison.entry.test_set.name] = comparison.entry
             yield from _executor(comparison)
+    yield from (("exchange", f"{name}: by {entry.exchange.name}{_why(entry)}") for name, entry in entries.items())
     test = named_test(how.test)
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
-    yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of the exchange units"
+    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries.values()))
+    yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of {units}"
     yield "seed", str(how.seed)
+
+
+def _why(entry: p.Entry) -> str:
+    """Why an entry is exchanged as it is, where it is by what was declared."""
+    declared = bool(entry.cluster) and entry.exchange == p.Dimension("document", entry.cluster)
+    return ", the cluster that was declared" if declared else ""
 
 
 def _shuffles(comparison: Comparison) -> str:

@@ -10,13 +10,14 @@ from warehouse.filtering.generality import KeyCounts, generalities
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, signature, title
+from warehouse.query.labels import noun_of, on, signature, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, key_filter
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 from warehouse.tasks import FILTERING
+from warehouse.tasks.observed import plural
 
 LABELS = ("relevant", "optional", "nonrelevant")
 
@@ -51,7 +52,7 @@ def answer(plan: GeneralityPlan, facts: Facts, workforce: Workforce) -> Result:
     columns = (
         Column("test_set", "name"),
         *(Column(dimension.name, "name") for dimension in plan.by),
-        Column("documents", "count"),
+        Column("documents", "count", plural(noun_of(plan.entries))),
         *(Column(label, "count") for label in LABELS),
         Column("generality_judged", "proportion", "(4)"),
         Column("generality_strict", "proportion", "(4')"),

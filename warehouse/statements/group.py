@@ -16,7 +16,6 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, CellKind, Column, Result
-from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures import of_group
 
 if TYPE_CHECKING:
@@ -50,50 +49,37 @@ def compile(plan: GroupPlan) -> Queries:
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system in the order of its value, with its letters; the summary has a row a group."""
+    from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import comparisons, count_of_pairs
-    from warehouse.query.comparison.verdicts import (
-        comparison_notes,
-        hopeless,
-        testing_signature,
-        testing_title,
-    )
+    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
-    notes, of_pairs = list[str](), PairNotes(plan.how)
-    families: list[Mapping[Pair, Decided]] = []
+    notes, pair_notes = list[str](), PairNotes(plan.how)
+    families: list[Family] = []
     pairs = count_of_pairs(plan.entries, None)
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts, ranked=True):
             of_batch = decisions(batch, workforce, pairs)
             for comparison in batch:
                 decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
-                families.append(decided)
+                families.append(Family.of(comparison, decided.values()))
                 notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
-                of_pairs.look_at(comparison, of_batch)
+                pair_notes.look_at(comparison, of_batch)
                 notes += _grouped(comparison, decided, rows, summary)
-    methods: list[Cell] = [judged.outcome.method for decided in families for judged in decided.values()]
-    shuffles: list[Cell] = [judged.outcome.shuffles for decided in families for judged in decided.values()]
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
-    what = f"{', '.join(labels)} on {on(plan.entries)}: {testing_title(plan.how, methods, shuffles)}"
+    how = testing_caption(plan.how, plan.entries, families, intervals=False)
     return Result(
         statement=plan.text,
-        caption=title(what + _adjusted(plan, [len(decided) for decided in families]), plan.entries),
-        signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
+        caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
+        signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys([*notes, *of_pairs.notes()])),
+        notes=tuple(dict.fromkeys([*notes, *pair_notes.notes()])),
+        how=how,
     )
-
-
-def _adjusted(plan: GroupPlan, families: list[int]) -> str:
-    if named_adjustment(plan.how.adjust).adjusts:
-        pairs = " and ".join(map(str, sorted(set(families))))
-        return f"; adjusted by {plan.how.adjust} in families of {pairs} pairs"
-    count = sum(families)
-    return "" if named_test(plan.how.test).whole_family or count == 1 else f"; {count} comparisons, not adjusted"
 
 
 def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple[Column, ...], tuple[Column, ...]]:

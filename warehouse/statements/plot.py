@@ -15,7 +15,7 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, simulated
+from warehouse.query.labels import kinds, on, simulated
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.results import Result
@@ -67,10 +67,9 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
             hints=("ask for fewer measures or test sets",),
         )
     entries: Sequence[p.Entry] = drawn.entries
-    heading = f"{', '.join(labels(entries))} on {on(entries)}"
     chart = Chart(
-        title=drawn.title or heading,
-        subtitle=_subtitle(drawn, result, heading),
+        title=drawn.title or f"{', '.join(labels(entries))} on {on(entries)}",
+        subtitle=_subtitle(drawn, result),
         panels=drawn.panels,
         legend=drawn.legend,
         notes=drawn.notes,
@@ -80,17 +79,9 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     return replace(result, statement=plan.text, chart=chart, notes=(*result.notes, *drawn.notes))
 
 
-def _subtitle(drawn: Drawn, result: Result, heading: str) -> str:
-    """The task, how many documents, and how it was tested: what the caption says behind its heading."""
-    sizes = [drawn.documents.get(entry.test_set.name) for entry in drawn.entries]
-    known = [f"{size:,}" for size in sizes if size]
-    tasks = " and ".join(dict.fromkeys(entry.task.name for entry in drawn.entries))
-    counted = f", {' and '.join(dict.fromkeys(known))} documents" if len(known) == len(sizes) else ""
-    if not any(entry.task.by_document for entry in drawn.entries):
-        counted = f": figures as printed{f', keys of {known[0]} documents' if len(set(known)) == 1 else ''}"
-    caption = result.caption
-    said = caption.removeprefix(heading).rpartition(" (")[0].removeprefix(": ") if caption.startswith(heading) else ""
-    return f"{tasks}{counted}{f'; {said}' if said else ''}"
+def _subtitle(drawn: Drawn, result: Result) -> str:
+    """The kind, where several could be meant, and what the caption says behind its heading."""
+    return "; ".join(filter(None, (" and ".join(kinds(drawn.entries)), result.how)))
 
 
 PLOT = Statement(

@@ -16,7 +16,7 @@ from warehouse.measures.values import printed
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import signature, some, title
+from warehouse.query.labels import known_size, signature, some, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entry_on
@@ -168,13 +168,16 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
                     ci_high=limits[1],
                 )
     labels = ", ".join(statistic.label for statistic in entry.statistics)
+    drawn = f"percentile intervals of {RESAMPLES:,} resamples, seed {p.DEFAULT_SEED}" if resampled else ""
+    how = "; ".join(filter(None, (known_size(plan.entries, plan.where), drawn)))
     caption = f"{labels} from {entry.test_set.name}, of generality {start:.4f}, at others under {assumption}"
     return Result(
         statement=plan.text,
-        caption=title(caption, [entry]),
+        caption=title(caption, [entry], how),
         signature=signature(plan.text, [entry]),
         table=rows.table(columns),
         notes=(f"recall or fallout is not known for {some(sorted(without))}",) if without else (),
+        how=how,
     )
 
 

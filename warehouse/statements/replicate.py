@@ -18,7 +18,7 @@ from warehouse.query.engine import Workforce
 from warehouse.query.labels import title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import carried_over, check_tested, check_two, testing_of
+from warehouse.query.resolving.testing import carried_over, check_tested, check_two, exchanging, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 
@@ -47,6 +47,7 @@ def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
     for entry in (source, target):
         check_tested(statement, entry, scope)
         check_two("replicate", entry.systems, entry, statement)
+    source, target = (exchanging(statement, entry, scope) for entry in (source, target))
     return ReplicatePlan(to_text(statement), source, target, testing_of(statement, (source, target), scope))
 
 
@@ -72,8 +73,9 @@ class Tested:
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
+    from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
     from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless, testing_signature, testing_title
+    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
@@ -84,15 +86,14 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
             rows.add(**_carried(first, second, pair))
         summary.add(**_summed(first, second))
     tested = [*on_source, *on_target]
-    outcomes = [decided.outcome for test_set in tested for decided in test_set.decided.values()]
-    shuffles: list[Cell] = [outcome.shuffles for outcome in outcomes]
-    test = testing_title(plan.how, [outcome.method for outcome in outcomes], shuffles)
+    families = [Family.of(test_set.comparison, test_set.decided.values()) for test_set in tested]
+    how = testing_caption(plan.how, plan.entries, families, intervals=False)
     labels = ", ".join(statistic.label for statistic in plan.source.statistics)
     source, target = (entry.test_set.name for entry in plan.entries)
     return Result(
         statement=plan.text,
-        caption=title(f"what of {labels} on {source} holds on {target}: {test}", plan.entries),
-        signature=testing_signature(plan.text, plan.how, plan.entries, shuffles),
+        caption=title(f"what of {labels} on {source} holds on {target}", plan.entries, how),
+        signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
         notes=tuple(

@@ -17,7 +17,7 @@ from warehouse.measures.expression import has_calls
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, signature, some, title
+from warehouse.query.labels import AS_PRINTED, Size, noun_of, on, signature, sizes, some, title
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
@@ -28,6 +28,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued, ValueLine
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
 from warehouse.statements.pictures import of_score
+from warehouse.tasks.observed import plural
 
 Key = tuple[Cell, ...]
 
@@ -165,9 +166,11 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     columns = _columns(plan, labels, kinds, replicated)
     rows = TableRows(_names(plan, replicated))
     notes: list[str] = []
+    known: list[tuple[str, Size]] = []
     for valued in plan.valued():
         entry = valued.entry
         lines = _lines(valued, facts)
+        known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
         notes += [*_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
         if plan.standardized:
             everyone = [line for wanted in _of_everyone(plan, entry) for line in wanted.lines(facts)]
@@ -181,16 +184,18 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
     if len(set(tasks.values())) > 1:
         notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
+    how = _how(plan, known)
     names = ("system", *(dimension.name for dimension in plan.by))
     side_by_side = SideBySide(names, tuple(kept), "test_set", tuple(tasks), tuple(labels))
     return Result(
         statement=plan.text,
-        caption=title(_caption(plan, labels), plan.entries),
+        caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
         signature=signature(plan.text, plan.entries),
         table=Table(columns, tuple(row for row, key in zip(rows.rows, keys, strict=True) if key in shown)),
         summary_table=_summary(plan, rows, labels, kinds),
         notes=tuple(notes),
         side_by_side=side_by_side if len(plan.entries) > 1 else None,
+        how=how,
     )
 
 
@@ -201,13 +206,18 @@ def _columns(plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], repli
         Column("test_set", "name", on_screen=not alone),
         Column("task", "text", on_screen=False),
         Column("system", "name"),
-        *(Column(dimension.name, "name") for dimension in plan.by),
-        Column("documents", "count", on_screen=False),
+        *(Column(dimension.name, "name", _heading(dimension, plan)) for dimension in plan.by),
+        Column("documents", "count", plural(noun_of(plan.entries)), on_screen=False),
         *(Column(label, kind) for label, kind in values),
         *((Column("replicates", "count", on_screen=alone),) if replicated else ()),
         *(Column(f"sd({label})", kind, f"sd {label}", alone) for label, kind in values if replicated),
         Column("source", "text", on_screen=False),
     )
+
+
+def _heading(dimension: p.Dimension, plan: ScorePlan) -> str:
+    """What a column of `by` values is called on screen: documents by their noun."""
+    return noun_of(plan.entries) if dimension == p.Dimension("document") else dimension.name
 
 
 def _split(plan: ScorePlan) -> list[str]:
@@ -247,14 +257,17 @@ def _kind(plan: ScorePlan) -> Literal["number", "proportion"]:
     return "number" if numbers else "proportion"
 
 
-def _caption(plan: ScorePlan, labels: Sequence[str]) -> str:
-    what = f"{', '.join(labels)} on {on(plan.entries)}"
+def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]]) -> str:
+    """How many documents there are, unless rows are split, and what was made of their values."""
+    said = []
+    if not any(entry.task.by_document for entry in plan.entries):
+        said.append(AS_PRINTED)
+    elif not plan.by and {test_set for test_set, _ in known} == {entry.test_set.name for entry in plan.entries}:
+        said.append(sizes(known))
     if plan.standardized:
-        what += "; standard deviations above or below the mean of all systems"
+        said.append("standard deviations above or below the mean of all systems")
     attributes = {entry.replicates.attribute for entry in plan.entries if entry.replicates is not None}
-    if attributes:
-        what += f"; averages of the replicates by system.{attributes.pop()}"
-    return what
+    return "; ".join([*said, *(f"averages of the replicates by system.{attribute}" for attribute in attributes)])
 
 
 def _kept(plan: ScorePlan, keys: list[Key]) -> list[Key]:
@@ -284,7 +297,7 @@ def _lines(valued: Valued, facts: Facts) -> Sequence[ValueLine]:
 def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Sequence[Any]) -> Table:
     """The means over the systems that share an attribute, or of standardized values those over the test sets."""
     means = [Column(label, kind, f"mean {label}") for label, kind in zip(labels, kinds, strict=True)]
-    split = [Column(dimension.name, "name") for dimension in plan.by]
+    split = [Column(dimension.name, "name", _heading(dimension, plan)) for dimension in plan.by]
     values = _values(plan)
     if plan.standardized and len(plan.entries) > 1:
         names = ("system", *_split(plan))
@@ -382,7 +395,8 @@ def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
             listed = some(
                 [f"{counts[system.name]} of {system.name}" for system in entry.systems if system.name in counts]
             )
-            notes.append(f"{statistic.label} on {entry.test_set.name} leaves out documents without a value: {listed}")
+            without = f"{plural(entry.noun)} without a value"
+            notes.append(f"{statistic.label} on {entry.test_set.name} leaves out {without}: {listed}")
     return notes
 
 

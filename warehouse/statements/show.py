@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import cast
 
 from grammar import nodes as n
 from grammar.printer import to_text
@@ -14,10 +15,11 @@ from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
-from warehouse.results import Column, Result, Table
+from warehouse.results import Cell, Column, Result, Table
 from warehouse.significance.tests import TESTS
 from warehouse.store.sql import Sql
 from warehouse.tasks import TASKS
+from warehouse.tasks.observed import PLAIN_NOUN, counted
 
 
 @value
@@ -29,6 +31,8 @@ class ShowPlan:
     table: Table | None
     query: Sql | None = None
     columns: tuple[Column, ...] = ()
+    observed: tuple[tuple[Cell, Cell, str], ...] | None = None
+    """Of test sets, by evaluation and name, how many of what is observed on them, where it has a name of its own."""
 
 
 def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
@@ -36,7 +40,8 @@ def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
     if what in _LISTED:
         return ShowPlan(text, what, _LISTED[what](scope))
     query, columns = _QUERIED[what]
-    return ShowPlan(text, what, None, query, columns)
+    observed = tuple(_observed(scope)) if any(column.name == "observed" for column in columns) else None
+    return ShowPlan(text, what, None, query, columns, observed)
 
 
 def compile(plan: ShowPlan) -> Queries:
@@ -46,7 +51,28 @@ def compile(plan: ShowPlan) -> Queries:
 def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
     """The things of one kind, a row each."""
     table = plan.table or Table(plan.columns, tuple(facts[plan.what]))
+    if plan.observed is not None:
+        rows = TableRows.of(plan.columns)
+        said = {(evaluation, test_set): text for evaluation, test_set, text in plan.observed}
+        for row in table.records():
+            known = said.get((row["evaluation"], row["test_set"]))
+            rows.add(**row | {"observed": known or counted(cast(int, row["documents"]), PLAIN_NOUN)})
+        table = rows.table(plan.columns)
     return Result(plan.text, plan.what, plan.text, table)
+
+
+def _observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
+    """How many of what is observed on each test set that has a noun, or more than one."""
+    catalog = scope.catalog
+    for test_set in catalog.test_sets:
+        counts = {
+            noun: catalog.documents(task.name, test_set.id)
+            for task in TASKS.values()
+            if task.by_document and (noun := catalog.observed(task.name, test_set.id).noun)
+        }
+        if counts:
+            text = ", ".join(counted(count, noun) for noun, count in counts.items())
+            yield test_set.evaluation or None, test_set.name, text
 
 
 def _measures(scope: Scope) -> Table:
@@ -117,7 +143,8 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
         (
             Column("test_set", "name"),
             Column("evaluation", "name"),
-            Column("documents", "count"),
+            Column("documents", "count", on_screen=False),
+            Column("observed", "text"),
             Column("systems", "count"),
             Column("relevant", "count"),
             Column("optional", "count"),

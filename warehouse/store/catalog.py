@@ -11,8 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from warehouse.store.database import Database
+from warehouse.store.declarations import Declaration, declarations, observed_in
 from warehouse.store.sql import Sql, value, values
 from warehouse.tasks import TASKS
+from warehouse.tasks.observed import PLAIN_NOUN, Observed
 
 _MANY_ROWS = 1_000_000
 """From so many rows on, to go through all of them is worth a detour."""
@@ -46,8 +48,10 @@ class Catalog:
         self._facts = facts or database.rows
         self._systems_with: dict[tuple[str, int], frozenset[int]] = {}
         self._printed: dict[int, dict[str, tuple[str, str]]] = {}
+        self._has_rows: dict[tuple[str, int], bool] = {}
         self._large: dict[str, bool] = {}
-        self._documents: dict[int, int] = {}
+        self._documents: dict[tuple[int, tuple[str, bool] | None], int] = {}
+        self._clustered: dict[tuple[int, str], bool] = {}
         self._provenance: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
 
@@ -114,8 +118,11 @@ class Catalog:
 
     def has_rows(self, task: str, test_set: int) -> bool:
         """Whether any system has rows for a task on a test set."""
-        there = f"select 1 from {TASKS[task].facts} where test_set_id = " + value(test_set) + " limit 1"
-        return bool(self._database.rows(there))
+        key = (task, test_set)
+        if key not in self._has_rows:
+            there = f"select 1 from {TASKS[task].facts} where test_set_id = " + value(test_set) + " limit 1"
+            self._has_rows[key] = bool(self._database.rows(there))
+        return self._has_rows[key]
 
     def _is_large(self, table: str) -> bool:
         if table not in self._large:
@@ -209,12 +216,50 @@ class Catalog:
         """The task and the name under which a measure is stored that was imported for a test set."""
         return (task, name) if TASKS[task].by_document else self.printed(test_set)[name]
 
-    def documents(self, test_set: int) -> int:
-        """How many documents a test set has."""
-        if test_set not in self._documents:
-            rows = self._database.rows("select count(*) from document where test_set_id = " + value(test_set))
-            self._documents[test_set] = int(rows[0][0])
-        return self._documents[test_set]
+    @cached_property
+    def _declarations(self) -> tuple[Declaration, ...]:
+        return declarations(self._database)
+
+    def observed(self, task: str, test_set: int) -> Observed:
+        """What is declared of the documents that the rows of a task are about. A cluster is an attribute that some
+        document of the test set has.
+        """
+        declared = observed_in(self._declarations, task, test_set)
+        if declared.cluster and not self._is_clustered(test_set, declared.cluster):
+            return Observed(declared.noun)
+        return declared
+
+    def _is_clustered(self, test_set: int, attribute: str) -> bool:
+        key = (test_set, attribute)
+        if attribute == PLAIN_NOUN:
+            return False
+        if key not in self._clustered:
+            there = "select 1 from document_attribute a join document d on d.id = a.document_id where a.name = "
+            of_test_set = there + value(attribute) + " and d.test_set_id = " + value(test_set)
+            self._clustered[key] = bool(self._database.rows(of_test_set + " limit 1"))
+        return self._clustered[key]
+
+    def told_by(self, task: str, test_set: int) -> tuple[str, bool] | None:
+        """An attribute that the documents of a task have (True), or that they lack, where the test set has others too:
+        a pair of topic and document has the attribute topic, and a topic has not.
+        """
+        own = self.observed(task, test_set)
+        others = [self.observed(other.name, test_set) for other in TASKS.values() if other.by_document]
+        unlike = [other for other in others if own.noun and other.noun and other.noun != own.noun]
+        if unlike and own.cluster:
+            return own.cluster, True
+        return next(((other.cluster, False) for other in unlike if other.cluster), None)
+
+    def documents(self, task: str, test_set: int) -> int:
+        """How many documents a test set has that rows of a task may be about."""
+        told_by = self.told_by(task, test_set)
+        key = (test_set, told_by)
+        if key not in self._documents:
+            rows = self._database.rows(
+                "select count(*) from document d where test_set_id = " + value(test_set) + documents_told_by(told_by)
+            )
+            self._documents[key] = int(rows[0][0])
+        return self._documents[key]
 
     @cached_property
     def definitions(self) -> dict[str, str]:
@@ -285,3 +330,12 @@ class Catalog:
         digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._brought(table, test_set))
         digests += self._attribute_digests
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]
+
+
+def documents_told_by(told_by: tuple[str, bool] | None) -> Sql:
+    """The condition that documents, `d`, have an attribute, or that they lack it; without one, no condition."""
+    if told_by is None:
+        return Sql("")
+    attribute, has = told_by
+    given = "(select document_id from document_attribute where name = " + value(attribute) + ")"
+    return Sql(f" and d.id {'' if has else 'not '}in ") + given

@@ -30,7 +30,7 @@ from warehouse.threads import allowed
 if TYPE_CHECKING:
     import numpy
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 PATIENCE = 0.5
 """How long a file that another program writes is waited for, in seconds."""
 

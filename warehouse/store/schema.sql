@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 2.
+-- The warehouse: what is stored, one comment a table. Version 3.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -29,6 +29,16 @@ create table test_set (
     name varchar not null
 );
 comment on table test_set is 'A set of documents that systems were evaluated on: TST3.';
+
+create table observed (
+    test_set_id integer not null,
+    task varchar,
+    noun varchar,
+    cluster varchar,
+    by_setting boolean not null,
+    import_id integer not null
+);
+comment on table observed is 'What a load said of the documents of a test set: what one is called, and the attribute that those share which tests exchange together. Without task it holds for all kinds of rows. Settings go before readers, and later loads before earlier ones.';
 
 create table system (id integer not null, name varchar not null);
 comment on table system is 'A system, site, run or model: GE.';
@@ -207,4 +217,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '2');
+insert into meta values ('schema_version', '3');

@@ -15,6 +15,7 @@ _UNIQUE = (
     *((table, ("id",)) for table in ("import", "evaluation", "test_set", "system", "document", "unit", "annotator")),
     *((table, ("name",)) for table in ("evaluation", "system", "unit", "annotator")),
     ("test_set", ("evaluation_id", "name")),
+    ("observed", ("test_set_id", "task", "by_setting", "import_id")),
     ("document", ("test_set_id", "name")),
     *((form.table, form.key_columns) for form in FORMS),
 )
@@ -52,7 +53,8 @@ def _repetitions(database: Database) -> list[str]:
 
 def _dangling(database: Database) -> list[str]:
     pointers = [(table, pointed) for table, targets in POINTERS.items() for pointed in targets]
-    pointers += [(table, "import") for table in FACT_TABLES]
+    pointers += [(table, "import") for table in (*FACT_TABLES, "observed")]
+    pointers.append(("observed", "test_set"))
     return _counted(
         database,
         {

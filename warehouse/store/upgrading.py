@@ -19,6 +19,14 @@ STEPS = {
         "comment on table fingerprint is "
         "'What the rows of each table add up to, by import or range of numbers; evalhouse check compares.';"
     ),
+    2: Sql(
+        "create table observed (test_set_id integer not null, task varchar, noun varchar, cluster varchar, "
+        "by_setting boolean not null, import_id integer not null); "
+        "comment on table observed is "
+        "'What a load said of the documents of a test set: what one is called, and the attribute that those share "
+        "which tests exchange together. Without task it holds for all kinds of rows. Settings go before readers, and "
+        "later loads before earlier ones.';"
+    ),
 }
 """By the version that a warehouse has, what makes the next one of it."""
 

@@ -137,6 +137,7 @@ READER = Reader(
         Option("gold", "the folder that is the key", "gold"),
         Option("overlap", "what an overlapping annotation of the same type is", "wrong", ("wrong", "partial")),
     ),
+    noun="document",
     recognizes=_recognizes,
     evidence=Evidence.MARK,
 )

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.staging.cells import counted, shown
+from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.mentions import COLUMNS, OUTSIDE, SCHEMES, Tally, entities, tallies
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.tasks.observed import counted
 from warehouse.tasks.records import DOCUMENTS, SCORES
 
 EXAMPLE = """\
@@ -43,8 +44,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
         attributes = sheets.open(DOCUMENTS, "document", "text")
         kinds = _kinds(staging)
-        sentence, nothing = 0, Tally().cells
+        sentence, last_text, nothing = 0, 0, Tally().cells
         for document in documents(staging):
+            texts_before = last_text
             for line, text, (gold, predicted) in _sentences(document):
                 sentence += 1
                 wanted = entities(gold, scheme)
@@ -54,7 +56,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     cells = tallied[kind].cells if kind in tallied else nothing
                     scores.add(line, sentence, kind, *cells, member=document.member)
                 if text:
-                    attributes.add(line, sentence, text, member=document.member)
+                    last_text = texts_before + text
+                    attributes.add(line, sentence, last_text, member=document.member)
         if not kinds:
             raise staging.refusal("no token has a tag other than O in the last two columns")
         return sheets.staged()
@@ -124,6 +127,7 @@ READER = Reader(
         Option("overlap", "what an overlapping entity of the same type is", "wrong", ("wrong", "partial")),
     ),
     noun="sentence",
+    cluster="text",
     recognizes=_recognizes,
     evidence=Evidence.SHAPE,
 )

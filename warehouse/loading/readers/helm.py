@@ -1,7 +1,8 @@
 """`per_instance_stats.json` of HELM: for each instance, perturbation and trial a list of statistics.
 
-A document is an instance, `id1`, or `id1:typos(prob=0.1)` under a perturbation; its value is sum / count. Trials are
-replicates, and are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`),
+A document is an instance, `id1`, or `id1:typos(prob=0.1)` under a perturbation; its value is sum / count. Where a file
+has perturbations, the instance is an attribute, which all that was made of one text shares. Trials are replicates, and
+are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`),
 and the test set what stands before it. A statistic goes by its name; `@` and a split of its own follow where there is
 one.
 """
@@ -18,7 +19,7 @@ from warehouse.loading.staging.lines import documents
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import VALUES
+from warehouse.tasks.records import DOCUMENTS, VALUES
 
 EXAMPLE = """\
 [{"instance_id": "id1", "train_trial_index": 0,
@@ -40,6 +41,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the values of the instances. Raises DataError where the file is no list of them."""
     test_set, system = _named(staging)
     trials_of: dict[tuple[str, str], list[float]] = {}
+    instance_of: dict[str, str] = {}
     empty = 0
     for document in documents(staging):
         instances = document.json(LARGEST)
@@ -48,6 +50,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         for place, instance in enumerate(instances, start=1):
             try:
                 for name, measure, value in _values(instance):
+                    instance_of[name] = str(instance["instance_id"])
                     if math.isfinite(value):
                         trials_of.setdefault((name, measure), []).append(value)
                     else:
@@ -55,10 +58,15 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
                 wanted = "no instance_id, or no stats with name, count and sum"
                 raise document.refusal(f"instance {place} has {wanted}") from None
-    with Sheets(staging, VALUES) as sheets:
+    with Sheets(staging, VALUES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        attributes = sheets.open(DOCUMENTS, "test_set", "document", "instance")
         for (name, measure), listed in trials_of.items():
             values.add(None, test_set, system, name, measure, math.fsum(listed) / len(listed))
+        names = dict.fromkeys(name for name, _ in trials_of)
+        if any(instance_of[name] != name for name in names):
+            for name in names:
+                attributes.add(None, test_set, name, instance_of[name])
         trials = max(map(len, trials_of.values()), default=0)
         notes = [f"instances were tried up to {trials} times; values are means over the trials"] if trials > 1 else []
         if empty:
@@ -103,10 +111,11 @@ def _recognizes(start: Start) -> str | None:
 READER = Reader(
     "helm",
     "per_instance_stats.json of HELM: values by instance and perturbation",
-    (VALUES,),
+    (VALUES, DOCUMENTS),
     EXAMPLE,
     stage,
     noun="sample",
+    cluster="instance",
     recognizes=_recognizes,
     evidence=Evidence.MARK,
 )

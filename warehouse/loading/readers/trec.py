@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warehouse.faults import DataError, UnreadableError
-from warehouse.loading.staging.cells import KINDS, counted, is_number, shown
+from warehouse.loading.staging.cells import KINDS, is_number, shown
 from warehouse.loading.staging.lines import brief, compression_of, documents, start_of
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from warehouse.loading.staging.sheets import places, refuse_settings
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, pattern_of
 from warehouse.store.sql import Sql, join, name, value
+from warehouse.tasks.observed import Observed, counted
 from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm
 
 FORMS = (LABELS, DOCUMENTS, DECISIONS, SCORES, VALUES)
@@ -30,6 +31,9 @@ CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 EXAMPLE = "301 0 FBIS3-10 1\n301 0 FBIS3-11 0\n302 0 FBIS3-12 2\n"
 EXAMPLE_RUN = "301 Q0 FBIS3-11 1 2.5 base\n301 Q0 FBIS3-10 2 1.5 base\n"
+
+PAIRS = Observed("topic-document pair", cluster="topic")
+"""What labels and decisions are about; tuples and values are about topics."""
 
 _TABLES = ("trec_lines", "trec_cells", "trec_key", "trec_ranked", "trec_topics")
 
@@ -357,6 +361,7 @@ READER = Reader(
         Option("relevance", "of qrels: the lowest grade that is relevant", "1"),
     ),
     noun="topic",
+    observed_in=dict.fromkeys((LABELS.name, DECISIONS.name), PAIRS),
     recognizes=_recognizes,
     evidence=Evidence.SHAPE,
 )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.loading.staging.cells import counted, is_number, shown
+from warehouse.loading.staging.cells import is_number, shown
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.tasks.observed import counted
 from warehouse.tasks.records import VALUES
 
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"

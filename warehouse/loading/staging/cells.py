@@ -121,11 +121,6 @@ def finite(item: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def counted(number: int, noun: str) -> str:
-    """1 row, 2 rows."""
-    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def shown(cell: str, longest: int = 60) -> str:
     """A cell in quotes, its control characters escaped and its end left out where it is long."""
     cut = cell if len(cell) <= longest else cell[: longest - 1] + "…"

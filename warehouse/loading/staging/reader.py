@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from enum import IntEnum
 
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FactForm, Field
 
 
@@ -75,8 +77,8 @@ class Reader:
 
     `reads` says in one line what a file holds; `example` is a small file; `stage` puts the records of a file into
     temporary tables of texts, one a form and one column a field, and raises DataError if the file cannot be read.
-    `recognizes` says what in the start of a file speaks for this reader ("its columns y_true and y_pred"), or None;
-    `noun` is what a document of the warehouse is in such a file. A file of a reader with `columns` is a table whose
+    `recognizes` says what in the start of a file speaks for this reader ("its columns y_true and y_pred"), or None. A
+    file of a reader with `columns` is a table whose
     columns are named like the fields of its only form.
     """
 
@@ -87,9 +89,18 @@ class Reader:
     stage: Callable[[Staging], tuple[Staged, ...]]
     options: tuple[Option, ...] = ()
     columns: bool = False
-    noun: str = "document"
+    noun: str = ""
+    """What a document of the warehouse is in such a file; empty where it may be anything."""
+    cluster: str = ""
+    """The attribute that documents share which are not independent, where the file gives it to them."""
+    observed_in: Mapping[str, Observed] = dataclass_field(default_factory=dict)
+    """By the names of forms, what their documents are where they are not what the noun says."""
     recognizes: Callable[[Start], str | None] = lambda start: None
     evidence: Evidence = Evidence.SHAPE
+
+    def observed(self, form: FactForm) -> Observed:
+        """What the documents are that records of a form are about."""
+        return self.observed_in.get(form.name, Observed(self.noun, self.cluster))
 
     @property
     def fields(self) -> tuple[Field, ...]:

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.faults import DataError, Fault, UnreadableError
-from warehouse.loading.staging.cells import counted
 from warehouse.loading.staging.lines import Compression, brief, compression_of, damages, open_bytes, start_of
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, match, pattern_of, staged_columns
 from warehouse.store.sql import Sql, name, value
+from warehouse.tasks.observed import counted
 
 if TYPE_CHECKING:
     from warehouse.store.database import Database

@@ -20,6 +20,7 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Floats, Integers
 from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums
+from warehouse.query.labels import noun_of
 from warehouse.query.path import Facts
 from warehouse.significance.paired import SUM_LIMIT
 from warehouse.significance.tests import named_test
@@ -51,13 +52,12 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
             f"test {test.name} looks at one test set at a time, and not at an average over several",
             hints=("leave over test sets out, or the test",),
         )
-    names = ", ".join(comparison.entry.test_set.name for comparison in comparisons)
     seen = [comparison.observations for comparison in comparisons]
     starts = list(accumulate((observations.units for observations in seen), initial=0))
     cluster = np.concatenate([part.cluster + start for part, start in zip(seen, starts, strict=False)])
     return replace(
         first,
-        entry=replace(first.entry, test_set=p.TestSet(0, names, names)),
+        entry=_entry([comparison.entry for comparison in comparisons]),
         observations=replace(
             first.observations,
             counts={},
@@ -68,7 +68,17 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
             dropped=sum(part.dropped for part in seen),
         ),
         sums=average_of([comparison.sums for comparison in comparisons]),
+        splits_clusters=any(comparison.splits_clusters for comparison in comparisons),
     )
+
+
+def _entry(entries: Sequence[p.Entry]) -> p.Entry:
+    """The entry of an average: documents and exchange units are called as they are where they are alike everywhere."""
+    names = ", ".join(entry.test_set.name for entry in entries)
+    cluster = next((entry.cluster for entry in entries if entry.cluster), "")
+    whole = replace(entries[0], test_set=p.TestSet(0, names, names), noun=noun_of(entries), cluster=cluster)
+    alike = len({entry.unit_noun for entry in entries}) == 1
+    return whole if alike else replace(whole, exchange=p.Dimension("unit"))
 
 
 def average_of(parts: Sequence[Sums]) -> Sums:

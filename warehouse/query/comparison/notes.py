@@ -21,6 +21,7 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.standardized import RatioPairs
 from warehouse.significance.tests import named_test
+from warehouse.tasks.observed import counted, plural
 
 FEW = 6
 """With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
@@ -51,6 +52,7 @@ class _Alike:
     who: str
     differing: int
     units: int
+    noun: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ class PairNotes:
             differing = comparison.sums.differing(comparison.pairs)
             for pair, units in zip(comparison.pairs, differing, strict=True):
                 if 0 < units < FEW:
-                    self._alike.append(_Alike(who(comparison, pair), units, comparison.observations.units))
+                    there_are = comparison.observations.units
+                    self._alike.append(_Alike(who(comparison, pair), units, there_are, comparison.entry.unit_noun))
         if test.kind == "independent":
             found = correlations(np.stack(comparison.unit_values), comparison.pairs)
             self._correlated += [
@@ -95,9 +98,12 @@ class PairNotes:
         """All notes."""
         if len(self._alike) <= ONE_BY_ONE:
             for pair in self._alike:
-                yield f"{pair.who}: only {pair.differing} of {pair.units} units differ, so no test can tell much"
+                differ = "differs" if pair.differing == 1 else "differ"
+                there_are = counted(pair.units, pair.noun)
+                yield f"{pair.who}: only {pair.differing} of {there_are} {differ}, so no test can tell much"
         else:
-            yield f"{len(self._alike):,} pairs differ in fewer than {FEW} units, so no test can tell much of them"
+            called = " or ".join(dict.fromkeys(plural(pair.noun) for pair in self._alike))
+            yield f"{len(self._alike):,} pairs differ in fewer than {FEW} {called}, so no test can tell much of them"
         assumed = "assumes that the two systems' answers are independent"
         if len(self._correlated) <= ONE_BY_ONE:
             for correlated in self._correlated:
@@ -131,7 +137,8 @@ def few_units(comparison: Comparison) -> Iterator[str]:
     test, units = named_test(comparison.how.test), comparison.observations.units
     if units < test.enough and not comparison.replicates:
         where = comparison.entry.test_set.name
-        yield f"test {test.name} has only {units} units on {where}; below {test.enough} its p may be too small"
+        there_are = counted(units, comparison.entry.unit_noun)
+        yield f"test {test.name} has only {there_are} on {where}; below {test.enough} its p may be too small"
 
 
 def who(comparison: Comparison, pair: Pair) -> str:

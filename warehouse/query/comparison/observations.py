@@ -17,6 +17,7 @@ from warehouse.query import plan as p
 from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
+from warehouse.tasks.observed import counted
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -58,23 +59,23 @@ class Observations:
 def observation_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the observations of an entry; a query for each statistic where they are values."""
     queries = tuple(_rows(how, part) for part in entry.observed_apart)
-    if _counts_alike(how, entry):
+    if _counts_alike(entry):
         names = (_names_of_lacking(how, part) for part in entry.observed_apart)
         return (*queries, *(names if how.missing == "error" else ()))
     documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
-    return (*queries, documents, *((units,) if how.exchange.of == "unit" else ()))
+    return (*queries, documents, *((units,) if entry.exchange.of == "unit" else ()))
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
-    columns, name = _columns(part), _rows_name(how, part)
-    if _counts_alike(how, part):
+    columns, name = _columns(part), _rows_name(part)
+    if _counts_alike(part):
         return Query(name, unit_rows.observations_alike(part, how.where, columns), "columns")
-    return Query(name, unit_rows.observations(part, how.where, how.exchange, columns), "columns")
+    return Query(name, unit_rows.observations(part, how.where, columns), "columns")
 
 
 def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
-    name, rows = _rows_name(how, part), unit_rows.names_of_lacking(part, how.where)
+    name, rows = _rows_name(part), unit_rows.names_of_lacking(part, how.where)
 
     def needed(facts: Facts) -> bool:
         return any(bool(_null(facts[name][f"system_{side}"]).any()) for side in (0, 1))
@@ -82,9 +83,9 @@ def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
     return Query(f"lacking among {name}", rows, needed=needed)
 
 
-def _rows_name(how: p.Testing, part: p.Entry) -> str:
+def _rows_name(part: p.Entry) -> str:
     of = "" if part.task.counts else f" of {part.statistics[0].label!r}"
-    what = "documents alike" if _counts_alike(how, part) else "observations"
+    what = "documents alike" if _counts_alike(part) else "observations"
     return f"{what}{of} on {part.test_set.name!r}"
 
 
@@ -92,11 +93,11 @@ def _documents_name(entry: p.Entry) -> str:
     return f"documents of {entry.test_set.name!r}"
 
 
-def _counts_alike(how: p.Testing, entry: p.Entry) -> bool:
+def _counts_alike(entry: p.Entry) -> bool:
     """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
     on. The decisions of a baseline are not in the database.
     """
-    one_by_one = how.exchange.of == "document" and not how.exchange.attribute
+    one_by_one = entry.exchange == p.Dimension("document")
     return one_by_one and len(entry.stored_systems) == len(entry.systems) == 2 and entry.documents >= MANY
 
 
@@ -118,8 +119,8 @@ def observations(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
     zero.
     """
-    rows = facts[_rows_name(how, entry)]
-    if _counts_alike(how, entry):
+    rows = facts[_rows_name(entry)]
+    if _counts_alike(entry):
         return _from_counted(how, rows, entry, facts)
     return _from_rows(how, rows, entry, facts)
 
@@ -129,8 +130,8 @@ def observations_of_one(how: p.Testing, entry: p.Entry, place: int, facts: Facts
 
     Raises QueryError where there are none.
     """
-    rows, alone = facts[_rows_name(how, entry)], replace(entry, systems=(entry.systems[place],))
-    if not _counts_alike(how, entry):
+    rows, alone = facts[_rows_name(entry)], replace(entry, systems=(entry.systems[place],))
+    if not _counts_alike(entry):
         own = _whole(rows["system"]) == alone.stored_systems[0].id
         return _from_rows(how, {name: column[own] for name, column in rows.items()}, alone, facts)
     own = ~_null(rows[f"system_{place}"])
@@ -144,7 +145,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     documents = facts[_documents_name(entry)]
     document = _ranks(_whole(rows["document"]), _whole(documents["id"]))
     unit = np.zeros_like(document)
-    if how.exchange.of == "unit":
+    if entry.exchange.of == "unit":
         unit = _ranks(_whole(rows["unit"]), _whole(facts["units"]["id"]))
     width = int(unit.max()) + 1
     keys, place = np.unique(document * width + unit, return_inverse=True)
@@ -180,7 +181,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         elif entry.task.decide is not None:
             for index in range(len(entry.systems)):
                 entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
-    cluster = _clusters(how, rows, place, len(keys))
+    cluster = _clusters(entry, rows, place, len(keys))
     return Observations(
         systems=entry.systems,
         counts={column: grid[:, kept] for column, grid in counts.items()},
@@ -206,7 +207,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
     dropped = 0
     if not everywhere.all():
         if how.missing == "error":
-            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(how, entry)}"]]
+            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry)}"]]
             without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
             raise _absent(entry, lacking[:LISTED], len(lacking), without)
         # What a system lacks is not unknown: it counts as nothing, or is left out.
@@ -235,12 +236,12 @@ def _kind(entry: p.Entry) -> Any:
     return np.int64 if entry.task.counts else np.float64
 
 
-def _clusters(how: p.Testing, rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
+def _clusters(entry: p.Entry, rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
     """The exchange unit of each observation: itself, or what shares its value of an attribute.
 
     A document without the attribute is a unit of its own.
     """
-    if not how.exchange.attribute:
+    if not entry.exchange.attribute:
         return np.arange(observed)
     names, without = rows["cluster"], _null(rows["cluster"])
     first = np.unique(place, return_index=True)[1]
@@ -283,10 +284,8 @@ def _ranks(ids: Integers, in_order: Integers) -> Integers:
 
 def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:
     """Names the first documents that not every system has, and who lacks them."""
-    one = lacking == 1
-    many = "a document" if one else f"{lacking} documents"
     more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
-    are = f"{many} of {entry.test_set.name} {'is' if one else 'are'}"
+    are = f"{counted(lacking, entry.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
     return QueryError(
         f"{are} not there for every system: {', '.join(names)}{more}",
         hints=(

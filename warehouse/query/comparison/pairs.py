@@ -19,8 +19,9 @@ from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Floats, Observations, observation_queries, observations
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
+from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
-from warehouse.query.path import Facts, Queries
+from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.valuing import Valued
 from warehouse.significance.paired import Many, Paired
 
@@ -39,6 +40,8 @@ class Comparison:
     """The value of each run of each system, where whole runs change sides."""
     before: int = 0
     """How many shuffles were made before, where a run is gone on with."""
+    splits_clusters: bool = False
+    """Whether documents of one cluster, which are not independent, are exchanged apart from one another."""
 
     @property
     def stream(self) -> int:
@@ -134,11 +137,27 @@ def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
 def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None) -> Queries:
     """What brings the comparisons of an entry."""
     entry = with_baseline(entry, against)
-    if not _exchanges_runs(how):
-        return observation_queries(how, entry)
-    by_document = replace(how, exchange=p.Dimension("document"))
+    if not entry.exchanges_runs:
+        split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
+        return (*observation_queries(how, entry), *split)
     of_runs = (query for part in entry.observed_apart for query in Valued(part, where=how.where).of_runs().queries())
-    return (*observation_queries(by_document, entry), *of_runs)
+    return (*observation_queries(how, _by_document(entry)), *of_runs)
+
+
+def _by_document(entry: p.Entry) -> p.Entry:
+    """An entry as its documents are observed: where whole runs change sides, documents are not put together."""
+    return replace(entry, exchange=p.Dimension("document")) if entry.exchanges_runs else entry
+
+
+def _may_split(entry: p.Entry) -> bool:
+    """Whether something else is exchanged than the cluster that was declared."""
+    if not entry.cluster or entry.exchanges_runs:
+        return False
+    return entry.exchange != p.Dimension("document", entry.cluster)
+
+
+def _split_name(entry: p.Entry) -> str:
+    return f"split clusters of {entry.test_set.name!r}"
 
 
 def with_baseline(entry: p.Entry, against: p.System | None) -> p.Entry:
@@ -158,25 +177,27 @@ def comparisons(
     """
     entry = with_baseline(entry, against)
     pairs = _pairs(against, entry.systems)
-    by_document = replace(how, exchange=p.Dimension("document")) if _exchanges_runs(how) else how
+    splits = _may_split(entry) and bool(facts[_split_name(entry)])
     for part in entry.observed_apart:
-        seen = observations(by_document, part, facts)
+        seen = observations(how, _by_document(part), facts)
         batch = []
         for statistic in part.statistics:
             try:
                 comparison = Comparison(
-                    how, entry, statistic, seen, sums(seen, statistic), pairs, _run_values(statistic, how, part, facts)
+                    how,
+                    entry,
+                    statistic,
+                    seen,
+                    sums(seen, statistic),
+                    pairs,
+                    _run_values(statistic, how, part, facts),
+                    splits_clusters=splits,
                 )
             except OverflowError:
                 raise QueryError(f"{statistic.label} has too many digits for so many counts") from None
             _check_defined(comparison)
             batch.append(replace(comparison, pairs=_ranked(comparison)) if ranked else comparison)
         yield tuple(batch)
-
-
-def _exchanges_runs(how: p.Testing) -> bool:
-    """Whether whole runs change sides."""
-    return how.exchange == p.Dimension("system")
 
 
 def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[tuple[int, int], ...]:
@@ -196,7 +217,7 @@ def _ranked(comparison: Comparison) -> tuple[tuple[int, int], ...]:
 
 def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Facts) -> tuple[tuple[float, ...], ...]:
     """The values of the runs of each system, where these are what is exchanged."""
-    if not _exchanges_runs(how):
+    if not entry.exchanges_runs:
         return ()
     place = entry.statistics.index(statistic)
     values = {line.system: line.values[place] for line in Valued(entry, where=how.where).of_runs().lines(facts)}

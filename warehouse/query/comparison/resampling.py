@@ -31,9 +31,8 @@ from warehouse.significance.paired import Many
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The 95% interval of each system's value, by label and name, and on how many documents they rest."""
+    """The 95% interval of each system's value, by label and name."""
 
-    documents: int
     intervals: dict[tuple[str, str], tuple[float, float]]
 
 
@@ -56,7 +55,7 @@ def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
 
     Figures that were only printed have none, nor has a measure of an order.
     """
-    documents, intervals = 0, {}
+    intervals = {}
     resampled = _resampled(entry)
     draws = Draws(RESAMPLES, how.seed, zlib.crc32(entry.test_set.own_name.encode()))
     for seen, statistics in _observed(how, resampled, facts) if resampled is not None else ():
@@ -65,8 +64,7 @@ def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
             for system, (low, high) in zip(seen.systems, limits.tolist(), strict=True):
                 if low == low and high == high:
                     intervals[statistic.label, system.name] = (low, high)
-        documents = max(documents, seen.documents)
-    return Spread(documents, intervals)
+    return Spread(intervals)
 
 
 def _observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[tuple[Observations, tuple[Statistic, ...]]]:

@@ -1,56 +1,16 @@
-"""What tested results are called, and what there is to note of them: shared by `compare`, `group` and `replicate`."""
+"""What there is to note of tested results: shared by `compare`, `group` and `replicate`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import ceil, log
 
-from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.sums import RatioSums
-from warehouse.query.labels import signature
-from warehouse.results import Cell
 from warehouse.significance.replicates import smallest
 from warehouse.significance.shuffles.confidence import confidence
 from warehouse.significance.tests import named_adjustment, named_test
-
-# --- what tested results are called -----------------------------------------------------------------------------------
-
-
-def method(methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
-    """exact; 9,999 shuffles; 10,000 to 40,000 shuffles; or several, where the rows differ."""
-    counts = sorted({count for count in shuffles if isinstance(count, int)})
-    named = [name for name in ("exact", "analytic") if name in methods]
-    if counts:
-        named.append(" to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1]))) + " shuffles")
-    return " and ".join(named)
-
-
-def testing_title(how: p.Testing, methods: Sequence[Cell], shuffles: Sequence[Cell]) -> str:
-    """randomization test, 9,999 shuffles, two-sided, level 0.05."""
-    exchange = "" if how.exchange.name == "document" else f", exchanged by {how.exchange.name}"
-    return f"{how.test} test, {method(methods, shuffles)}, {how.sides}{exchange}, level {how.level}"
-
-
-def testing_signature(
-    text: str,
-    how: p.Testing,
-    entries: Sequence[p.Entry],
-    shuffles: Sequence[Cell],
-) -> str:
-    """The signature of a tested result."""
-    counts = sorted({count for count in shuffles if isinstance(count, int)})
-    deciding = [
-        f"test {how.test}",
-        how.sides,
-        f"shuffles {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))}" if counts else "exact",
-        f"exchange by {how.exchange.name}",
-        f"seed {how.seed}",
-        f"adjust {how.adjust}",
-        f"missing {how.missing}",
-        *(["interval bca"] if how.interval == "bca" else []),
-    ]
-    return signature(text, entries, *deciding)
+from warehouse.tasks.observed import counted, plural
 
 
 def hopeless(comparison: Comparison) -> Iterator[str]:
@@ -100,20 +60,37 @@ def _least(comparison: Comparison) -> tuple[list[float], str]:
 
 def comparison_notes(comparison: Comparison) -> Iterator[str]:
     """What the observations of a comparison leave out."""
-    where = comparison.entry.test_set.name
-    if comparison.entry.replicates is not None:
-        yield f"{where}: each system is the average of its replicates by system.{comparison.entry.replicates.attribute}"
+    entry = comparison.entry
+    where, noun = entry.test_set.name, entry.noun
+    if entry.replicates is not None:
+        yield f"{where}: each system is the average of its replicates by system.{entry.replicates.attribute}"
     if comparison.statistic.averaged and isinstance(comparison.sums, RatioSums):
-        label = comparison.statistic.label
-        without = int((comparison.sums.denominators == 0).any(axis=0).sum())
+        without = _without_value(comparison, comparison.sums)
         if without:
-            has, are = ("1 document has", "is") if without == 1 else (f"{without} documents have", "are")
-            yield f"{label} on {where}: {has} no value for some system and {are} left out of its mean"
+            has, are = ("has", "is") if without == 1 else ("have", "are")
+            yield (
+                f"{comparison.statistic.label} on {where}: {counted(without, noun)} {has} no value for some system "
+                f"and {are} left out of its mean"
+            )
         if without and named_test(comparison.how.test).kind == "matched":
             yield (
-                f"{comparison.how.test} looks only at the documents of {where} for which both systems of a pair have a "
-                "value, so what it tests is not quite the difference of the two means"
+                f"{comparison.how.test} looks only at the {plural(noun)} of {where} for which both systems of a pair "
+                "have a value, so what it tests is not quite the difference of the two means"
             )
-    if comparison.observations.dropped:
-        dropped = comparison.observations.dropped
-        yield f"{dropped} observations of {where} were left out because not every system has them"
+    if comparison.splits_clusters:
+        yield (
+            f"{where}: exchange by {entry.exchange.name} treats {plural(noun)} of one {entry.cluster} as independent, "
+            f"which they are not; without it each {entry.cluster} is exchanged as a whole"
+        )
+    if dropped := comparison.observations.dropped:
+        were, has = ("was", "it") if dropped == 1 else ("were", "them")
+        what = counted(dropped, "unit" if entry.exchange.of == "unit" else noun)
+        yield f"{what} of {where} {were} left out because not every system has {has}"
+
+
+def _without_value(comparison: Comparison, sums: RatioSums) -> int:
+    """On how many documents a mean over documents has no value for some system, at least."""
+    if comparison.observations.units < comparison.observations.cluster.size:
+        # Of a cluster it is only known how many of its documents have one.
+        return int((comparison.observations.documents - sums.denominators.sum(axis=1)).max())
+    return int((sums.denominators == 0).any(axis=0).sum())

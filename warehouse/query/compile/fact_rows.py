@@ -31,6 +31,7 @@ _EXPRESSION: Mapping[str, str] = {
     "label": "k.label::varchar",
     "confidence": "f.confidence",
     "system": "s.name",
+    "annotator": "nullif(n.name, '')",
 }
 
 
@@ -66,6 +67,8 @@ class FactRows:
                 self._joins.append(Sql(_NEEDS[dimension.of]))
 
     def _own(self, of: str) -> bool:
+        if of == "annotator":
+            return self._annotators
         return of == "confidence" or (of == "label" and (self._key or self._entry.task.has_key))
 
     def _alias(self, dimension: p.Dimension) -> str:

@@ -20,7 +20,7 @@ ALL_SYSTEMS = Sql(
 
 ALL_TEST_SETS = Sql(
     f"with facts as ({_FACT_COUNTS}) "
-    "select t.name, nullif(e.name, ''), coalesce(max(d.documents), 0), coalesce(max(f.systems), 0), "
+    "select t.name, nullif(e.name, ''), coalesce(max(d.documents), 0), null, coalesce(max(f.systems), 0), "
     "count(*) filter (k.label = 'relevant'), count(*) filter (k.label = 'optional'), "
     "count(*) filter (k.label = 'nonrelevant') "
     "from test_set t join evaluation e on e.id = t.evaluation_id "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warehouse.query import plan as p
-from warehouse.query.compile.fact_rows import FactRows
+from warehouse.query.compile.fact_rows import FactRows, dimensions
 from warehouse.store.sql import Sql, join, value
 
 
@@ -22,10 +22,23 @@ def key_totals(entry: p.Entry) -> Sql:
     return "select " + counts + " from key_label where annotator_id = 0 and test_set_id = " + value(entry.test_set.id)
 
 
-def key_labels(entry: p.Entry, where: p.Filter | None) -> Sql:
-    """Annotator (null for the key itself), document id and label of all labels of a test set."""
+def labels_by_annotator(entry: p.Entry, where: p.Filter | None, with_key: bool) -> Sql:
+    """Annotator, document id and label of the labels of a test set, and those of the key, whose annotator is null."""
+    label = "f.document_id as document, f.label::varchar as label"
     rows = FactRows(entry, where, key=True, annotators=True)
-    return "select nullif(n.name, '') as annotator, f.document_id as document, f.label::varchar as label" + rows.tail()
+    labels = f"select n.name as annotator, {label}" + rows.tail() + " and f.annotator_id <> 0"
+    if not with_key:
+        return labels
+    of_key = FactRows(entry, _but_of_annotators(where), key=True)
+    return labels + f" union all select null as annotator, {label}" + of_key.tail()
+
+
+def _but_of_annotators(where: p.Filter | None) -> p.Filter | None:
+    """What a condition says beside which annotators it chooses: that is no matter of the key."""
+    if isinstance(where, p.Joined) and where.word == "and":
+        kept = tuple(part for part in map(_but_of_annotators, where.conditions) if part is not None)
+        return p.Joined("and", kept) if kept else None
+    return None if any(dimension.of == "annotator" for dimension in dimensions(where)) else where
 
 
 def printed_filtering(entry: p.Entry) -> Sql:

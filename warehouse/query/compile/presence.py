@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import FactRows
+from warehouse.store.catalog import documents_told_by
 from warehouse.store.sql import Sql, value
 
 
@@ -34,7 +35,7 @@ def absent(entry: p.Entry, most: int) -> Sql:
     beside = (
         "select l.system, d.name, row_number() over (partition by l.system order by d.name) as place "
         "from lacking l cross join document d left join there t on t.system = l.system and t.document = d.id "
-        "where t.document is null and d.test_set_id = " + value(entry.test_set.id)
+        "where t.document is null and d.test_set_id = " + value(entry.test_set.id) + documents_told_by(entry.told_by)
     )
     named = "select system, name from (" + beside + ") b where place <= " + value(most)
     return "with there as (" + there + "), lacking as (" + lacking + ") " + named + " order by system, name"

@@ -9,13 +9,13 @@ from warehouse.query.compile.fact_rows import FactRows
 from warehouse.store.sql import Sql, join, value
 
 
-def observations(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
+def observations(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
     """The sums of some columns, a row a system and document (and unit, where units are exchanged), and `cluster`, the
     exchange unit, where that is an attribute. For an entry of values, `counts` is `value`, that of its one statistic.
 
     A sum is null where one of the summed rows does not have the count.
     """
-    return _observed(entry, where, exchange, counts) + " order by all"
+    return _observed(entry, where, entry.exchange, counts) + " order by all"
 
 
 def observations_alike(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
@@ -54,6 +54,19 @@ def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, cou
         return "select " + join(", ", [*keys, *(f"f.{column} as {column}" for column in counts)]) + rows.tail()
     sums = [f"case when count({column}) = count(*) then sum({column})::bigint end as {column}" for column in counts]
     return "select " + join(", ", [*keys, *sums]) + rows.tail() + " group by all"
+
+
+def split_clusters(entry: p.Entry) -> Sql:
+    """A row if documents that share the cluster of an entry are in different exchange units, else none."""
+    unit, joined = Sql("d.id"), Sql("")
+    if entry.exchange.attribute:
+        unit = Sql("coalesce(x.value, d.id::varchar)")
+        joined = " left join document_attribute x on x.document_id = d.id and x.name = " + value(
+            entry.exchange.attribute
+        )
+    documents = "select 1 from document d join document_attribute c on c.document_id = d.id and c.name = "
+    of_test_set = value(entry.cluster) + joined + " where d.test_set_id = " + value(entry.test_set.id)
+    return documents + of_test_set + " group by c.value having count(distinct " + unit + ") > 1 limit 1"
 
 
 def documents_by_name(entry: p.Entry) -> Sql:

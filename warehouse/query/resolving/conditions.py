@@ -4,6 +4,7 @@ types checked.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from grammar import nodes as n
@@ -54,12 +55,16 @@ def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | 
     return condition
 
 
-def key_filter(scope: Scope, node: n.Condition | None) -> p.Filter | None:
-    """A condition on the key alone, which knows documents and labels, but no systems and no confidences."""
+def key_filter(scope: Scope, node: n.Condition | None, annotators: bool = False) -> p.Filter | None:
+    """A condition on the key alone, which knows documents and labels, but no systems and no confidences; on the labels
+    of annotators it may name these too.
+    """
+    known = ("document", "label", *(("annotator",) if annotators else ()))
     for of in [] if node is None else _attributes(node):
-        if of in ("confidence", "system"):
-            raise QueryError(f"the key has no {of}", node.span if node else NOWHERE, ("it has document and label",))
-    return filter_of(scope, node, FILTERING)
+        if of not in known and any(of in task.dimensions for task in TASKS.values()):
+            has = f"it has {', '.join(known[:-1])} and {known[-1]}"
+            raise QueryError(f"the key has no {of}", node.span if node else NOWHERE, (has,))
+    return filter_of(scope, node, replace(FILTERING, dimensions=known))
 
 
 def _attributes(node: n.Condition) -> list[str]:

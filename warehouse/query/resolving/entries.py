@@ -19,6 +19,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import present_on, systems_of
 from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import Task
+from warehouse.tasks.observed import PLAIN_NOUN, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
         # The counts of what is averaged are multiplied by this, so that they are whole.
         statistics = [_over(statistic, replicates.common) for statistic in statistics]
     stored = _stored(wanted.systems, scope, task, test_set, replicates)
-    return scope.entry(test_set, task, statistics, systems, stored, replicates)
+    several_kinds = len(scope.stored_with(wanted.measures, test_set)) > 1
+    return scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
 
 
 def _over(statistic: Statistic, scale: int) -> Statistic:
@@ -131,8 +133,9 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
     if task.counts:
         common = lcm(*scope.catalog.runs_of_documents(task.name, test_set.id, numbered))
         if common > MOST_RUNS:
+            called = plural(scope.catalog.observed(task.name, test_set.id).noun or PLAIN_NOUN)
             raise QueryError(
-                f"documents of {test_set.name} have too many different numbers of replicates to be averaged exactly",
+                f"{called} of {test_set.name} have too many different numbers of replicates to be averaged exactly",
                 node.span,
             )
     return p.Replicates(attribute, numbered, common)

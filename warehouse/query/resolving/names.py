@@ -24,6 +24,7 @@ from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined
 from warehouse.store.catalog import Catalog, KnownTestSet
 from warehouse.tasks import FILTERING, IMPORTED, TASKS, Task
+from warehouse.tasks.observed import PLAIN_NOUN
 
 _It = TypeVar("_It")
 
@@ -106,8 +107,10 @@ class Scope:
         systems: Sequence[p.System] = (),
         stored: int = 0,
         replicates: p.Replicates | None = None,
+        several_kinds: bool = False,
     ) -> p.Entry:
         """An entry with all that the catalog knows of its data."""
+        observed = self.catalog.observed(task.name, test_set.id)
         return p.Entry(
             test_set=self.planned(test_set),
             task=task,
@@ -115,10 +118,15 @@ class Scope:
             systems=tuple(systems),
             stored=stored,
             in_units=task.in_units and self.catalog.in_units(test_set.id),
-            documents=self.catalog.documents(test_set.id),
+            documents=self.catalog.documents(task.name, test_set.id),
             replicates=replicates,
             fingerprint=self.catalog.fingerprint(task.name, test_set.id),
             simulated=self.catalog.simulated(task.name, test_set.id),
+            noun=observed.noun or PLAIN_NOUN,
+            cluster=observed.cluster,
+            exchange=p.Dimension("document", observed.cluster),
+            several_kinds=several_kinds,
+            told_by=self.catalog.told_by(task.name, test_set.id),
         )
 
     def keys(self, node: n.TestSets | None) -> tuple[p.Entry, ...]:
@@ -185,6 +193,11 @@ class Scope:
                     ("ask for them in statements of their own",),
                 )
         return possible
+
+    def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
+        """Those of the tasks with the measures that have rows on a test set."""
+        possible = self.tasks_with(measures, test_set)
+        return [task for task in possible if self.catalog.has_rows(task.name, test_set.id)]
 
     def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
         if task.imported is not None:

@@ -42,7 +42,18 @@ def tested_entries(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Entr
     check_twice(statement.systems)
     for entry in entries:
         check_tested(statement, entry, scope)
-    return entries
+    return tuple(exchanging(statement, entry, scope) for entry in entries)
+
+
+def exchanging(statement: Tested, entry: p.Entry, scope: Scope) -> p.Entry:
+    """An entry with what is exchanged as a whole on its test set, where the question says it."""
+    if statement.exchange is None:
+        return entry
+    exchange = dimension_of(scope, statement.exchange, entry.task)
+    if exchange.of not in ("document", "unit", "system") or (exchange.of == "system" and exchange.attribute):
+        what = ("say document, unit or document.attribute",)
+        raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
+    return replace(entry, exchange=exchange)
 
 
 def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
@@ -128,21 +139,14 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
     _check_clauses(statement, test, adjustment)
     if statement.exact and statement.shuffles is not None:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
-    exchange = p.Dimension("document")
-    if statement.exchange:
-        exchange = dimension_of(scope, statement.exchange, task)
+    if any(entry.exchanges_runs for entry in entries):
         replicates = None if isinstance(statement, n.Replicate) else statement.replicates
-        if exchange == p.Dimension("system"):
-            _check_across(statement, replicates, test, adjustment)
-        elif exchange.of not in ("document", "unit"):
-            what = ("say document, unit or document.attribute",)
-            raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
+        _check_across(statement, replicates, test, adjustment)
     where = filter_of(scope, statement.where, task)
     if not isinstance(statement, n.Replicate):
         check_replicates(statement.replicates, (), where)
     return p.Testing(
         where=where,
-        exchange=exchange,
         test=test.name,
         shuffles=shuffles,
         exact=statement.exact,

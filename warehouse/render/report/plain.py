@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warehouse.render.markup import escaped, grid, grids, listed
+from warehouse.render.markup import escaped, grid, grids, listed, markdown_word
 from warehouse.render.report.description import Report, ReportedStatement, shortened
-from warehouse.render.report.prose import MarkdownText, markdown_code, markdown_word, read_sections
+from warehouse.render.report.prose import MarkdownText, markdown_code, read_sections
 from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, seen, sources_rectangle
 from warehouse.render.style import Style, clean
 

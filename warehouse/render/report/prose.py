@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from warehouse.render.markup import escaped, typeset
+from warehouse.render.markup import escaped, longest_run, markdown_word, typeset
 from warehouse.render.report.description import Passage, Report, ReportedStatement
 from warehouse.render.style import clean
 
@@ -176,21 +176,10 @@ def _markdown_list(node: SyntaxTreeNode) -> str:
     return "\n".join(_indented(_blocks(item, _MARKDOWN), mark) for item, mark in zip(node.children, marks, strict=True))
 
 
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall("`+", text)), default=0)
-
-
 def markdown_code(text: str) -> str:
     """Lines as they are, between fences that no line of them can end."""
-    fence = "`" * max(3, _longest_run(text) + 1)
+    fence = "`" * max(3, longest_run(text) + 1)
     return "\n".join([fence, text, fence] if text else [fence, fence])
-
-
-def markdown_word(text: str) -> str:
-    """A word or more in the letters of a typewriter."""
-    fence = "`" * (_longest_run(text) + 1)
-    room = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
-    return f"{fence}{room}{text}{room}{fence}"
 
 
 def _markdown_link(node: SyntaxTreeNode) -> str:

@@ -25,7 +25,7 @@ def picture(chart: Chart, style: Style) -> list[Text]:
     title = Text(clean(chart.title), style="bold")
     if chart.simulated:
         title.append("   ").append(SIMULATED, style="bold yellow")
-    lines = [title, Text(clean(chart.subtitle))]
+    lines = [title, *([Text(clean(chart.subtitle))] if chart.subtitle else [])]
     for panel in chart.panels:
         if panel.title:
             lines.append(Text(clean(panel.title), style="italic"))

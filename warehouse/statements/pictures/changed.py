@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from warehouse.charts.slopes import slopes
 from warehouse.query.path import Facts
 from warehouse.results import Result
-from warehouse.statements.pictures.drawn import Drawn, documents_of, labels, number
+from warehouse.statements.pictures.drawn import Drawn, labels, number
 
 if TYPE_CHECKING:
     from warehouse.statements.change import ChangePlan
@@ -33,7 +33,6 @@ def changed(plan: ChangePlan, result: Result, facts: Facts) -> Drawn:
     return Drawn(
         plan.entries,
         tuple(panels),
-        documents_of(plan.entries),
         f"Slope chart from {names[0]} to {names[1]}. {'; '.join(said)}.",
         ("dashed lines fall",),
         title=f"{measures} from {names[0]} to {names[1]}",

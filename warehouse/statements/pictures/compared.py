@@ -43,13 +43,12 @@ def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
     contests: Contests = {}
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
-    documents = {str(row["test_set"]): int(row["documents"] or 0) for row in result.rows}
     one = all(len(rows) == 1 for rows in contests.values())
     if one and named_test(plan.how.test).shuffles_differences:
-        return _null(plan, result, contests, documents, facts)
+        return _null(plan, result, contests, facts)
     if result.triangle:
-        return _matrices(plan, result, contests, documents)
-    return _forest(plan, result, contests, documents)
+        return _matrices(plan, result, contests)
+    return _forest(plan, result, contests)
 
 
 def _contest(contests: Contests, test_set: Cell, measure: Cell) -> str:
@@ -63,7 +62,7 @@ def _lower_is_better(plan: ComparePlan, measure: Cell) -> bool:
     return any(statistic.label == measure and statistic.measure.lower_is_better for statistic in statistics)
 
 
-def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
+def _matrices(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
     """All pairs as a matrix of levels, the systems ranked."""
     panels = []
     said = []
@@ -82,10 +81,10 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests, documents: 
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
         significant = sum(row["verdict"] == "significant" for row in rows)
         said.append(f"{significant} of {len(rows)} pairs differ significantly by {measure} on {test_set}")
-    return Drawn(plan.entries, tuple(panels), documents, f"Matrix of significance levels. {'; '.join(said)}.")
+    return Drawn(plan.entries, tuple(panels), f"Matrix of significance levels. {'; '.join(said)}.")
 
 
-def _forest(plan: ComparePlan, result: Result, contests: Contests, documents: dict[str, int]) -> Drawn:
+def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
     """Differences with their intervals: one-sided comparisons, those against one system, and tests without shuffles."""
     panels = []
     for (test_set, measure), rows in contests.items():
@@ -101,7 +100,7 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests, documents: di
     significant = sum(row["verdict"] == "significant" for row in result.rows)
     alternative = f"Differences with 95% intervals: {significant} of {len(result.rows)} are significant."
     legend = ("lines are 95% bootstrap intervals of the difference; filled dots are significant, hollow ones are not",)
-    return Drawn(plan.entries, tuple(panels), documents, alternative, legend)
+    return Drawn(plan.entries, tuple(panels), alternative, legend)
 
 
 def _verdict(row: dict[str, Cell]) -> Verdict:
@@ -112,7 +111,7 @@ def _difference(plan: ComparePlan) -> Unit:
     return "number" if any(entry.task.unit == "number" for entry in plan.entries) else "difference"
 
 
-def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict[str, int], facts: Facts) -> Drawn:
+def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts) -> Drawn:
     """The distribution of the differences under randomization, a panel a measure and test set."""
     panels: list[Panel] = []
     notes: list[str] = []
@@ -124,7 +123,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
             where = entry.test_set.name
             (row,) = contests[where, label]
             if comparison.replicates:
-                return _forest(plan, result, contests, documents)
+                return _forest(plan, result, contests)
             shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
             panels.append(_distribution(comparison, shuffles, both, _contest(contests, where, label)))
             observed = written(number(row["difference"]) or 0.0, entry.task.unit)
@@ -137,7 +136,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, documents: dict
     pair = result.rows[0]
     title = f"{', '.join(labels(plan.entries))} of {pair['system_a']} and {pair['system_b']} on {on(plan.entries)}"
     alternative = f"Distribution of differences under randomization. {'; '.join(said)}."
-    return Drawn(plan.entries, tuple(panels), documents, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
+    return Drawn(plan.entries, tuple(panels), alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
 
 
 def _distribution(comparison: Comparison, shuffles: int, both: bool, title: str) -> Panel:

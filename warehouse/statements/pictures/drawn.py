@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from warehouse.charts import Panel
 from warehouse.query import plan as p
+from warehouse.query.comparison.procedures import RESAMPLES
 from warehouse.query.comparison.resampling import Spread
 from warehouse.results import Cell
-
-INTERVALS = "lines: 95% bootstrap intervals"
-"""What the lines of a ranking mean."""
+from warehouse.tasks.observed import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +21,6 @@ class Drawn:
 
     entries: Sequence[p.Entry]
     panels: tuple[Panel, ...]
-    documents: dict[str, int]
-    """How many documents each test set has, where that is known."""
     alternative: str
     legend: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -40,14 +37,15 @@ def number(cell: Cell) -> float | None:
     return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
 
 
+def intervals_said(entries: Sequence[p.Entry], seed: int) -> str:
+    """What the lines of a ranking mean."""
+    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
+    return f"lines: 95% percentile intervals of {RESAMPLES:,} resamples of {units}, seed {seed}"
+
+
 def intervals_of(label: str, known: Spread) -> dict[str, tuple[float, float]]:
     """The intervals of one measure, by system."""
     return {system: interval for (measure, system), interval in known.intervals.items() if measure == label}
-
-
-def documents_of(entries: Sequence[p.Entry]) -> dict[str, int]:
-    """How many documents the test sets have."""
-    return {entry.test_set.name: entry.documents for entry in entries}
 
 
 def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entry, label: str) -> str:

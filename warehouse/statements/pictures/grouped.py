@@ -11,11 +11,11 @@ from warehouse.query.comparison.resampling import spread, spread_queries
 from warehouse.query.path import Facts, Queries
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import (
-    INTERVALS,
     Drawn,
     computed,
     hollow,
     intervals_of,
+    intervals_said,
     labels,
     number,
     panel_title,
@@ -34,7 +34,6 @@ def queries(plan: GroupPlan) -> Queries:
 
 def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
     panels: list[Panel] = []
-    documents: dict[str, int] = {}
     said: list[str] = []
     measures = labels(plan.entries)
 
@@ -45,7 +44,6 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
     rows_of = {contest: list(rows) for contest, rows in groupby(result.rows, key)}
     for entry in plan.entries:
         known = spread(plan.how, entry, facts)
-        documents[entry.test_set.name] = known.documents
         for statistic in entry.statistics:
             rows = rows_of[entry.test_set.name, statistic.label]
             ranked = [(str(row["system"]), number(row["value"]) or 0.0) for row in rows]
@@ -60,7 +58,5 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
-    legend = (SHARED_LETTER, INTERVALS, *hollow(plan.entries))
-    return Drawn(
-        plan.entries, tuple(panels), documents, f"Ranking with significance groups. {'; '.join(said)}.", legend
-    )
+    legend = (SHARED_LETTER, intervals_said(plan.entries, plan.how.seed), *hollow(plan.entries))
+    return Drawn(plan.entries, tuple(panels), f"Ranking with significance groups. {'; '.join(said)}.", legend)

@@ -10,7 +10,7 @@ from warehouse.charts.curves import Projected, projection
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
 from warehouse.results import Result
-from warehouse.statements.pictures.drawn import Drawn, documents_of, labels, number
+from warehouse.statements.pictures.drawn import Drawn, labels, number
 from warehouse.statements.projecting import curves
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
     return Drawn(
         [plan.entry],
         tuple(panels),
-        documents_of([plan.entry]),
         f"{measures} of {some(names)} against generality, from the measured point at {start:.4f}.",
         (f"filled: measured on {where}, generality {start:.4f}", f"hollow: projected under {rows[0]['assumption']}"),
         title=f"{measures} from {where} at other generalities",

@@ -17,16 +17,16 @@ from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.valuing import expectation
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import (
-    INTERVALS,
     Drawn,
     computed,
-    documents_of,
     hollow,
     intervals_of,
+    intervals_said,
     number,
     panel_title,
 )
 from warehouse.tasks import FILTERING
+from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
     from warehouse.statements.score import ScorePlan
@@ -55,14 +55,10 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     if _is_plane(plan):
         return _planes(plan, result, facts)
     panels: list[Panel] = []
-    documents: dict[str, int] = {}
     with_intervals = False
     for entry in plan.entries:
-        known = Spread(0, {}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), entry, facts)
+        known = Spread({}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), entry, facts)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
-        if not plan.by:
-            counted = max((number(row["documents"]) or 0.0 for row in rows), default=0.0)
-            documents[entry.test_set.name] = known.documents or round(counted)
         with_intervals |= bool(known.intervals)
         scale: Unit = "number" if plan.standardized else entry.task.unit
         for label in measures:
@@ -76,8 +72,8 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
         for panel in panels
     )
-    legend = ((INTERVALS,) if with_intervals else ()) + hollow(plan.entries)
-    return Drawn(plan.entries, tuple(panels), documents, f"Ranked dots. {said}.", legend)
+    legend = ((intervals_said(plan.entries, p.DEFAULT_SEED),) if with_intervals else ()) + hollow(plan.entries)
+    return Drawn(plan.entries, tuple(panels), f"Ranked dots. {said}.", legend)
 
 
 def _name(row: dict[str, Cell], by: Sequence[p.Dimension]) -> str:
@@ -106,7 +102,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         units = (entry.task.unit, entry.task.unit)
         panels.append(plane(title, (first.label, second.label), units, points, computed(entry), line, recall_precision))
         if line:
-            legend.append("dashed: judging a share s of the documents relevant at random")
+            legend.append(f"dashed: judging a share s of the {plural(entry.noun)} relevant at random")
         if recall_precision:
             legend.append("dotted: equal F")
     if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):
@@ -114,8 +110,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     said = "; ".join(f"{sum(map(_measured, panel.marks_of(Points)))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
-    documents = documents_of(plan.entries)
-    return Drawn(plan.entries, tuple(panels), documents, alternative, tuple(dict.fromkeys(legend)), tuple(notes))
+    return Drawn(plan.entries, tuple(panels), alternative, tuple(dict.fromkeys(legend)), tuple(notes))
 
 
 def _measured(points: Points) -> int:

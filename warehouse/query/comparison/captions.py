@@ -1,0 +1,115 @@
+"""What tested results are called: how many units were exchanged, by which test, adjusted over how many comparisons, and
+the signature. Shared by `compare`, `group` and `replicate`; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from warehouse.query import plan as p
+from warehouse.query.comparison.deciding import Decided
+from warehouse.query.comparison.pairs import Comparison
+from warehouse.query.comparison.procedures import RESAMPLES
+from warehouse.query.labels import Size, signature, sizes
+from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.tasks.observed import counted
+
+_CALLED = {"bca": "BCa"}
+"""Kinds of intervals that are not called by the word of the language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What captions say of the pairs of one statistic on one test set: how many there are, and how they were tested."""
+
+    test_set: str
+    size: Size
+    pairs: int
+    methods: frozenset[str]
+    shuffles: frozenset[int]
+
+    @classmethod
+    def of(cls, comparison: Comparison, decided: Iterable[Decided]) -> Family:
+        """The family of a comparison, whose pairs were decided so."""
+        entry, seen = comparison.entry, comparison.observations
+        outcomes = [pair.outcome for pair in decided]
+        return cls(
+            entry.test_set.name,
+            Size.of(entry, seen.documents, None if comparison.replicates else seen.units),
+            len(outcomes),
+            frozenset(outcome.method for outcome in outcomes),
+            frozenset(outcome.shuffles for outcome in outcomes if outcome.shuffles is not None),
+        )
+
+
+def testing_caption(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[Family], intervals: bool) -> str:
+    """randomization test, exact, 100 messages exchanged, two-sided, level 0.05; 3 comparisons, not adjusted.
+
+    With `intervals`, these stand beside the pairs.
+    """
+    known = [(family.test_set, family.size) for family in families]
+    draws = named_test(how.test).draws
+    if any(entry.exchanges_runs for entry in entries):
+        size = f"whole replicates exchanged on {sizes(known)}"
+    elif draws == "resamples":
+        size = f"of {sizes(known)}"
+    else:
+        size = sizes(known, " exchanged" if draws is not None else "")
+    joined = " " if draws == "resamples" else ", "
+    test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, level {how.level}"
+    drawn = f"{_CALLED.get(how.interval, how.interval)} intervals of {RESAMPLES:,} resamples" if intervals else ""
+    seed = f"seed {how.seed}" if intervals or _shuffles(families) else ""
+    return "; ".join(filter(None, (test, _adjusted(how, families), ", ".join(filter(None, (drawn, seed))))))
+
+
+def _method(how: p.Testing, families: Sequence[Family]) -> str:
+    """exact; 9,999 shuffles; 10,000 to 40,000 shuffles; or several, where the rows differ."""
+    methods = frozenset[str]().union(*(family.methods for family in families))
+    named: list[str] = [name for name in ("exact", "analytic") if name in methods]
+    if counts := _shuffles(families):
+        named.append(f"{' to '.join(f'{count:,}' for count in counts)} {named_test(how.test).draws}")
+    return " and ".join(named)
+
+
+def _shuffles(families: Sequence[Family]) -> tuple[int, ...]:
+    """The fewest and the most shuffles of a pair: none, one number or two."""
+    counts = sorted(frozenset[int]().union(*(family.shuffles for family in families)))
+    return tuple(dict.fromkeys((counts[0], counts[-1]))) if counts else ()
+
+
+def _adjusted(how: p.Testing, families: Sequence[Family]) -> str:
+    """Holm-adjusted over 66 comparisons; 3 comparisons, not adjusted."""
+    adjustment, numbers = named_adjustment(how.adjust), sorted({family.pairs for family in families})
+    total = sum(family.pairs for family in families)
+    over = f"over {counted(total, 'comparison')}"
+    if len(families) > 1:
+        over = f"within families of {' and '.join(map(str, numbers))} comparison{'s' if numbers != [1] else ''}"
+    if adjustment.adjusts:
+        return f"{adjustment.adjusted} {over}"
+    if named_test(how.test).whole_family:
+        return f"adjusted by the test itself {over}"
+    return f"{total:,} comparisons, not adjusted" if total > 1 else ""
+
+
+def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], families: Sequence[Family]) -> str:
+    """The signature of a tested result."""
+    deciding = [
+        f"test {how.test}",
+        how.sides,
+        f"shuffles {' to '.join(map(str, _shuffles(families)))}" if _shuffles(families) else "exact",
+        f"exchange by {_exchanged(entries)}",
+        f"seed {how.seed}",
+        f"adjust {how.adjust}",
+        f"missing {how.missing}",
+        *(["interval bca"] if how.interval == "bca" else []),
+    ]
+    return signature(text, entries, *deciding)
+
+
+def _exchanged(entries: Sequence[p.Entry]) -> str:
+    """The exchange unit, document.topic; of each test set where they are not exchanged alike."""
+    names = {entry.test_set.name: entry.exchange.name for entry in entries}
+    if len(set(names.values())) == 1:
+        return entries[0].exchange.name
+    return ", ".join(f"{name} on {test_set}" for test_set, name in names.items())

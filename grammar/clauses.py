@@ -188,7 +188,7 @@ CLAUSES = (
     Clause(
         "missing",
         "missing",
-        "error|drop|zero",
+        "error|drop|zero|bounds",
         "a document that only one of the systems has",
         "missing drop",
         shape=Shape.WORD,

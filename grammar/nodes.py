@@ -171,7 +171,7 @@ class _Tested(Measured):
     level: Number | Variable | None = None
     confidence: Number | Variable | None = None
     adjust: Name | Variable | None = None
-    missing: Literal["error", "drop", "zero"] | None = None
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None
 
 
 @value

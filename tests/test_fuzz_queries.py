@@ -158,7 +158,7 @@ KINDS = (
     ("document", "unit", "label", "system", "confidence", "document.source", "document.length", "system.kind"),
     ("relevant", "optional", "nonrelevant", '"radio"', '"slot"', '"D1"', "2", '""'),
     ("score", "compare", "group"),
-    ("error", "drop", "zero"),
+    ("error", "drop", "zero", "bounds"),
 )
 """Words of which each can stand where another of its line does."""
 

@@ -27,7 +27,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("score F of ", "", "task"),
     ("compare F on T test ", "", "test, variable"),
     ("compare F adjust ", "", "adjustment, variable"),
-    ("compare F missing ", "drop, error, zero", ""),
+    ("compare F missing ", "bounds, drop, error, zero", ""),
     ("compare F exchange ", "by", ""),
     ("compare F shuffles ", "", "variable, number"),
     ("plot ", "agree, audit published, change, compare, coverage, generality, group, project, replicate, score", ""),

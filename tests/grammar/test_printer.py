@@ -125,7 +125,7 @@ tested = {
     "level": perhaps(amounts),
     "confidence": perhaps(amounts),
     "adjust": perhaps(names | variables),
-    "missing": st.sampled_from([None, "error", "drop", "zero"]),
+    "missing": st.sampled_from([None, "error", "drop", "zero", "bounds"]),
     "test_sets": perhaps(test_sets),
     **asked,
     **filtered,

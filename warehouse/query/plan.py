@@ -151,6 +151,8 @@ class Entry:
     replicates: Replicates | None = None
     fingerprint: str = ""
     simulated: bool = False
+    also: tuple[str, ...] = ()
+    """Counts that are read beside those of the statistics."""
     noun: str = PLAIN_NOUN
     cluster: str = ""
     """The attribute that documents share which are not independent, as it was declared; empty where none was."""
@@ -215,7 +217,7 @@ class Testing:
     confidence: Decimal
     confidence_asked: bool
     adjust: str
-    missing: Literal["error", "drop", "zero"]
+    missing: Literal["error", "drop", "zero", "bounds"]
     interval: Literal["percentile", "bca"] = "percentile"
 
     @classmethod

@@ -38,6 +38,7 @@ WORD_MEANINGS: Mapping[str, str] = {
     "error": "stops and names them; the default",
     "drop": "leaves it out",
     "zero": "counts as nothing found",
+    "bounds": "the extremes of what it could have been",
     "as": "which reader",
     "systems": "all systems, and what each has rows for",
     "test sets": "all test sets with their documents",

@@ -25,6 +25,7 @@ from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decisions
+    from warehouse.query.comparison.missing_bounds import Bounded, Bounds
     from warehouse.query.comparison.pairs import Comparison
     from warehouse.query.comparison.procedures import Pair
 
@@ -37,12 +38,16 @@ COLUMNS = (
     Column("value_a", "proportion", "A"),
     Column("value_b", "proportion", "B"),
     Column("difference", "difference"),
+    Column("difference_low", "difference", "bounds of difference"),
+    Column("difference_high", "difference", "to", upper=True),
     Column("test", "text", on_screen=False),
     Column("sides", "text", on_screen=False),
     Column("method", "text", on_screen=False),
     Column("shuffles", "count", on_screen=False),
     Column("nge", "count", on_screen=False),
     Column("p", "probability"),
+    Column("p_low", "probability", "bounds of p"),
+    Column("p_high", "probability", "to", upper=True),
     Column("p_adjusted", "probability", on_screen=False),
     Column("confidence", "number", "MC confidence", on_screen=False),
     Column("level", "number", on_screen=False),
@@ -59,6 +64,10 @@ COLUMNS = (
 )
 
 
+BOUNDS = ("difference_low", "difference_high", "p_low", "p_high")
+"""The columns of `missing bounds`."""
+
+
 @value
 class ComparePlan:
     text: str
@@ -67,6 +76,11 @@ class ComparePlan:
     how: p.Testing
     over: bool = False
     """Whether it is the average over the test sets that is compared."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether bounds are asked for over everything that missing documents could have been."""
+        return self.how.missing == "bounds"
 
     @property
     def compared_entries(self) -> tuple[p.Entry, ...]:
@@ -85,6 +99,8 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
     for entry in entries:
         added = () if against is None or against in entry.systems else (against,)
         check_two("compare", (*entry.systems, *added), entry, statement)
+    if statement.missing == "bounds":
+        entries = tuple(replace(entry, also=entry.task.completed_from) for entry in entries)
     if statement.over:
         entries = averaged_entries(statement, entries)
     return ComparePlan(to_text(statement), entries, against, testing_of(statement, entries, scope), statement.over)
@@ -109,6 +125,7 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
+    from warehouse.query.comparison import missing_bounds
     from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.macro import batches
@@ -117,18 +134,23 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.query.comparison.procedures import intervals
     from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
-    rows = TableRows.of(COLUMNS)
+    rows = TableRows.of(_own_columns(plan))
     notes, pair_notes = list[str](), PairNotes(plan.how)
     families: list[Family] = []
     enough: list[int | None] = []
     pairs = count_of_pairs(plan.compared_entries, plan.against)
+    bounds: Bounded = {}
     for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
         decided = decisions(batch, workforce, pairs)
+        if plan.bounded:
+            bounds = missing_bounds.bounded(batch, decided, facts, workforce, pairs)
+            decided = missing_bounds.over_all(batch, decided, bounds)
+            notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided)]
         limits = intervals(batch, workforce.work)
         for comparison in batch:
             of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
             families.append(Family.of(comparison, of_pairs))
-            _add(rows, comparison, decided, limits)
+            _add(rows, comparison, decided, limits, bounds)
             notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
             pair_notes.look_at(comparison, decided)
             enough += [pair.enough for pair in of_pairs]
@@ -175,6 +197,7 @@ def _add(
     comparison: Comparison,
     decided: Decisions,
     limits: Mapping[tuple[str, Pair], tuple[float, float]],
+    bounds: Bounded,
 ) -> None:
     """Adds a row a pair."""
     import numpy as np
@@ -204,6 +227,7 @@ def _add(
         statistic = observed.get(pair, outcome.statistic)
         rows.add(
             **of_all,
+            **_bounds(bounds.get((label, pair))),
             system_a=names[a],
             system_b=names[b],
             value_a=comparison.values[a],
@@ -245,7 +269,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
         shown.add("p_adjusted")
     if plan.how.confidence_asked or "undecided" in rows.cells("verdict"):
         shown.add("confidence")
-    values = {"value_a", "value_b", "difference", "ci_low", "ci_high"}
+    values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high"}
     numbers = any(entry.task.unit == "number" for entry in plan.entries)
     return tuple(
         replace(
@@ -254,8 +278,17 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
             kind="number" if numbers and column.name in values else column.kind,
             on_screen=(column.on_screen or column.name in shown) and column.name not in hidden,
         )
-        for column in COLUMNS
+        for column in _own_columns(plan)
     )
+
+
+def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
+    """The columns; those of missing documents are there where they were asked for."""
+    return tuple(column for column in COLUMNS if plan.bounded or column.name not in BOUNDS)
+
+
+def _bounds(bounds: Bounds | None) -> dict[str, Cell]:
+    return {} if bounds is None else {name: getattr(bounds, name) for name in BOUNDS}
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from warehouse.measures import extraction
 from warehouse.tasks.task import Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def completions(
+    counts: Mapping[str, NDArray[Any]], present: NDArray[np.bool_], whole: int
+) -> list[Mapping[str, NDArray[Any]]]:
+    """Everything right; nothing right and as much answered as any system did; nothing answered. The key of a document
+    is that of the systems that have it. `counts` and `present` are of shape (systems, observations).
+    """
+    import numpy as np
+
+    def largest(column: str) -> NDArray[Any]:
+        return np.broadcast_to(np.where(present, counts.get(column, 0), 0).max(axis=0), present.shape)
+
+    possible, actual = largest("possible"), largest("actual")
+    everything = {"possible": possible, "actual": possible, "correct": possible}
+    nothing = {"possible": possible, "missing": possible}
+    return [
+        {column: np.where(present, grid, tuples.get(column, 0)) for column, grid in counts.items()}
+        for tuples in (everything, {**nothing, "actual": actual, "spurious": actual}, nothing)
+    ]
+
 
 EXTRACTION = Task(
     name="extraction",
@@ -16,4 +44,6 @@ EXTRACTION = Task(
     counts=extraction.COLUMNS,
     apart="unit_id",
     in_units=True,
+    completions=completions,
+    completed_from=("possible", "actual"),
 )

@@ -33,6 +33,21 @@ def decide(
         counts[target][system, hit] = whole
 
 
+def completions(
+    counts: Mapping[str, NDArray[Any]], present: NDArray[np.bool_], whole: int
+) -> list[Mapping[str, NDArray[Any]]]:
+    """Every document that a system lacks decided yes, and every one decided no."""
+    import numpy as np
+
+    decided = []
+    for relevant in (True, False):
+        grids = {cell: np.where(present, grid, 0) for cell, grid in counts.items()}
+        for system, own in enumerate(present):
+            decide(grids, system, np.flatnonzero(~own), relevant, whole)
+        decided.append(grids)
+    return list(decided)
+
+
 FILTERING = Task(
     name="filtering",
     meaning="relevance decisions against key labels",
@@ -44,4 +59,5 @@ FILTERING = Task(
     counts=filtering.COLUMNS,
     apart="label",
     decide=decide,
+    completions=completions,
 )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Decide = Callable[[Mapping[str, NDArray[Any]], int, NDArray[np.intp], bool, int], None]
+    Grids = Mapping[str, NDArray[Any]]
+    Complete = Callable[[Grids, NDArray[np.bool_], int], list[Grids]]
 
 
 @value
@@ -53,6 +55,10 @@ class Task:
     decide: Decide | None = None
     """Puts some observations of a system into the cells of the decision yes or no; so baselines are computed, and a
     missing document that counts as nothing is one that was decided no. None where it counts 0."""
+    completions: Complete | None = None
+    """The extremes of what the observations that systems lack could have been: the counts of all, once for each."""
+    completed_from: tuple[str, ...] = ()
+    """The counts that this needs, whatever the measure is computed from."""
 
     @property
     def difference(self) -> Literal["difference", "number"]:

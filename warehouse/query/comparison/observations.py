@@ -34,8 +34,9 @@ LISTED = 5
 class Observations:
     """The rows of one test set, aligned: one column an observation, a document or a unit of one.
 
-    `counts`, `known` and `values` have the shape (systems, observations). `known` says of a count whether the source
-    gave it; `values` are imported ones, None for the other tasks. `cluster` is the exchange unit of each observation,
+    `counts`, `known`, `values` and `present` have the shape (systems, observations). `known` says of a count whether
+    the source gave it, `present` whether the system has the observation at all; `values` are imported ones, None for
+    the other tasks. `cluster` is the exchange unit of each observation,
     numbered from 0. `dropped` are the observations that not all systems had.
     """
 
@@ -43,6 +44,7 @@ class Observations:
     counts: Mapping[str, Integers]
     known: Mapping[str, Booleans]
     values: Floats | None
+    present: Booleans
     cluster: NDArray[np.intp]
     documents: int
     dropped: int
@@ -107,7 +109,8 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
         return ("value",)
     if entry.task.decide is not None:
         return entry.task.counts
-    return tuple(dict.fromkeys(column for statistic in entry.statistics for column in statistic.columns))
+    of_statistics = (column for statistic in entry.statistics for column in statistic.columns)
+    return tuple(dict.fromkeys((*of_statistics, *entry.also)))
 
 
 # --- what came of it --------------------------------------------------------------------------------------------------
@@ -176,7 +179,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
             lacking = np.unique(keys[~everywhere] // width)
             without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
             raise _absent(entry, [str(name) for name in documents["name"][lacking[:LISTED]]], len(lacking), without)
-        if how.missing == "drop":
+        if how.missing in ("drop", "bounds"):
             kept = everywhere
         elif entry.task.decide is not None:
             for index in range(len(entry.systems)):
@@ -187,6 +190,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         counts={column: grid[:, kept] for column, grid in counts.items()},
         known={column: grid[:, kept] for column, grid in known.items()},
         values=None if entry.task.counts else counts["value"][:, kept],
+        present=present[:, kept],
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
         dropped=int((~kept).sum()),
@@ -212,7 +216,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
             raise _absent(entry, lacking[:LISTED], len(lacking), without)
         # What a system lacks is not unknown: it counts as nothing, or is left out.
         known = {column: grid | ~present for column, grid in known.items()}
-        if how.missing == "drop":
+        if how.missing in ("drop", "bounds"):
             dropped = int(times[~everywhere].sum())
             times = np.where(everywhere, times, 0)
         elif entry.task.decide is not None:
@@ -226,6 +230,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
         counts=repeated,
         known={column: np.repeat(grid, times, axis=1) for column, grid in known.items()},
         values=None if entry.task.counts else repeated["value"],
+        present=np.repeat(present, times, axis=1),
         cluster=np.arange(documents),
         documents=documents,
         dropped=dropped,

@@ -85,7 +85,14 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
     if dropped := comparison.observations.dropped:
         were, has = ("was", "it") if dropped == 1 else ("were", "them")
         what = counted(dropped, "unit" if entry.exchange.of == "unit" else noun)
-        yield f"{what} of {where} {were} left out because not every system has {has}"
+        yield f"{what} of {where} {were} left out because not every system has {has}{_bounded(comparison)}"
+
+
+def _bounded(comparison: Comparison) -> str:
+    """What the bounds of missing documents are of, where they were asked for."""
+    if comparison.how.missing != "bounds":
+        return ""
+    return "; the bounds, and with them the verdict, are over everything that systems could have had there"
 
 
 def _without_value(comparison: Comparison, sums: RatioSums) -> int:

@@ -181,10 +181,22 @@ def _check_clauses(statement: Tested, test: Test, adjustment: Adjustment) -> Non
     if statement.exact and not test.exact:
         place = statement.test.span if statement.test else statement.span
         raise QueryError(f"exact goes with {TESTS[0].name}, not with test {test.name}", place)
+    if statement.missing == "bounds":
+        _check_bounds(statement)
     conflict = test.conflict(adjustment, statement.exact)
     if statement.adjust is not None and conflict is not None:
         wrong, hint = conflict
         raise QueryError(wrong, statement.adjust.span, (hint,))
+
+
+def _check_bounds(statement: Tested) -> None:
+    """Bounds over missing documents are those of two systems on one test set."""
+    if not isinstance(statement, n.Compare):
+        raise QueryError("missing bounds goes with compare", statement.span, ("say missing drop, or missing zero",))
+    if statement.over:
+        raise QueryError("missing bounds is of one test set at a time", statement.span, ("leave over test sets out",))
+    if statement.exchange and statement.exchange.of.casefold() == "system":
+        raise QueryError("missing bounds is of documents, and whole systems are exchanged", statement.exchange.span)
 
 
 _Member = TypeVar("_Member", Test, Adjustment)

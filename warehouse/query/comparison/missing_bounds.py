@@ -1,0 +1,173 @@
+"""Between which limits a difference and its p lie, over everything that missing documents could have been.
+
+Each document that a system lacks is put at the extremes of what it could have been; of these the lowest and the highest
+value of each system are found exactly, by going on from a ratio to the choices that are best against it (Dinkelbach
+1967). A difference is lowest where the first system is at its lowest and the second at its highest, and the other way
+round. p is taken at both ends, and where the difference could be 0 in between it could be 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grammar.errors import QueryError
+from warehouse.query.comparison.deciding import Decisions, decisions
+from warehouse.query.comparison.observations import Floats, Integers, Observations, observations
+from warehouse.query.comparison.pairs import Comparison, only
+from warehouse.query.comparison.procedures import Pair, adjusted
+from warehouse.query.comparison.sums import RatioSums, sums
+from warehouse.query.engine import Workforce
+from warehouse.query.path import Facts
+from warehouse.significance.shuffles.confidence import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The lowest and the highest difference and p of a pair."""
+
+    difference_low: float
+    difference_high: float
+    p_low: float
+    p_high: float
+
+
+Bounded = dict[tuple[str, Pair], Bounds]
+"""By the label of the statistic and the places of the two systems."""
+
+
+def bounded(batch: Sequence[Comparison], decided: Decisions, facts: Facts, workforce: Workforce, pairs: int) -> Bounded:
+    """The bounds of each pair of comparisons that left missing documents out, `decided` being the verdicts on those.
+
+    Raises QueryError for a statistic that is not a ratio of sums.
+    """
+    by_pair: Bounded = {}
+    for comparison in batch:
+        lowest, highest = _extremes(comparison, facts)
+        for pair in comparison.pairs:
+            key = comparison.statistic.label, pair
+            ends = [_at(comparison, pair, low, high) for low, high in ((lowest, highest), (highest, lowest))]
+            differences = [end.difference(0, 1) for end in ends]
+            if None in differences:
+                raise QueryError(f"{key[0]} could be undefined for a system, so missing bounds says nothing")
+            levels = [decided[key].outcome.p]
+            for end in ends:
+                levels += [found.outcome.p for found in decisions([end], workforce, 2 * pairs).values()]
+            low, high = (float(difference or 0.0) for difference in differences)
+            by_pair[key] = Bounds(low, high, min(levels), 1.0 if low <= 0 <= high else max(levels))
+    return by_pair
+
+
+def over_all(batch: Sequence[Comparison], decided: Decisions, bounds: Bounded) -> Decisions:
+    """The verdicts that are the same for everything that missing documents could have been, and else undecided."""
+    by_pair: Decisions = {}
+    for comparison in batch:
+        label, level = comparison.statistic.label, float(comparison.how.level)
+        of_pairs = [bounds[label, pair] for pair in comparison.pairs]
+        lows = adjusted(comparison, np.array([bound.p_low for bound in of_pairs]))
+        highs = adjusted(comparison, np.array([bound.p_high for bound in of_pairs]))
+        for pair, low, high in zip(comparison.pairs, lows.tolist(), highs.tolist(), strict=True):
+            was = decided[label, pair]
+            said: Verdict = "significant" if high <= level else "not significant" if low > level else "undecided"
+            by_pair[label, pair] = replace(was, verdict=said, enough=None)
+    return by_pair
+
+
+def notes(comparison: Comparison, decided: Decisions) -> Iterator[str]:
+    """For how many pairs it depends on the missing documents whether they differ."""
+    own = [decided[comparison.statistic.label, pair].verdict for pair in comparison.pairs]
+    open_ = own.count("undecided")
+    where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
+    if open_ and len(own) == 1:
+        yield f"{where}: whether the two differ depends on what the missing documents would have been"
+    elif open_:
+        yield f"{where}: whether they differ depends on the missing documents for {open_:,} of {len(own):,} pairs"
+
+
+def _at(comparison: Comparison, pair: Pair, of_first: RatioSums, of_second: RatioSums) -> Comparison:
+    """A pair with the sums of the first system from one completion and those of the second from another."""
+    a, b = pair
+    alone = only(comparison, (pair,))[0]
+    places = [0, 1] if a < b else [1, 0]
+    over, under = (np.empty((2, of_first.numerators.shape[1]), dtype=np.int64) for _ in range(2))
+    for place, (system, sums_of) in zip(places, ((a, of_first), (b, of_second)), strict=True):
+        over[place], under[place] = sums_of.numerators[system], sums_of.denominators[system]
+    known = np.ones(2, dtype=np.bool_)
+    completed = replace(of_first, numerators=over, denominators=under, known=known)
+    return replace(alone, sums=completed, pairs=((places[0], places[1]),))
+
+
+def _extremes(comparison: Comparison, facts: Facts) -> tuple[RatioSums, RatioSums]:
+    """The sums of each system at its lowest and at its highest value."""
+    how, entry, statistic = comparison.how, comparison.entry, comparison.statistic
+    part = next(part for part in entry.observed_apart if statistic in part.statistics)
+    seen = observations(replace(how, missing="zero"), part, facts)
+    stacked, times = _completed(comparison, seen)
+    summed = sums(stacked, statistic)
+    if not isinstance(summed, RatioSums):
+        raise QueryError(
+            f"missing bounds goes with ratios of sums, and {statistic.label} is not one",
+            hints=("missing drop leaves the documents out",),
+        )
+    shape = (times, len(seen.systems), summed.numerators.shape[1])
+    over, under = summed.numerators.reshape(shape), summed.denominators.reshape(shape)
+    lowest, highest = (_chosen(over, under, sign) for sign in (-1, 1))
+    ends = []
+    for choice in (lowest, highest):
+        picked = [np.take_along_axis(table, choice[None], axis=0)[0] for table in (over, under)]
+        clustered = [_clustered(table, seen.cluster) for table in picked]
+        known = np.ones(len(seen.systems), dtype=np.bool_)
+        ends.append(replace(summed, numerators=clustered[0], denominators=clustered[1], known=known))
+    return ends[0], ends[1]
+
+
+def _completed(comparison: Comparison, seen: Observations) -> tuple[Observations, int]:
+    """The observations once for each completion, one below the other, each observation a unit; and how often."""
+    task, replicates = comparison.entry.task, comparison.entry.replicates
+    if task.completions is None:
+        raise QueryError(f"missing bounds does not go with {task.rows}")
+    grids = dict(seen.counts) if seen.values is None else {"value": seen.values}
+    completions = task.completions(grids, seen.present, 1 if replicates is None else replicates.common)
+    stacked = {column: np.concatenate([grid[column] for grid in completions]) for column in grids}
+    times = len(completions)
+    return (
+        replace(
+            seen,
+            systems=seen.systems * times,
+            counts={} if seen.values is not None else stacked,
+            known={column: np.tile(known | ~seen.present, (times, 1)) for column, known in seen.known.items()},
+            values=stacked["value"] if seen.values is not None else None,
+            present=np.ones((times * len(seen.systems), seen.present.shape[1]), dtype=np.bool_),
+            cluster=np.arange(seen.present.shape[1]),
+        ),
+        times,
+    )
+
+
+def _chosen(over: Integers, under: Integers, sign: int) -> Integers:
+    """Which completion of each observation makes a system's ratio largest, or smallest where `sign` is −1; of shape
+    (systems, observations), for numerators and denominators of shape (completions, systems, observations).
+    """
+    choice = np.zeros(over.shape[1:], dtype=np.int64)
+    for _ in range(100):
+        ratios = _ratios(over, under, choice)
+        better = np.argmax(sign * (over - ratios[:, None] * under), axis=0)
+        if (_ratios(over, under, better) * sign <= ratios * sign).all():
+            return choice
+        choice = better
+    return choice
+
+
+def _ratios(over: Integers, under: Integers, choice: Integers) -> Floats:
+    """The ratio of each system, 0 where it has no denominator."""
+    top, bottom = (np.take_along_axis(table, choice[None], axis=0)[0].sum(axis=1) for table in (over, under))
+    return np.asarray(np.divide(top, bottom, out=np.zeros(len(top)), where=bottom != 0))
+
+
+def _clustered(table: Integers, cluster: Integers) -> Integers:
+    """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
+    summed = np.zeros((table.shape[0], int(cluster.max(initial=-1)) + 1), dtype=np.int64)
+    np.add.at(summed.T, cluster, table.T)
+    return summed

@@ -52,7 +52,7 @@ RIGHT = (
     "compare F for all on TST3 test tukey shuffles 99 level 5%",
     "compare recall(partial=0) for GE, gpt-4.1-mini on TST3 test chi-square adjust bonferroni",
     "compare recall(partial=1) for GE, gpt-4.1-mini on TST3 test z",
-    "compare precision for GE, NMSU/Brandeis on TST4 test bootstrap shuffles 99",
+    "compare precision for GE, NMSU/Brandeis on TST4 test studentized shuffles 99",
     "compare BLEU of values for GE, gpt-4.1-mini on TST4 missing drop test two-sample-t; compare F for all on TST4",
     "group F(beta=1) for all on TST3 level 0.10 confidence 0.99 shuffles 999",
     "group recall, precision for all on TST3, TST4 test tukey shuffles 99 missing drop",

@@ -301,14 +301,18 @@ def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) ->
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     unsure = f"it is not {plan.how.confidence} sure on which side of {plan.how.level} the exact p lies"
     needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]
+    exact = named_test(plan.how.test).exact
     if len(undecided) <= ONE_BY_ONE:
         for row, more in zip(undecided, needed, strict=True):
-            way = f"about {more:,} shuffles would decide it, and so would exact" if more else "exact would decide it"
-            yield f"{_who(row)}: undecided, {unsure}; {way}"
+            way = "; exact would decide it" if exact else ""
+            if more:
+                way = f"; about {more:,} shuffles would decide it{', and so would exact' if exact else ''}"
+            yield f"{_who(row)}: undecided, {unsure}{way}"
     else:
         decidable = [more for more in needed if more]
-        most = f"{max(decidable):,} shuffles would decide {len(decidable):,} of them, and " if decidable else ""
-        yield f"{len(undecided):,} pairs are undecided: {unsure}; {most}exact would decide all"
+        ways = [f"{max(decidable):,} shuffles would decide {len(decidable):,} of them"] if decidable else []
+        ways += ["exact would decide all"] if exact else []
+        yield f"{len(undecided):,} pairs are undecided: {unsure}{'; ' if ways else ''}{', and '.join(ways)}"
 
 
 def _who(row: Mapping[str, Cell]) -> str:

@@ -25,6 +25,7 @@ from warehouse.significance.tests import TESTS, Exchange, Test, named_adjustment
 from warehouse.significance.two_systems import TwoSystems
 from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
+from warehouse.tasks.observed import counted
 
 SHUFFLES = 9999
 """How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""
@@ -60,8 +61,9 @@ def _check_units(test: Test, comparison: Comparison) -> None:
     units, where = comparison.observations.units, comparison.entry.test_set.name
     if units < test.units and not comparison.replicates:
         there = "is 1" if units == 1 else f"are {units}"
+        called = counted(test.units, comparison.entry.unit_noun)
         raise QueryError(
-            f"test {test.name} needs {test.units} exchange units to keep its level, and there {there} on {where}",
+            f"test {test.name} needs {called} to keep its level, and there {there} on {where}",
             hints=(f"test {TESTS[0].name} keeps it with any number of them",),
         )
 

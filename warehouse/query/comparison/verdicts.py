@@ -54,8 +54,8 @@ def _least(comparison: Comparison) -> tuple[list[float], str]:
     if not test.exchanges:
         return [], ""
     both = 2.0 if how.sides == "two-sided" else 1.0
-    differing = comparison.sums.differing(comparison.pairs)
-    return [min(1.0, both * 2.0**-units) for units in differing], "so few differing units"
+    differing, called = comparison.sums.differing(comparison.pairs), plural(comparison.entry.unit_noun)
+    return [min(1.0, both * 2.0**-units) for units in differing], f"so few differing {called}"
 
 
 def comparison_notes(comparison: Comparison) -> Iterator[str]:

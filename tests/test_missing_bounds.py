@@ -4,7 +4,7 @@ are reached.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -92,14 +92,14 @@ def test_a_difference_is_significant_only_if_it_is_with_every_completion(session
         ("F", lambda p, a, c: 2 * c / (p + a)),
     ],
 )
-def test_score_tuples_lie_between_the_bounds(session: Session, measure: str, value) -> None:  # type: ignore[no-untyped-def]
+def test_score_tuples_lie_between_the_bounds(session: Session, measure: str, value: Callable[..., float]) -> None:
     (row,) = session.run(f"compare {measure} of extraction for A, B on t missing bounds").rows
     options = {"d4": [(6, a, c) for a in range(7) for c in range(a + 1)], "d2": []}
     options["d2"] = [(5, a, c) for a in range(6) for c in range(a + 1)]
 
-    def totals(system: str, gap: str, filled: tuple[int, int, int]) -> tuple[int, int, int]:
+    def totals(system: str, gap: str, filled: tuple[int, int, int]) -> tuple[int, ...]:
         rows = [filled if d == gap else counts for d, counts in TUPLES[system].items()]
-        return tuple(sum(column) for column in zip(*[row for row in rows if row], strict=True))  # type: ignore[return-value]
+        return tuple(sum(column) for column in zip(*[row for row in rows if row], strict=True))
 
     # d4 could have been answered 5 times at most as wrong as B's, or right in all of its 6.
     first = [value(*totals("A", "d4", o)) for o in options["d4"] if o[1] <= 5 or o == (6, 6, 6)]

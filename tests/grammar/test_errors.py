@@ -112,7 +112,12 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "sytems",
         ("did you mean systems?",),
     ),
-    ("compare F missing drp", "expected 'bounds', 'drop', 'error' or 'zero', not 'drp'", "drp", ("did you mean drop?",)),
+    (
+        "compare F missing drp",
+        "expected 'bounds', 'drop', 'error' or 'zero', not 'drp'",
+        "drp",
+        ("did you mean drop?",),
+    ),
     ("compare F shuffles many", "expected a number, not 'many'", "many", ()),
     (
         "plot score F to x.svg",

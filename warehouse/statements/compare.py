@@ -20,7 +20,7 @@ from warehouse.query.resolving.systems import baseline, present_on, system_named
 from warehouse.query.resolving.testing import averaged_entries, check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
-from warehouse.significance.tests import named_adjustment
+from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:

@@ -208,12 +208,12 @@ def workloads(quick: bool) -> list[Workload]:
             shuffles=4950 * 9999,
         ),
         Workload(
-            "W2, studentized",
+            "W2 by test studentized",
             lambda: all_pairs_studentized(seventeen, Draws(9999)),
             repeats=7,
         ),
         Workload(
-            "W6, studentized",
+            "W6 by test studentized",
             lambda: all_pairs_studentized([hundred], Draws(9999)),
         ),
         Workload(

@@ -21,13 +21,12 @@ from math import ceil, inf, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.significance.paired import Floats, Integers, Many, Paired
+from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
+
+Places = NDArray[np.intp]
 
 ROUNDING = 2.0**-48
 """More than a few dozen roundings of floating point lose, as a share of the largest number that occurs."""
-
-AT_ONCE = 1 << 18
-"""Pairs × units looked at at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,12 +55,45 @@ class RatioPairs:
     def of(cls, many: Many, pairs: Sequence[tuple[int, int]], rounding: float = ROUNDING) -> RatioPairs:
         """Some pairs of systems; `rounding` is the share that the sums of an exchange may lose."""
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        at_once = max(1, AT_ONCE // max(many.units, 1))
-        parts = [
-            _facts(many, first[start : start + at_once], second[start : start + at_once], rounding)
-            for start in range(0, len(first), at_once)
-        ]
-        return cls(many.units, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+        over, under = many.numerators.astype(np.float64), many.denominators.astype(np.float64)
+        n, d = over.sum(axis=1), under.sum(axis=1)
+        total, v = d[first] + d[second], d[first] - d[second]
+        slope = (n[first] + n[second]) / total
+        distance, share = n[first] - n[second] - slope * v, v / total
+        # Σe² of each system of a pair, as large as it would be if nothing cancelled out, and Σe_A·e_B.
+        nn, nd, dd, largest = (
+            _dots(x, y) for x, y in ((over, over), (over, under), (under, under), (abs(over), under))
+        )
+        squares_a, squares_b = (nn[s] - 2 * slope * nd[s] + slope**2 * dd[s] for s in (first, second))
+        size_a, size_b = (nn[s] + 2 * np.abs(slope) * largest[s] + slope**2 * dd[s] for s in (first, second))
+        crossed = _products(over, under, first, second) + _products(under, over, first, second)
+        across = _products(over, over, first, second) - slope * crossed
+        across += slope**2 * _products(under, under, first, second)
+        lost = 8 * rounding * (size_a + size_b)
+        fixed, spread = (np.maximum(squares_a + squares_b + sign * 2 * across, 0) for sign in (-1, 1))
+        variance = fixed - 2 * share * (squares_a - squares_b) + share**2 * spread
+        none, varies = np.zeros_like(variance), variance > lost
+        square = np.divide(distance * np.abs(distance), variance, out=none.copy(), where=varies)
+        # Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Many.spread`).
+        rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
+        # M of an exchange is at most 2·(Σδ² + Σσ²): so many times the observed one, of which t² has its own error.
+        times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
+        reach = np.abs(over).sum(axis=1)
+        bound = reach[first] + reach[second] + np.abs(slope) * total
+        # Where no unit has a denominator in both systems, one may be left without any.
+        shared = _products(under > 0, under > 0, first, second)
+        return cls(
+            units=many.units,
+            slope=slope,
+            fixed=fixed,
+            tilt=2 / total,
+            curve=spread / total**2,
+            square=square,
+            widening=np.sqrt(rate) / (1 - share**2),
+            lost=lost,
+            band=(2 * rounding * bound**2 + np.abs(square) * lost) * times,
+            edge=np.where(shared > 0, np.inf, (1 - rounding) * total),
+        )
 
     @property
     def t(self) -> Floats:
@@ -127,31 +159,17 @@ def beyond(paired: Paired) -> tuple[Floats, Floats]:
     return paired.numerator_a - ratio * paired.denominator_a, paired.numerator_b - ratio * paired.denominator_b
 
 
-def _facts(many: Many, first: NDArray[np.intp], second: NDArray[np.intp], rounding: float) -> tuple[Floats, ...]:
-    """The arrays of `RatioPairs` in their order."""
-    n_a, n_b = (many.numerators[rows].astype(np.float64) for rows in (first, second))
-    d_a, d_b = (many.denominators[rows].astype(np.float64) for rows in (first, second))
-    total = (d_a + d_b).sum(axis=1)
-    slope = (n_a + n_b).sum(axis=1) / total
-    e_a, e_b = n_a - slope[:, None] * d_a, n_b - slope[:, None] * d_b
-    fixed, spread = ((e_a - e_b) ** 2).sum(axis=1), ((e_a + e_b) ** 2).sum(axis=1)
-    v = (d_a - d_b).sum(axis=1)
-    distance, share = (n_a - n_b).sum(axis=1) - slope * v, v / total
-    variance = fixed - 2 * share * (e_a**2 - e_b**2).sum(axis=1) + share**2 * spread
-    # How large e is before anything cancels out.
-    size_a, size_b = (np.abs(n) + np.abs(slope)[:, None] * d for n, d in ((n_a, d_a), (n_b, d_b)))
-    lost = 8 * rounding * (size_a**2 + size_b**2).sum(axis=1)
-    none, varies = np.zeros_like(variance), variance > lost
-    square = np.divide(distance * np.abs(distance), variance, out=none.copy(), where=varies)
-    # M of an exchange is at most 2·(Σδ² + Σσ²): so many times the observed one, of which t² has its own error.
-    times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
-    band = (2 * rounding * (size_a + size_b).sum(axis=1) ** 2 + np.abs(square) * lost) * times
-    # As Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Many.spread`).
-    rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
-    widening = np.sqrt(rate) / (1 - share**2)
-    # Where no unit has a denominator in both systems, one may be left without any.
-    edge = np.where(((d_a > 0) & (d_b > 0)).any(axis=1), np.inf, (1 - rounding) * total)
-    return slope, fixed, 2 / total, spread / total**2, square, widening, lost, band, edge
+def _dots(x: Floats, y: Floats) -> Floats:
+    """Σ x·y over the units, for each system."""
+    return np.asarray(np.einsum("ij,ij->i", x, y))
+
+
+def _products(x: Floats | Booleans, y: Floats | Booleans, first: Places, second: Places) -> Floats:
+    """Σ x·y over the units, x of the first system and y of the second, for each pair."""
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    if len(first) > len(x):
+        return np.asarray((x @ y.T)[first, second])
+    return np.array([x[a] @ y[b] for a, b in zip(first.tolist(), second.tolist(), strict=True)])
 
 
 def whole(columns: Floats, limit: float) -> tuple[Integers, float]:

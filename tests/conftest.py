@@ -199,14 +199,25 @@ def fill_clustered(database: Database, folder: Path) -> None:
     load(database, attributes, "documents", fields={"cluster": "passage"})
 
 
+def imported() -> list[tuple[object, ...]]:
+    """Values of several kinds: `seven`, of twelve questions that are answered right or wrong the new system has seven
+    right that the old one has wrong, and three more."""
+    new, old = [1] * 10 + [0] * 2, [0] * 7 + [1] * 3 + [0] * 2
+    return [
+        ("seven", system, f"q{k:02}", "accuracy", right[k])
+        for k in range(12)
+        for system, right in (("new", new), ("old", old))
+    ]
+
+
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
-    `clustered`, documents that are not independent; `empty`. All tests of a process share them, in any order: a test
-    that changes one takes a copy.
+    `clustered`, documents that are not independent; `imported`, values; `empty`. All tests of a process share them, in
+    any order: a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
-    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "clustered", "empty")}
+    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "clustered", "imported", "empty")}
     with create(paths["sample"]) as database:
         fill(database)
     header = "test_set system document unit possible actual correct partial"
@@ -235,6 +246,10 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         load(database, write_csv(folder / "values.csv", "test_set system document measure value", values), "values")
     with create(paths["clustered"]) as database:
         fill_clustered(database, folder)
+    with create(paths["imported"]) as database:
+        load(
+            database, write_csv(folder / "imported.csv", "test_set system document measure value", imported()), "values"
+        )
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

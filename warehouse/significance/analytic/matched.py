@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from warehouse.significance.analytic.beta import binomial_tail, normal_tail, t_tail
+from warehouse.significance.analytic.beta import normal_tail, t_tail
+from warehouse.significance.analytic.fair_coins import binomial_tail
 from warehouse.significance.outcome import Outcome, Sides, check_sides
 from warehouse.significance.paired import Integers, Paired
 

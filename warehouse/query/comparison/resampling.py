@@ -88,6 +88,12 @@ def _intervals(seen: Observations, statistic: Statistic, draws: Draws) -> Floats
     defined = [place for place in range(len(seen.systems)) if summed.exact_value(place) is not None]
     if not defined:
         return limits
+    if isinstance(summed, RatioSums) and summed.uneven:
+        for place in defined:
+            alone = summed.refined((place, place))
+            many = Many(alone.numerators, alone.denominators)
+            limits[place] = bootstrap.value_intervals(many, float(alone.factor), draws)[0]
+        return limits
     if isinstance(summed, RatioSums):
         # A system alone stands beside itself: what is resampled are two or more.
         rows = defined if len(defined) > 1 else defined * 2

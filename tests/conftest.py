@@ -201,12 +201,26 @@ def fill_clustered(database: Database, folder: Path) -> None:
 
 def imported() -> list[tuple[object, ...]]:
     """Values of several kinds: `seven`, of twelve questions that are answered right or wrong the new system has seven
-    right that the old one has wrong, and three more."""
+    right that the old one has wrong, and three more; `speech`, error rates and efforts of three systems."""
     new, old = [1] * 10 + [0] * 2, [0] * 7 + [1] * 3 + [0] * 2
-    return [
+    answers = [
         ("seven", system, f"q{k:02}", "accuracy", right[k])
         for k in range(12)
         for system, right in (("new", new), ("old", old))
+    ]
+    rates: dict[str, tuple[int, ...]] = {
+        "conformer": (8, 11, 5, 9, 12, 7, 10, 6),
+        "hybrid": (15, 16, 9, 20, 14, 12, 17, 13),
+    }
+    rates["kaldi"] = tuple(rate + (3, -2, 1, -1)[k % 4] for k, rate in enumerate(rates["hybrid"]))
+    return [
+        *answers,
+        *(
+            ("speech", system, f"u{k}", measure, rate / scale)
+            for system, of_system in rates.items()
+            for k, rate in enumerate(of_system)
+            for measure, scale in (("WER", 100), ("effort", 10))
+        ),
     ]
 
 
@@ -247,9 +261,8 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
     with create(paths["clustered"]) as database:
         fill_clustered(database, folder)
     with create(paths["imported"]) as database:
-        load(
-            database, write_csv(folder / "imported.csv", "test_set system document measure value", imported()), "values"
-        )
+        rows = write_csv(folder / "imported.csv", "test_set system document measure value", imported())
+        load(database, rows, "values", lower_is_better={"effort": True})
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

@@ -130,7 +130,10 @@ def test_continuous_values_are_settled_as_they_are() -> None:
 
 # --- values of very different size ------------------------------------------------------------------------------------
 
-SMALL = {"A": [0.5571, 0.2, 1 / 3, 0.9, 0.61, 0.77], "B": [0.5582, 0.4, 2 / 3, 0.8, 0.91, 0.15]}
+SMALL = {
+    "A": [value + k / 97 for k in range(6) for value in (0.5571, 0.2, 1 / 3, 0.9, 0.61, 0.77)],
+    "B": [value + k / 89 for k in range(6) for value in (0.5582, 0.4, 2 / 3, 0.8, 0.91, 0.15)],
+}
 
 
 def huge(values: Iterable[float], value: float = 1e14) -> list[float]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from warehouse.measures import Measure
+from warehouse.measures.direction import lower_by_name
 from warehouse.measures.values import imported
 from warehouse.tasks.task import Task
 
 
-def _measure(name: str, stored: tuple[str, str]) -> Measure:
-    return imported(name)
+def _measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
+    return imported(name, lower_by_name(name) if declared is None else declared)
 
 
 VALUES = Task(

@@ -122,7 +122,6 @@ def _of_pairs(test: Test, comparison: Comparison, work: Work) -> Outcomes:
 
 def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
     assert test.of_pair is not None
-    statistic = comparison.statistic
     try:
         return test.of_pair(_two_systems(comparison, pair), draws_of(comparison), comparison.how.sides)
     except ValueError as error:

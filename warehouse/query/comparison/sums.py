@@ -38,7 +38,7 @@ AT_ONCE = 2**17
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RoundedFrom:
     """Values in floating point that numerators were rounded from, a numerator being so many times `unit`.
 
     `values` are their sums in each exchange unit, and `doubts` by how much each may be off, both of shape (systems,
@@ -65,7 +65,7 @@ class RatioSums:
     slack: int
     known: Booleans
     counted: Booleans
-    measured: Measured | None = None
+    measured: RoundedFrom | None = None
 
     def exact_value(self, system: int) -> Fraction | None:
         """The value of a system, None where it is undefined or a count is unknown."""
@@ -128,7 +128,7 @@ class RatioSums:
         values, doubts = some.measured.values, some.measured.doubts
         over, unit, rest = _fixed(values)
         slack = _slack(values.shape[1], doubts, unit) if some.slack and rest is not None else 0
-        measured = None if rest is None else Measured(values, doubts, rest, unit)
+        measured = None if rest is None else RoundedFrom(values, doubts, rest, unit)
         factor = some.factor / some.measured.unit * unit
         return replace(some, numerators=over, factor=factor, slack=slack, measured=measured)
 
@@ -261,7 +261,7 @@ def _of_values(seen: Observations, values: Floats, defined: Booleans, factor: Fr
     fractional = np.where(values == np.rint(values), 0.0, np.abs(values))
     doubts = np.asarray(_OFF * _clustered(seen, fractional) * np.bincount(seen.cluster), dtype=np.float64)
     slack = _slack(values.shape[1], doubts, unit) if alike else 0
-    return replace(plain, slack=slack, measured=Measured(_clustered(seen, values), doubts, rest, unit))
+    return replace(plain, slack=slack, measured=RoundedFrom(_clustered(seen, values), doubts, rest, unit))
 
 
 def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:

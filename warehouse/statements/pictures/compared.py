@@ -93,7 +93,8 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
             value, low, high = (number(row[name]) for name in ("difference", "ci_low", "ci_high"))
             if value is not None and low is not None and high is not None:
                 pairs.append((f"{row['system_a']} − {row['system_b']}", value, low, high, _verdict(row)))
-        pairs.sort(key=lambda pair: (-pair[1], pair[0]))
+        sign = 1 if _lower_is_better(plan, measure) else -1
+        pairs.sort(key=lambda pair: (sign * pair[1], pair[0]))
         if pairs:
             title = _contest(contests, test_set, measure)
             panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))

@@ -224,11 +224,31 @@ def imported() -> list[tuple[object, ...]]:
     ]
 
 
+def filtered() -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Decisions with confidences of four systems on two test sets, each of 60 documents of 20 days, and their keys.
+    `margin` has another scale than `bayes` and `tree`, and `mute` no confidence on one document."""
+    labels = [("relevant", "nonrelevant", "nonrelevant", "optional")[(k * k + k // 3) % 4] for k in range(60)]
+    decisions: list[tuple[object, ...]] = []
+    for test_set, factor in (("mail", 37), ("lists", 41)):
+        for k, label in enumerate(labels):
+            up = label == "relevant"
+            sure = {
+                "bayes": round((factor * k % 60) / 80 + 0.2 * up, 3),
+                "tree": round((13 * k % 10) / 10, 1),
+                "margin": (7 * k % 30) - 20 + 12 * up,
+                "mute": "" if k == 4 else 0.5,
+            }
+            decisions += [(test_set, system, f"m{k:02}", "yes" if up else "no", sure[system]) for system in sure]
+    return decisions, [
+        (test_set, f"m{k:02}", label) for test_set in ("mail", "lists") for k, label in enumerate(labels)
+    ]
+
+
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
-    `clustered`, documents that are not independent; `imported`, values; `empty`. All tests of a process share them, in
-    any order: a test that changes one takes a copy.
+    `clustered`, documents that are not independent; `imported`, values and confidences; `empty`. All tests of a process
+    share them, in any order: a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
     paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "clustered", "imported", "empty")}
@@ -263,6 +283,12 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
     with create(paths["imported"]) as database:
         rows = write_csv(folder / "imported.csv", "test_set system document measure value", imported())
         load(database, rows, "values", lower_is_better={"effort": True})
+        confident, key_of_mail = filtered()
+        header = "test_set system document decision confidence"
+        load(database, write_csv(folder / "mail.csv", header, confident), "decisions")
+        load(database, write_csv(folder / "key.csv", "test_set document label", key_of_mail), "labels")
+        days = [("mail", f"m{k:02}", f"day{k // 3}") for k in range(60)]
+        load(database, write_csv(folder / "days.csv", "test_set document day", days), "documents")
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

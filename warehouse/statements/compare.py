@@ -230,8 +230,8 @@ def _add(
             differing=unlike,
             correlation=r,
             inflation=None if r is None else inflation(r),
-            ci_low=low,
-            ci_high=high,
+            ci_low=low if isfinite(low) else None,
+            ci_high=high if isfinite(high) else None,
             statistic=statistic if statistic is None or isfinite(statistic) else None,
         )
 

@@ -18,7 +18,14 @@ from warehouse.query.engine import Workforce
 from warehouse.query.labels import directions, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import carried_over, check_tested, check_two, exchanging, testing_of
+from warehouse.query.resolving.testing import (
+    carried_over,
+    check_tested,
+    check_two,
+    exchanging,
+    test_of,
+    testing_of,
+)
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 
@@ -45,7 +52,7 @@ class ReplicatePlan:
 def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
     source, target = carried_over(statement, scope)
     for entry in (source, target):
-        check_tested(statement, entry, scope)
+        check_tested(statement, entry, test_of(statement, (source, target)))
         check_two("replicate", entry.systems, entry, statement)
     source, target = (exchanging(statement, entry, scope) for entry in (source, target))
     return ReplicatePlan(to_text(statement), source, target, testing_of(statement, (source, target), scope))

@@ -16,7 +16,7 @@ from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Floats, Observations, observation_queries, observations
-from warehouse.query.comparison.sums import RatioSums, Sums, sums
+from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
 from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
@@ -59,6 +59,11 @@ class Comparison:
         if isinstance(self.sums, RatioSums):
             return self.sums
         raise ValueError(f"{self.statistic.label} is not a ratio of sums")
+
+    @property
+    def factor(self) -> float:
+        """What the difference of two systems' sums is multiplied by; 1 for a function of sums."""
+        return 1.0 if isinstance(self.sums, FunctionSums) else float(self.sums.factor)
 
     @cached_property
     def uneven(self) -> bool:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from math import nan
 
 from grammar.errors import QueryError
 from warehouse.query.comparison.pairs import Comparison, only
-from warehouse.query.comparison.sums import FunctionSums, RatioSums
-from warehouse.significance import bootstrap, replicates
+from warehouse.query.comparison.sums import FunctionSums, Orders, RatioSums
+from warehouse.significance import areas, bootstrap, replicates
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
@@ -92,6 +93,8 @@ def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
     sums = comparison.sums
     if isinstance(sums, FunctionSums):
         return PairedCounts(sums.counts[a], sums.counts[b], sums.valuation)
+    if isinstance(sums, Orders):
+        return sums.ranked.exchanges(a, b)
     return comparison.paired(a, b)
 
 
@@ -121,9 +124,12 @@ def _of_pairs(test: Test, comparison: Comparison, work: Work) -> Outcomes:
 
 
 def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
-    assert test.of_pair is not None
+    sums, sides = comparison.sums, comparison.how.sides
     try:
-        return test.of_pair(_two_systems(comparison, pair), draws_of(comparison), comparison.how.sides)
+        if test.of_areas is not None and isinstance(sums, Orders):
+            return test.of_areas(sums.ranked.of_two(*comparison.in_order(pair)), sides)
+        assert test.of_pair is not None
+        return test.of_pair(_two_systems(comparison, pair), draws_of(comparison), sides)
     except ValueError as error:
         raise _refused(comparison, pair, error) from None
 
@@ -290,7 +296,8 @@ def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -
 
 def together(comparison: Comparison) -> bool:
     """Whether one product over systems serves all pairs better than a pair at a time, and is as fine."""
-    return len(comparison.pairs) > len(comparison.entry.systems) and not comparison.uneven
+    alike = isinstance(comparison.sums, RatioSums) and not comparison.uneven
+    return alike and len(comparison.pairs) > len(comparison.entry.systems)
 
 
 def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Outcomes:
@@ -357,6 +364,9 @@ def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Interval
             for pair in comparison.pairs:
                 a, b = (comparison.replicates[place] for place in pair)
                 by_pair[comparison.statistic.label, pair] = replicates.replicate_interval(a, b, _resamples(comparison))
+        elif isinstance(comparison.sums, Orders):
+            for pair in comparison.pairs:
+                by_pair[comparison.statistic.label, pair] = _interval_of_areas(comparison.sums.ranked, pair)
         elif comparison.uneven:
             for pair in comparison.pairs:
                 alone, places = only(comparison, [pair])
@@ -369,6 +379,16 @@ def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Interval
     for alike in (ratios, functions):
         by_pair |= _intervals(alike, Work(work.threads))
     return by_pair
+
+
+def _interval_of_areas(ranked: areas.Ranked, pair: Pair) -> tuple[float, float]:
+    """DeLong's interval; NaN where its standard error is not that of these documents: there are too few of a kind, or
+    they are exchanged together.
+    """
+    two = ranked.of_two(*pair)
+    if not (ranked.one_by_one and two.enough):
+        return nan, nan
+    return areas.interval(two)
 
 
 def _intervals(comparisons: Sequence[Comparison], work: Work) -> Intervals:

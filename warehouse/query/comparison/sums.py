@@ -1,7 +1,8 @@
 """The sums of one statistic in each exchange unit, as significance tests take them.
 
 `RatioSums` are numerators and denominators as whole numbers, `FunctionSums` the counts of a measure that is not a
-ratio. Both tell a system's value and its values unit by unit.
+ratio, and `Orders` the confidences of one that does not follow from sums. All tell a system's value and its values unit
+by unit.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from warehouse.measures import Function, Ratio, Statistic
+from warehouse.measures import Function, Ranking, Ratio, Statistic
 from warehouse.measures.expression import Exact
 from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
+from warehouse.significance.areas import Ranked
 from warehouse.significance.valuation import Valuation
 
 _COMMON = 2**20
@@ -39,16 +41,21 @@ AT_ONCE = 2**17
 
 @dataclass(frozen=True, slots=True)
 class RoundedFrom:
-    """Values in floating point that numerators were rounded from, a numerator being so many times `unit`.
+    """Values in floating point that numerators were rounded from, a numerator being so many times `unit`, a power of 2.
 
     `values` are their sums in each exchange unit, and `doubts` by how much each may be off, both of shape (systems,
-    exchange units); `rest` is what rounding took from the sum of each system, in so many units.
+    exchange units); `rest` is what rounding took from the sum of each system's numerators.
     """
 
     values: Floats
     doubts: Floats
     rest: Floats
     unit: Fraction
+
+    def in_units(self, system: int) -> Floats:
+        """What the numerators of a system were rounded from."""
+        places = self.unit.denominator.bit_length() - self.unit.numerator.bit_length()
+        return np.asarray(np.ldexp(self.values[system], places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,9 @@ class RatioSums:
 
     def unit_values(self, system: int) -> Floats:
         """A system's value on each exchange unit, but for the factor; NaN where it has none."""
-        over: Integers | Floats = self.numerators[system] if self.measured is None else self.measured.values[system]
+        over: Integers | Floats = self.numerators[system]
+        if self.measured is not None:
+            over = self.measured.in_units(system)
         under = self.denominators[system]
         without = np.full(over.shape, np.nan)
         return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
@@ -181,10 +190,48 @@ class FunctionSums:
         return replace(self, counts=self.counts[some], known=self.known[some], of_units=None)
 
 
-Sums = RatioSums | FunctionSums
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The confidences that areas are computed from, on the documents that are relevant or not."""
+
+    ranked: Ranked
+
+    @property
+    def factor(self) -> Fraction:
+        """What the difference of a pair's exchanges, a mean over exchange units, is multiplied by."""
+        return Fraction(self.ranked.units, 4 * self.ranked.orders)
+
+    def exact_value(self, system: int) -> Fraction | None:
+        """The value of a system, None where it is undefined."""
+        return self.ranked.area(system)
+
+    def unit_values(self, system: int) -> Floats:
+        """NaN: an order has no value unit by unit."""
+        return np.full(self.ranked.units, np.nan)
+
+    def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """In how many exchange units the two systems of each pair differ."""
+        return [self.ranked.differing(a, b) for a, b in pairs]
+
+    def only(self, places: Sequence[int]) -> Orders:
+        """Those of some systems."""
+        return Orders(self.ranked.only(np.array(places, dtype=np.intp)))
+
+
+Additive = RatioSums | FunctionSums
+"""What follows from sums over exchange units."""
+
+Sums = Additive | Orders
 
 
 def sums(seen: Observations, statistic: Statistic) -> Sums:
+    """What tests take of a statistic. Raises ValueError for one that observations do not give."""
+    if isinstance(statistic.computation, Ranking) and seen.confidences is not None:
+        return _orders(seen, statistic.computation, seen.confidences)
+    return additive(seen, statistic)
+
+
+def additive(seen: Observations, statistic: Statistic) -> Additive:
     """The sums of a statistic over each exchange unit. Raises ValueError for one that does not follow from sums."""
     if seen.values is not None:
         everything = np.ones(seen.values.shape, dtype=np.bool_)
@@ -211,6 +258,16 @@ def _valuation(function: Function) -> Valuation:
         return function.values(dict(zip(function.columns, sums, strict=True)))
 
     return Valuation(values, function.exact)
+
+
+def _orders(seen: Observations, ranking: Ranking, confidences: Floats) -> Orders:
+    """The confidences on the documents that should be above or below others."""
+    cells = {cell: counts.any(axis=0) for cell, counts in seen.counts.items()}
+    labels = np.select([cells["a"] | cells["c"], cells["x"] | cells["y"]], ["relevant", "optional"], "nonrelevant")
+    above, below = ranking.sides(labels)
+    either = above | below
+    cluster = np.unique(seen.cluster[either], return_inverse=True)[1].reshape(-1)
+    return Orders(Ranked(confidences[:, either], above[either], cluster))
 
 
 def _differing(tables: Sequence[Integers | Floats], pairs: Sequence[tuple[int, int]]) -> list[int]:

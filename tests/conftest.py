@@ -199,14 +199,59 @@ def fill_clustered(database: Database, folder: Path) -> None:
     load(database, attributes, "documents", fields={"cluster": "passage"})
 
 
+def imported() -> list[tuple[object, ...]]:
+    """Values of several kinds: `seven`, of twelve questions that are answered right or wrong the new system has seven
+    right that the old one has wrong, and three more; `speech`, error rates and efforts of three systems."""
+    new, old = [1] * 10 + [0] * 2, [0] * 7 + [1] * 3 + [0] * 2
+    answers = [
+        ("seven", system, f"q{k:02}", "accuracy", right[k])
+        for k in range(12)
+        for system, right in (("new", new), ("old", old))
+    ]
+    rates: dict[str, tuple[int, ...]] = {
+        "conformer": (8, 11, 5, 9, 12, 7, 10, 6),
+        "hybrid": (15, 16, 9, 20, 14, 12, 17, 13),
+    }
+    rates["kaldi"] = tuple(rate + (3, -2, 1, -1)[k % 4] for k, rate in enumerate(rates["hybrid"]))
+    return [
+        *answers,
+        *(
+            ("speech", system, f"u{k}", measure, rate / scale)
+            for system, of_system in rates.items()
+            for k, rate in enumerate(of_system)
+            for measure, scale in (("WER", 100), ("effort", 10))
+        ),
+    ]
+
+
+def filtered() -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Decisions with confidences of four systems on two test sets, each of 60 documents of 20 days, and their keys.
+    `margin` has another scale than `bayes` and `tree`, and `mute` no confidence on one document."""
+    labels = [("relevant", "nonrelevant", "nonrelevant", "optional")[(k * k + k // 3) % 4] for k in range(60)]
+    decisions: list[tuple[object, ...]] = []
+    for test_set, factor in (("mail", 37), ("lists", 41)):
+        for k, label in enumerate(labels):
+            up = label == "relevant"
+            sure = {
+                "bayes": round((factor * k % 60) / 80 + 0.2 * up, 3),
+                "tree": round((13 * k % 10) / 10, 1),
+                "margin": (7 * k % 30) - 20 + 12 * up,
+                "mute": "" if k == 4 else 0.5,
+            }
+            decisions += [(test_set, system, f"m{k:02}", "yes" if up else "no", sure[system]) for system in sure]
+    return decisions, [
+        (test_set, f"m{k:02}", label) for test_set in ("mail", "lists") for k, label in enumerate(labels)
+    ]
+
+
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
-    `clustered`, documents that are not independent; `empty`. All tests of a process share them, in any order: a test
-    that changes one takes a copy.
+    `clustered`, documents that are not independent; `imported`, values and confidences; `empty`. All tests of a process
+    share them, in any order: a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
-    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "clustered", "empty")}
+    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "clustered", "imported", "empty")}
     with create(paths["sample"]) as database:
         fill(database)
     header = "test_set system document unit possible actual correct partial"
@@ -235,6 +280,15 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         load(database, write_csv(folder / "values.csv", "test_set system document measure value", values), "values")
     with create(paths["clustered"]) as database:
         fill_clustered(database, folder)
+    with create(paths["imported"]) as database:
+        rows = write_csv(folder / "imported.csv", "test_set system document measure value", imported())
+        load(database, rows, "values", lower_is_better={"effort": True})
+        confident, key_of_mail = filtered()
+        header = "test_set system document decision confidence"
+        load(database, write_csv(folder / "mail.csv", header, confident), "decisions")
+        load(database, write_csv(folder / "key.csv", "test_set document label", key_of_mail), "labels")
+        days = [("mail", f"m{k:02}", f"day{k // 3}") for k in range(60)]
+        load(database, write_csv(folder / "days.csv", "test_set document day", days), "documents")
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

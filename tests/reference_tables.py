@@ -23,6 +23,7 @@ _KINDS: Mapping[str, str] = {
     "randomized": "any",
     "matched": "equal denominators in every unit",
     "independent": "shares and means",
+    "ordered": "areas under the ROC curve",
 }
 """Which measures each kind of test takes."""
 

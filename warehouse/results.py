@@ -95,7 +95,8 @@ class Triangle:
     """How rows about pairs become a triangle on screen, one for each value of the `within` columns.
 
     `first` and `second` name the two of a pair, with their values; `cell` is what stands where they meet and `mark` the
-    column whose value marks it. `legend` says what the marks mean.
+    column whose value marks it. `legend` says what the marks mean. The systems stand in the order of their values, the
+    highest first, but in the triangles of `lowest_first`.
     """
 
     within: tuple[str, ...]
@@ -106,6 +107,7 @@ class Triangle:
     cell: str
     mark: str
     legend: str
+    lowest_first: frozenset[tuple[Cell, ...]] = frozenset()
 
 
 @value

@@ -32,8 +32,6 @@ def test_tails_are_accurate_where_they_are_small() -> None:
         for degrees in (1, 2, 3.5, 10, 99, 10**6):
             assert beta.t_tail(t, degrees) == pytest.approx(stats.t.sf(t, degrees), rel=1e-10, abs=1e-290)
             assert beta.t_tail(-t, degrees) == pytest.approx(stats.t.sf(-t, degrees), rel=1e-12)
-    for heads, tosses in ((0, 5), (6, 5), (5, 5), (600, 1000), (5_002_000, 10**7), (5_010_000, 10**7)):
-        assert beta.binomial_tail(heads, tosses) == pytest.approx(stats.binom.sf(heads - 1, tosses, 0.5), rel=1e-9)
     assert beta.normal_tail(8.0) == pytest.approx(stats.norm.sf(8.0), rel=1e-13)
     assert beta.chi_square_tail(30.0) == pytest.approx(stats.chi2.sf(30.0, 1), rel=1e-13)
     assert beta.t_tail(np.inf, 5) == 0.0

@@ -131,7 +131,7 @@ def test_the_exact_test_counts_every_exchange(sides: Sides, size: int) -> None:
             continue  # a system without a value
         tested += 1
         expected = by_brute_force(paired, sides)
-        assert combinations.exact_functional_test(paired, sides).p == pytest.approx(float(expected), rel=1e-13)
+        assert combinations.exact_functional_test(paired, sides).p == float(expected)
 
 
 def test_equal_values_by_unequal_counts_tie() -> None:
@@ -140,7 +140,7 @@ def test_equal_values_by_unequal_counts_tie() -> None:
     paired = PairedCounts(a, b, MATTHEWS)
     mirrored = PairedCounts(b, a, MATTHEWS)
     assert combinations.exact_functional_test(paired) == combinations.exact_functional_test(mirrored)
-    assert combinations.exact_functional_test(paired).p == pytest.approx(float(by_brute_force(paired, "two-sided")))
+    assert combinations.exact_functional_test(paired).p == float(by_brute_force(paired, "two-sided"))
 
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from warehouse.significance.tests import ADJUSTMENTS, DRAWING, TESTS, named_adjustment, named_test
+from warehouse.significance.tests import ADJUSTMENTS, DRAWING, OF_ORDERS, TESTS, named_adjustment, named_test
 
 
 def test_every_member_is_found_by_its_name_and_no_name_is_given_twice() -> None:
@@ -23,7 +23,7 @@ def test_every_member_is_found_by_its_name_and_no_name_is_given_twice() -> None:
 def test_every_test_says_what_runs_it() -> None:
     assert [test.name for test in TESTS if test.exchanges] == ["randomization", "studentized"]
     assert [test.name for test in TESTS if test.exact] == [TESTS[0].name] == ["randomization"]
-    ways = [(test.of_pair, test.of_family, test.exchange) for test in TESTS]
+    ways = [(test.of_pair, test.of_areas, test.of_family, test.exchange) for test in TESTS]
     assert all(sum(way is not None for way in of_test) == 1 for of_test in ways)
     assert DRAWING == ("randomization", "studentized", "tukey", "bootstrap")
     assert all(1 <= test.units <= test.enough for test in TESTS)
@@ -50,6 +50,10 @@ def test_what_does_not_go_together_is_said() -> None:
     assert sign.misfit("F", steady=True) is None
     assert randomization.misfit("F", steady=False) is None
     assert sign.misfit("F", steady=False) is not None
+    assert sign.misfit("auc", steady=False, ordered=True) is not None
+    assert randomization.misfit("auc", steady=False, ordered=True) is None
+    assert OF_ORDERS.misfit("auc", steady=False, ordered=True) is None
+    assert OF_ORDERS.misfit("F", steady=False) is not None
 
 
 def test_the_tables_are_read_without_numpy() -> None:

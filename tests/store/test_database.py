@@ -117,11 +117,11 @@ class TestOpening:
         path = folder / "w.duckdb"
         with replacing(path) as database:
             database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
-            database.run(Sql("update meta set value = '3' where key = 'schema_version'"))
+            database.run(Sql("update meta set value = '4' where key = 'schema_version'"))
         with create(folder / "newer.duckdb") as database:
             database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
         said = refusal(folder / "newer.duckdb")
-        assert said.message == f"{folder / 'newer.duckdb'} has schema version 9, and this evalhouse reads version 3"
+        assert said.message == f"{folder / 'newer.duckdb'} has schema version 9, and this evalhouse reads version 4"
         assert said.hints == ("a newer evalhouse reads it",)
 
     def test_a_file_of_a_newer_duckdb_is_told(self, folder: Path) -> None:

@@ -142,12 +142,12 @@ def test_the_order_of_rows_does_not_count(everything: Database) -> None:
         raise _UndoneError
 
 
-NEW_IN = {2: "fingerprint", 3: "observed"}
+NEW_IN = {2: "fingerprint", 3: "observed", 4: "direction"}
 """The table that each version of the schema brought."""
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
@@ -157,9 +157,9 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         database.run(Sql(f"update meta set value = '{version}' where key = 'schema_version'"))
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 3"
+    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 4"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (version, 3)
+    assert upgrade(path) == (version, 4)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
@@ -168,13 +168,13 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (3, 3)
+    assert upgrade(path) == (4, 4)
     with Session.open(path) as session:
-        # Nothing was stored of what its documents are called.
-        assert session.catalog.observed("extraction", 1) == Observed()
+        # Before version 3 nothing was stored of what its documents are called.
+        assert (session.catalog.observed("extraction", 1) == Observed()) is (version < 3)
         chart = session.run("plot compare F for GE, UMASS on TST3").chart
         assert chart is not None
-        assert "100 documents" in chart.subtitle
+        assert f"100 {'documents' if version < 3 else 'messages'}" in chart.subtitle
 
 
 def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     with create(path) as database:
         database.run(Sql("update meta set value = '9'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 3"):
+    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 4"):
         upgrade(path)
     assert path.read_bytes() == before
 

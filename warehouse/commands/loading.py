@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse.commands import DONE
+from warehouse.commands import DONE, MISUSED
 from warehouse.commands.answering import show
 from warehouse.commands.opened import DEFAULT_FILE, pairs, path_of
-from warehouse.commands.talk import note, progress
+from warehouse.commands.talk import note, progress, say
 
 if TYPE_CHECKING:
     import argparse
@@ -33,6 +33,7 @@ def load_files(args: argparse.Namespace) -> int:
         "fields": pairs(args.set, "--set FIELD=VALUE"),
         "columns": pairs(args.map, "--map FIELD=COLUMN"),
         "options": {key.removeprefix("reader_"): text for key, text in of_readers.items()},
+        "lower_is_better": _directions(args),
         "simulated": args.simulated,
     }
     files = named_files(args.files)
@@ -48,10 +49,37 @@ def load_files(args: argparse.Namespace) -> int:
             done.append(interruptibly(loading, database.interrupt))
             if args.in_place:
                 # Stored already, whatever becomes of the files behind it.
-                report(args, done.pop())
-    for loaded in done:
+                report(args, done[-1])
+        _check_declared(options["lower_is_better"], done)
+    for loaded in () if args.in_place else done:
         report(args, loaded, dry_run=args.dry_run)
     return DONE
+
+
+def _directions(args: argparse.Namespace) -> dict[str, bool]:
+    """By measure whether lower values are better, as the line declares it; a contradiction is a mistake in the line."""
+    directions: dict[str, bool] = {}
+    for lower, words in ((True, args.lower_is_better), (False, args.higher_is_better)):
+        for measure in (part.strip() for word in words for part in word.split(",")):
+            if not measure or directions.get(measure, lower) is not lower:
+                wrong = "names no measure" if not measure else f"{measure} is in both"
+                say(f"error: --lower-is-better and --higher-is-better: {wrong}")
+                raise SystemExit(MISUSED)
+            directions[measure] = lower
+    return directions
+
+
+def _check_declared(directions: dict[str, bool], done: list[Loaded]) -> None:
+    """Raises DataError where none of the files has a measure whose direction is declared."""
+    from warehouse.faults import DataError, Fault
+
+    measures = sorted({measure for loaded in done for measure in loaded.measures})
+    known = {measure.casefold() for measure in measures}
+    unknown = [measure for measure in directions if measure.casefold() not in known]
+    if unknown:
+        there_are = f"there are {', '.join(measures)}" if measures else "there are none at all"
+        faults = (Fault(str(done[-1].source), None, f"no values of {measure}; {there_are}") for measure in unknown)
+        raise DataError(tuple(faults))
 
 
 def _opened(path: Path, args: argparse.Namespace) -> AbstractContextManager[Database]:
@@ -89,8 +117,8 @@ def report(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -
     """Says what was stored of a file."""
     known = loaded.rows_read - loaded.rows_new
     if loaded.rows_new == 0:
-        stored = f"what they are called and clustered by is stored as import {loaded.import_id}"
-        changed = "nothing changed" if loaded.import_id is None else stored
+        declared = f"what was declared is stored as import {loaded.import_id}"
+        changed = "nothing changed" if loaded.import_id is None else declared
         note(args, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; {changed}")
     elif dry_run:
         note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")

@@ -60,6 +60,10 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
     fixed = "give a field one value in every row; noun names the documents, cluster the attribute that they share"
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=fixed)
+    lower = "of these measures lower values are better; stored with the load (WER, loss and the like are known by name)"
+    parser.add_argument("--lower-is-better", action="append", default=[], metavar="M[,N]", help=lower)
+    higher = "of these measures higher values are better, though their names say otherwise"
+    parser.add_argument("--higher-is-better", action="append", default=[], metavar="M[,N]", help=higher)
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)
     where = parser.add_mutually_exclusive_group()

@@ -39,6 +39,7 @@ def export(args: argparse.Namespace) -> int:
     for exported in written:
         kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
         settings = "".join(f" --set {key}={quote(text)}" for key, text in exported.observed.settings)
+        settings += f" {exported.directions}" if exported.directions else ""
         note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{settings}{flag}")
     if not written:
         note(args, "there are no rows to export")

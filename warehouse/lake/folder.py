@@ -26,7 +26,7 @@ FACTS = ("score", "decision", "value", "published", "key_label")
 
 TABLES = (
     "import", "evaluation", "test_set", "observed", "system", "document", "unit", "annotator", "system_attribute",
-    "document_attribute", "definition",
+    "document_attribute", "direction", "definition",
 )  # fmt: skip
 """The tables that are one file each, in `tables`."""
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.faults import DataError, Fault
+from warehouse.loading import directions
 from warehouse.store.database import Database
 from warehouse.store.declarations import declarations, observed_in
 from warehouse.store.sql import Sql, join, name, value
 from warehouse.tasks import TASKS
 from warehouse.tasks.observed import Observed
-from warehouse.tasks.records import DOCUMENT, EVALUATION, FORMS, TEST_SET, FactForm, FieldKind
+from warehouse.tasks.records import DOCUMENT, EVALUATION, FORMS, MEASURE, TEST_SET, FactForm, FieldKind
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
 """Of the files that can be written; they decide the format."""
@@ -38,8 +39,9 @@ _WRITTEN: dict[FieldKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A file that was written: the form of its rows, how many there are, whether they are simulated, and what their
-    documents are called and clustered by, where that is one and the same on all test sets.
+    """A file that was written: the form of its rows, how many there are, whether they are simulated, what their
+    documents are called and clustered by, where that is one and the same on all test sets, and the options of a load
+    that declare again which way their measures go.
     """
 
     file: Path
@@ -47,6 +49,7 @@ class Exported:
     rows: int
     simulated: bool
     observed: Observed
+    directions: str
 
 
 def export_form(database: Database, form: FactForm, file: Path, *, force: bool = False) -> tuple[Exported, ...]:
@@ -58,9 +61,9 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
     _write(database, [(_rows(database, form, None), file)])
-    observed = _observed(database, form)
-    exported = (Exported(file, form, rows, simulated, observed) for simulated, rows in counts.items() if rows)
-    return tuple(exported) or (Exported(file, form, 0, False, observed),)
+    said = _observed(database, form), _directions(database, form)
+    exported = (Exported(file, form, rows, simulated, *said) for simulated, rows in counts.items() if rows)
+    return tuple(exported) or (Exported(file, form, 0, False, *said),)
 
 
 def export_all(database: Database, folder: Path, *, force: bool = False) -> tuple[Exported, ...]:
@@ -75,7 +78,8 @@ def export_all(database: Database, folder: Path, *, force: bool = False) -> tupl
             if rows:
                 file = folder / f"{form.name}{'.simulated' if simulated else ''}.csv"
                 _check(file, force)
-                planned.append(Exported(file, form, rows, simulated, _observed(database, form)))
+                said = _observed(database, form), _directions(database, form)
+                planned.append(Exported(file, form, rows, simulated, *said))
     _write(database, [(_rows(database, export.form, export.simulated), export.file) for export in planned])
     return tuple(planned)
 
@@ -121,6 +125,11 @@ def _count(database: Database, form: FactForm, simulated: bool) -> int:
     row = f"distinct f.{form.key_columns[0]}" if form.attributes else "*"
     of_form = f"from {form.table} f join import i on i.id = f.import_id where i.simulated = "
     return int(database.rows(f"select count({row}) {of_form}" + value(simulated))[0][0])
+
+
+def _directions(database: Database, form: FactForm) -> str:
+    """What declares again which way the measures of a form go."""
+    return directions.flags(database, form.table) if MEASURE in form.key else ""
 
 
 def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:

@@ -12,11 +12,12 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.faults import DataError, Fault, WarehouseError
-from warehouse.loading import checks, declaring
+from warehouse.loading import checks, declaring, directions
 from warehouse.loading.checks import FilePart, check_cells, refusal
 from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.loading.readers import READERS, Reader, plugins
@@ -37,8 +38,9 @@ class Loaded:
     """What a load did.
 
     `rows_read` and `rows_new` count facts: a row of the file, or an attribute where columns are attributes.
-    `import_id` is None where nothing was new, and for a dry run; where only what documents are called was new, it is
-    that of an import without rows.
+    `import_id` is None where nothing was new, and for a dry run; where only a declaration was new, it is that of an
+    import without rows. `measures` are those that the file has values or figures of, and `declared` the directions that
+    were declared of some.
     """
 
     source: str
@@ -48,6 +50,8 @@ class Loaded:
     rows_new: int
     notes: tuple[str, ...]
     parts: tuple[LoadedPart, ...] = ()
+    measures: tuple[str, ...] = ()
+    declared: Mapping[str, bool] = dataclass_field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ def load(
     fields: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
+    lower_is_better: Mapping[str, bool] | None = None,
     simulated: bool = False,
     dry_run: bool = False,
     called: str | None = None,
@@ -82,9 +87,10 @@ def load(
 
     The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows, and
     says what a document is called (`noun`) and clustered by (`cluster`); `columns` names the columns that fields are
-    taken from, `options` are those of the reader; `progress` is called with the share that is done, from 0 to 1. Facts
-    that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is wrong or
-    contradicts another or a stored one, and WarehouseError if it cannot be stored.
+    taken from, `options` are those of the reader; `lower_is_better` declares of measures whether lower values are
+    better, where the file has them; `progress` is called with the share that is done, from 0 to 1. Facts that are
+    stored already are not stored again. Raises DataError, with up to 20 faults, if a row is wrong or contradicts
+    another or a stored one, or a declaration a stored one, and WarehouseError if it cannot be stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
     progress = progress or (lambda share: None)
@@ -126,11 +132,18 @@ def load(
                 raise staging.refusal("the file changed while it was read")
             rows_new = sum(part.rows_new for part in loaded)
             progress(0.9)
+            measures = directions.measures_of(parts)
+            directed = directions.declared_of(measures, lower_is_better or {})
+            directions.check(database, called or str(source), directed)
             notes += declaring.notes(database, said)
-            if (rows_new or not declaring.is_known(database, said)) and not dry_run:
+            known = declaring.is_known(database, said) and directions.is_known(database, directed)
+            if (rows_new or not known) and not dry_run:
                 import_id = int(number)
                 _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
                 declaring.store(database, said, import_id)
+                directions.store(database, directed, import_id)
+            if rows_new:
+                notes += directions.notes(database, (measure for measure in measures if measure not in directed))
             fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
@@ -138,7 +151,17 @@ def load(
                 database.forget(table)
     progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)
-    return Loaded(called or str(source), reader.name, import_id, rows_read, rows_new, tuple(notes), tuple(loaded))
+    return Loaded(
+        source=called or str(source),
+        reader=reader.name,
+        import_id=import_id,
+        rows_read=rows_read,
+        rows_new=rows_new,
+        notes=tuple(notes),
+        parts=tuple(loaded),
+        measures=measures,
+        declared=directed,
+    )
 
 
 def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
@@ -213,6 +236,7 @@ def forget(database: Database, import_id: int) -> int:
         for table in FACT_TABLES:
             database.run("delete from " + name(table) + Sql(" where import_id = ?", (import_id,)))
         database.run(Sql("delete from import where id = ?", (import_id,)))
+        directions.forget(database, import_id)
         _prune(database)
         declaring.forget(database, import_id)
         fingerprints.keep(database, (import_id,))

@@ -93,7 +93,7 @@ def _mcc(optional: str) -> Function:
 
 
 def _auc(optional: str) -> Ranking:
-    return Ranking(partial(auc, optional=optional))
+    return Ranking(partial(auc, optional=optional), partial(sides, optional=optional))
 
 
 _TONG = "Lewis and Tong 1992"
@@ -150,6 +150,18 @@ FILTERING = (
 )
 
 
+def sides(label: NDArray[np.str_], optional: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which documents are relevant and which are not, for labels of shape (documents,); optional documents count as the
+    policy says, and as neither by `credit` and `excluded`.
+    """
+    positive, negative = label == "relevant", label == "nonrelevant"
+    if optional == "relevant":
+        return positive | (label == "optional"), negative
+    if optional == "nonrelevant":
+        return positive, negative | (label == "optional")
+    return positive, negative
+
+
 def auc(confidence: NDArray[np.float64], label: NDArray[np.str_], optional: str) -> float | None:
     """The area under the ROC curve from the ranks of the relevant documents, equal confidences counting one half.
 
@@ -159,11 +171,7 @@ def auc(confidence: NDArray[np.float64], label: NDArray[np.str_], optional: str)
     """
     import numpy as np
 
-    positive, negative = label == "relevant", label == "nonrelevant"
-    if optional == "relevant":
-        positive = positive | (label == "optional")
-    elif optional == "nonrelevant":
-        negative = negative | (label == "optional")
+    positive, negative = sides(label, optional)
     above, below = np.sort(confidence[positive]), np.sort(confidence[negative])
     if not above.size or not below.size:
         return None

@@ -60,8 +60,11 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The value of the decisions of a system: from confidences and labels, both of shape (documents,), a number or None
-    where it is undefined.
+    """The value of the order that a system's confidences put documents in.
+
+    `value` takes confidences and labels, both of shape (documents,), and gives a number, None where it is undefined;
+    `sides` takes labels and says which documents should be above and which below, of the same shape.
     """
 
     value: Callable[[NDArray[np.float64], NDArray[np.str_]], float | None]
+    sides: Callable[[NDArray[np.str_]], tuple[NDArray[np.bool_], NDArray[np.bool_]]]

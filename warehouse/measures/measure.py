@@ -111,6 +111,11 @@ class Statistic:
         return self.computation if isinstance(self.computation, Ratio | Function) else None
 
     @property
+    def ordered(self) -> bool:
+        """Whether it is computed from an order of documents."""
+        return isinstance(self.computation, Ranking)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns it is computed from; none where it does not follow from sums."""
         return self.sums.columns if self.sums else ()

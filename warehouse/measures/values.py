@@ -13,11 +13,14 @@ def _mean() -> Ratio:
     return ratio(LinearForm.of("value"), LinearForm.of("documents"))
 
 
-def imported(name: str) -> Measure:
+def imported(name: str, lower_is_better: bool = False) -> Measure:
     """The measure of imported values of a name: their mean over documents."""
-    return Measure(name, "values", "mean of the imported values over documents", "imported", _mean, steady=True)
+    meaning = "mean of the imported values over documents"
+    return Measure(name, "values", meaning, "imported", _mean, steady=True, lower_is_better=lower_is_better)
 
 
-def printed(called: str, task: str, name: str) -> Measure:
+def printed(called: str, task: str, name: str, lower_is_better: bool = False) -> Measure:
     """A figure as it was printed of a task under a name: no documents stand behind it."""
-    return Measure(called, "published", f"as printed of {task}", "published", lambda: PrintedFigure(task, name))
+    figure = PrintedFigure(task, name)
+    meaning = f"as printed of {task}"
+    return Measure(called, "published", meaning, "published", lambda: figure, lower_is_better=lower_is_better)

@@ -103,6 +103,17 @@ def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
 # --- signatures -------------------------------------------------------------------------------------------------------
 
 
+def directions(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which imported values are better when they are lower, a sentence each; of other measures their formula tells."""
+    lower = (
+        statistic.label
+        for entry in entries
+        for statistic in entry.statistics
+        if entry.task.imported is not None and entry.task.by_document and statistic.measure.lower_is_better
+    )
+    return tuple(f"lower {label} is better" for label in dict.fromkeys(lower))
+
+
 def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
     """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
     tasks = ", ".join(dict.fromkeys(entry.task.name for entry in entries))
@@ -113,5 +124,5 @@ def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
         for statistic in entry.statistics
         if statistic.measure.defined
     }
-    parts = [text, f"task {tasks}", *sorted(defined), *deciding, f"data {data}", f"evalhouse {__version__}"]
-    return " | ".join(parts)
+    said = [f"task {tasks}", *sorted(defined), *directions(entries), *deciding, f"data {data}"]
+    return " | ".join([text, *said, f"evalhouse {__version__}"])

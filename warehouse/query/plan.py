@@ -193,13 +193,22 @@ class Entry:
         return self.stored > 0 and len(self.stored_systems) == self.stored
 
     @property
+    def ordered(self) -> bool:
+        """Whether its statistics are computed from an order of documents, that is from confidences."""
+        return any(statistic.ordered for statistic in self.statistics)
+
+    @property
     def observed_apart(self) -> tuple[Entry, ...]:
         """The entry, once for each set of rows that its statistics are read from: imported values have rows of their
-        own for each measure.
+        own for each measure, and orders need confidences.
         """
-        if self.task.counts or not self.statistics:
+        if not self.statistics:
             return (self,)
-        return tuple(replace(self, statistics=(statistic,)) for statistic in self.statistics)
+        if not self.task.counts:
+            return tuple(replace(self, statistics=(statistic,)) for statistic in self.statistics)
+        summed = tuple(statistic for statistic in self.statistics if not statistic.ordered)
+        ordered = tuple(statistic for statistic in self.statistics if statistic.ordered)
+        return tuple(replace(self, statistics=part) for part in (summed, ordered) if part)
 
 
 @value

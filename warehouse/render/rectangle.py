@@ -182,7 +182,8 @@ def _triangle(
         values[row[how.first]], values[row[how.second]] = row[how.first_value], row[how.second_value]
         level, mark = row[how.cell], MARKS.get(str(row[how.mark]), " ")
         cells[frozenset((row[how.first], row[how.second]))] = _short_level(level, level_digits) + mark
-    ranked = sorted(values, key=lambda name: (-float(values[name] or 0), str(name)))
+    sign = 1 if key in how.lowest_first else -1
+    ranked = sorted(values, key=lambda name: (sign * float(values[name] or 0), str(name)))
     lines = [
         (
             str(place),

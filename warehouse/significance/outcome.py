@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
+from sys import float_info
 from typing import Literal
 
 Sides = Literal["two-sided", "one-sided"]
@@ -10,15 +12,19 @@ Sides = Literal["two-sided", "one-sided"]
 
 Method = Literal["exact", "approximate", "analytic"]
 
+SMALLEST = float_info.min
+"""What p is where it would leave the range of floating point: no significance level is 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The significance level of one comparison and how it was found.
 
-    `p` lies in [0, 1]. `method` is exact (every exchange was counted), approximate (random shuffles, and p is never 0)
-    or analytic (a formula with a known distribution). `shuffles` and `nge` are the numbers of shuffles and of those
-    that came out at least as extreme as what was observed; None where nothing was shuffled. `statistic` is the test's
-    own, None where it has none beside the difference itself.
+    `p` lies in (0, 1]; below SMALLEST it is SMALLEST, and what rounding puts above 1 is 1. `method` is exact (every
+    exchange was counted), approximate (random shuffles) or analytic (a formula with a known distribution). `shuffles`
+    and `nge` are the numbers of shuffles and of those that came out at least as extreme as what was observed; None
+    where nothing was shuffled. `statistic` is the test's own, None where it has none beside the difference itself.
+    Raises ValueError where p is not a number.
     """
 
     p: float
@@ -26,6 +32,11 @@ class Outcome:
     shuffles: int | None = None
     nge: int | None = None
     statistic: float | None = None
+
+    def __post_init__(self) -> None:
+        if isnan(self.p):
+            raise ValueError("p is not a number")
+        object.__setattr__(self, "p", min(1.0, max(SMALLEST, float(self.p))))
 
 
 def approximate(nge: int, shuffles: int) -> Outcome:

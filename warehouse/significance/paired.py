@@ -72,7 +72,7 @@ class Paired:
 
     def unit_values(self) -> tuple[Floats, Floats]:
         """The value of each system on each unit, of shape (units,); NaN where it has none."""
-        return _quotients(self.numerator_a, self.denominator_a), _quotients(self.numerator_b, self.denominator_b)
+        return quotients(self.numerator_a, self.denominator_a), quotients(self.numerator_b, self.denominator_b)
 
     @property
     def many(self) -> Many:
@@ -175,7 +175,8 @@ def _integers(values: Any, name: str, dimensions: int) -> Integers:
     return array
 
 
-def _quotients(over: Integers, under: Integers) -> Floats:
+def quotients(over: Integers | Floats, under: Integers) -> Floats:
+    """over / under, both of one shape; NaN where there is nothing to divide by."""
     without = np.full(over.shape, np.nan)
     return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 

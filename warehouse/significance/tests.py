@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from warehouse.significance.areas import TwoAreas
     from warehouse.significance.draws import Draws
     from warehouse.significance.multiple import Family
     from warehouse.significance.outcome import Outcome, Sides
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 Pairs = Sequence[tuple[int, int]]
 """The places of the two systems of each pair."""
 
-TestKind = Literal["randomized", "matched", "independent"]
+TestKind = Literal["randomized", "matched", "independent", "ordered"]
 """Randomized tests take any function of sums; matched ones need equal denominators in every unit (Yeh 2000, section
-3.2); independent ones assume that the two systems' answers have nothing to do with each other (Yeh 2000, section 2)."""
+3.2); independent ones assume that the two systems' answers have nothing to do with each other (Yeh 2000, section 2);
+ordered ones take measures of the order of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,9 @@ class Test:
 
     `draws` is what it draws at random, None where it draws nothing, and `chunk` after how many draws, or a multiple of
     them, a run can be gone on with. It refuses fewer than `units` exchange units, and from `enough` on they are not
-    noted as few; `benchmarks/validity.py` says why. How it runs: `of_pair` tests one pair of systems; `of_family` gives
-    nge of all pairs of a family at once, adjusted by itself; `exchange` tells how the systems' tuples are exchanged.
+    noted as few; `benchmarks/validity.py` says why. How it runs: `of_pair` tests one pair of systems, and `of_areas`
+    two areas under the ROC curve; `of_family` gives nge of all pairs of a family at once, adjusted by itself;
+    `exchange` tells how the systems' tuples are exchanged.
     """
 
     __test__ = False  # not a pytest class
@@ -66,6 +69,7 @@ class Test:
     units: int = 1
     enough: int = 1
     of_pair: Callable[[TwoSystems, Draws, Sides], Outcome] | None = None
+    of_areas: Callable[[TwoAreas, Sides], Outcome] | None = None
     of_family: Callable[[ManySystems, Draws, Sides, Work], Integers] | None = None
     exchange: Exchange | None = None
 
@@ -89,12 +93,17 @@ class Test:
         """Whether it looks at all systems at once, and so needs no adjustment."""
         return self.of_family is not None
 
-    def misfit(self, label: str, steady: bool) -> str | None:
+    def misfit(self, label: str, steady: bool, ordered: bool = False) -> str | None:
         """Why it does not fit the statistic of that label, None where it may.
 
-        `steady` says that the statistic's denominator is the same for both systems in every unit. Whether counts are
-        right or wrong as a whole, as some tests need, is found when they are there.
+        `steady` says that the statistic's denominator is the same for both systems in every unit, `ordered` that it is
+        computed from an order of documents. Whether counts are right or wrong as a whole, as some tests need, is found
+        when they are there.
         """
+        if ordered and not (self.exact or self.kind == "ordered"):
+            return f"{self.name} needs counts or values of documents, and {label} is of their order"
+        if self.kind == "ordered" and not ordered:
+            return f"{self.name} compares areas under the ROC curve, and {label} is not one"
         if self.kind == "matched" and not steady:
             return f"{self.name} needs the same denominator for both systems in every unit, and {label} has not"
         return None
@@ -228,6 +237,12 @@ def _chi_square(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
     return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, sides)
 
 
+def _delong(two: TwoAreas, sides: Sides) -> Outcome:
+    from warehouse.significance import areas
+
+    return areas.delong(two, sides)
+
+
 TESTS: tuple[Test, ...] = (
     Test(
         "randomization",
@@ -305,11 +320,21 @@ TESTS: tuple[Test, ...] = (
         "Yeh 2000, section 2",
         of_pair=_chi_square,
     ),
+    Test(
+        "delong",
+        "ordered",
+        "the difference of two areas under the ROC curve over its standard error",
+        "DeLong, DeLong and Clarke-Pearson 1988",
+        of_areas=_delong,
+    ),
 )
 """The first is meant where none is named, and fits every measure."""
 
 EXCHANGING: str = " and ".join(test.name for test in TESTS if test.exchanges)
 """The names of the tests that exchange tuples."""
+
+OF_ORDERS = next(test for test in TESTS if test.kind == "ordered")
+"""What is meant where none is named and all measures are of the order of documents."""
 
 DRAWING: tuple[str, ...] = tuple(
     test.name for drawn in ("shuffles", "resamples") for test in TESTS if test.draws == drawn

@@ -11,8 +11,19 @@ from fractions import Fraction
 import numpy as np
 
 from warehouse.significance.analytic import matched
-from warehouse.significance.paired import Floats, Integers, Paired
+from warehouse.significance.paired import Floats, Integers, Paired, quotients
 from warehouse.significance.valuation import PairedCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unrounded:
+    """Values that the numerators of two systems were rounded from, and by how much the difference of the two may be off
+    on each unit; all of shape (units,).
+    """
+
+    values_a: Floats
+    values_b: Floats
+    doubts: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,26 +31,31 @@ class TwoSystems:
     """Two systems on the same units, and what is known of the measure.
 
     `factor` is the constant factor of a ratio, `averaged` says that the measure is a mean over documents, and
-    `proportion` that it is a share of counted items.
+    `proportion` that it is a share of counted items. `unrounded` is there where numerators are rounded.
     """
 
     paired: Paired | PairedCounts
     factor: Fraction
     averaged: bool
     proportion: bool
+    unrounded: Unrounded | None = None
 
-    def differences(self) -> Integers:
+    def differences(self) -> Integers | Floats:
         """What a matched-pair test looks at: the difference on each unit, of shape (units,).
 
-        For a mean over documents these are the documents on which both systems have a value. Raises ValueError where
-        denominators differ.
+        For a mean over documents these are the documents on which both systems have a value. Differences that only
+        rounding keeps apart are equal. Raises ValueError where denominators differ.
         """
         paired = self._ratio
         if not self.averaged:
-            return matched.differences(paired)
-        both = (paired.denominator_a == paired.denominator_b) & (paired.denominator_a > 0)
-        differences: Integers = (paired.numerator_a - paired.numerator_b)[both]
-        return differences
+            differences, both = matched.differences(paired), np.ones(paired.units, dtype=np.bool_)
+        else:
+            differences = paired.numerator_a - paired.numerator_b
+            both = (paired.denominator_a == paired.denominator_b) & (paired.denominator_a > 0)
+        if self.unrounded is None:
+            return differences[both]
+        measured = self.unrounded
+        return matched.settled(measured.values_a[both], measured.values_b[both], measured.doubts[both])
 
     def right_alone(self) -> tuple[int, int]:
         """How many items only the first system has right, and how many only the second.
@@ -60,12 +76,17 @@ class TwoSystems:
     def samples(self) -> tuple[Floats, Floats]:
         """The values of each system on the units where it has one, each of shape (its units,)."""
         a, b = self.paired.unit_values()
+        if self.unrounded is not None:
+            a = quotients(self.unrounded.values_a, self._ratio.denominator_a)
+            b = quotients(self.unrounded.values_b, self._ratio.denominator_b)
         return a[~np.isnan(a)], b[~np.isnan(b)]
 
     def proportions(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """How many items each system has right, and of how many. Raises ValueError for measures that count no items."""
         if not self.proportion or self.averaged:
-            raise ValueError("it needs a share of counted items, as recall and precision are")
+            raise ValueError(
+                "it needs a share of counted items, as recall and precision are, or values that are 0 or 1"
+            )
         numerator_a, denominator_a, numerator_b, denominator_b = self._ratio.totals
         return (self._hits(numerator_a), denominator_a), (self._hits(numerator_b), denominator_b)
 

@@ -13,7 +13,7 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, title
+from warehouse.query.labels import directions, on, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import baseline, present_on, system_named
@@ -166,9 +166,11 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         caption=title(f"{measures} {where}", plan.entries, how),
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=table,
-        notes=tuple(dict.fromkeys([*notes, *pair_notes.notes(), *_undecided(plan, table, enough)])),
+        notes=tuple(
+            dict.fromkeys([*directions(plan.entries), *notes, *pair_notes.notes(), *_undecided(plan, table, enough)])
+        ),
         how=how,
-        triangle=triangle_of(plan.how, table) if all_pairs else None,
+        triangle=triangle_of(plan, table) if all_pairs else None,
     )
 
 
@@ -177,8 +179,15 @@ def level_column(how: p.Testing) -> str:
     return "p_adjusted" if named_adjustment(how.adjust).adjusts else "p"
 
 
-def triangle_of(how: p.Testing, table: Table) -> Triangle:
+def triangle_of(plan: ComparePlan, table: Table) -> Triangle:
     """All pairs of more than two systems as a triangle of p-values."""
+    how = plan.how
+    lowest_first = frozenset(
+        (entry.test_set.name, statistic.label)
+        for entry in plan.entries
+        for statistic in entry.statistics
+        if statistic.measure.lower_is_better
+    )
     unsure = ", ? undecided" if "undecided" in table.column("verdict") else ""
     return Triangle(
         within=("test_set", "measure"),
@@ -189,6 +198,7 @@ def triangle_of(how: p.Testing, table: Table) -> Triangle:
         cell=level_column(how),
         mark="verdict",
         legend=f"p-values; * significant at {str(how.level).removeprefix('0')}{unsure}",
+        lowest_first=lowest_first,
     )
 
 
@@ -244,8 +254,8 @@ def _add(
             differing=unlike,
             correlation=r,
             inflation=None if r is None else inflation(r),
-            ci_low=low,
-            ci_high=high,
+            ci_low=low if isfinite(low) else None,
+            ci_high=high if isfinite(high) else None,
             statistic=statistic if statistic is None or isfinite(statistic) else None,
         )
 

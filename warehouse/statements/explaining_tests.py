@@ -5,30 +5,37 @@ led as far as their sums.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import most_shuffles
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import RESAMPLES, choose, together
+from warehouse.query.comparison.procedures import RESAMPLES, choose, paired_sums, together
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Line
+from warehouse.significance.paired import Paired
 from warehouse.significance.shuffles import randomization
-from warehouse.significance.tests import named_test
+from warehouse.significance.tests import OF_ORDERS, named_test
 from warehouse.tasks.observed import plural
 
 
 def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Iterator[Line]:
     """How each comparison is tested."""
     entries: dict[str, p.Entry] = {}
+    ordered: set[bool] = set()
     for batch in batches:
         for comparison in batch:
             entries[comparison.entry.test_set.name] = comparison.entry
+            ordered.add(comparison.statistic.ordered)
             yield from _executor(comparison)
     yield from (("exchange", f"{name}: by {entry.exchange.name}{_why(entry)}") for name, entry in entries.items())
     test = named_test(how.test)
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries.values()))
-    yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of {units}"
+    if False in ordered:
+        yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of {units}"
+    if True in ordered:
+        yield "interval", f"by the standard error of {OF_ORDERS.source}"
     yield "seed", str(how.seed)
 
 
@@ -69,7 +76,8 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
         if together(comparison):
             way = "all pairs over common coins in one product over systems"
         else:
-            chosen = randomization.shuffle_method(comparison.paired(*comparison.pairs[0]), most_shuffles(comparison))
+            paired = paired_sums(comparison, comparison.pairs[0])
+            chosen = randomization.shuffle_method(cast(Paired, paired), most_shuffles(comparison))
             way = f"{chosen.method}, because {chosen.reason}"
         yield "executor", f"{head}, {shuffles} by {way}: {choice.reason}"
     if choice.costs:

@@ -186,13 +186,13 @@ def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Res
     import numpy as np
 
     from warehouse.query.comparison.observations import observations
-    from warehouse.query.comparison.sums import sums
+    from warehouse.query.comparison.sums import additive
     from warehouse.significance import bootstrap
     from warehouse.significance.draws import Draws
 
     how = p.Testing.plain(plan.where)
     seen = observations(how, entry, facts)
-    both = [sums(seen, statistic) for statistic in entry.statistics]
+    both = [additive(seen, statistic) for statistic in entry.statistics]
     stream = zlib.crc32(entry.test_set.own_name.encode())
     drawn: dict[str, list[Floats]] = {}
     for counts in bootstrap.resampled(seen.units, Draws(RESAMPLES, how.seed, stream)):

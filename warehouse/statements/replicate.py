@@ -15,10 +15,17 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import title
+from warehouse.query.labels import directions, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import carried_over, check_tested, check_two, exchanging, testing_of
+from warehouse.query.resolving.testing import (
+    carried_over,
+    check_tested,
+    check_two,
+    exchanging,
+    test_of,
+    testing_of,
+)
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 
@@ -45,7 +52,7 @@ class ReplicatePlan:
 def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
     source, target = carried_over(statement, scope)
     for entry in (source, target):
-        check_tested(statement, entry, scope)
+        check_tested(statement, entry, test_of(statement, (source, target)))
         check_two("replicate", entry.systems, entry, statement)
     source, target = (exchanging(statement, entry, scope) for entry in (source, target))
     return ReplicatePlan(to_text(statement), source, target, testing_of(statement, (source, target), scope))
@@ -75,7 +82,6 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
     from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
     from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
@@ -96,14 +102,24 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(
-            dict.fromkeys(
-                note
-                for test_set in tested
-                for note in (*hopeless(test_set.comparison), *comparison_notes(test_set.comparison))
-            )
-        ),
+        notes=tuple(dict.fromkeys([*directions(plan.entries), *_notes(on_source, on_target)])),
     )
+
+
+def _notes(on_source: list[Tested], on_target: list[Tested]) -> Iterator[str]:
+    """What the observations leave out, and what the choice of pairs does to the effect ratio."""
+    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
+
+    for test_set in (*on_source, *on_target):
+        yield from (*hopeless(test_set.comparison), *comparison_notes(test_set.comparison))
+    chosen = [first.comparison for first in on_source if any(map(first.differs, first.comparison.pairs))]
+    if chosen:
+        measures = ", ".join(comparison.statistic.label for comparison in chosen)
+        yield (
+            f"the pairs behind the effect ratio of {measures} were chosen for their differences on "
+            f"{chosen[0].entry.test_set.name}, which are on average too large; a ratio below 1 is expected even where "
+            "nothing changed (Gelman and Carlin 2014)"
+        )
 
 
 def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int) -> list[Tested]:

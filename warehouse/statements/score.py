@@ -17,7 +17,7 @@ from warehouse.measures.expression import has_calls
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import AS_PRINTED, Size, noun_of, on, signature, sizes, some, title
+from warehouse.query.labels import AS_PRINTED, Size, directions, noun_of, on, signature, sizes, some, title
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
@@ -75,7 +75,8 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
         where = filter_of(scope, statement.where, task)
     _check_computed(statement, entries, by, where)
     check_replicates(statement.replicates, by, where)
-    order, descending = entries[0].statistics[0].label, True
+    first = entries[0].statistics[0]
+    order, descending = first.label, not first.measure.lower_is_better
     if statement.order:
         order, descending = _order(statement.order, entries[0], scope)
     return ScorePlan(
@@ -112,12 +113,13 @@ def _order(node: n.Order, entry: p.Entry, scope: Scope) -> tuple[str, bool]:
     labels = [statistic.label for statistic in entry.statistics]
     columns = listing([*labels, "system"], "columns")
     try:
-        label = scope.statistic(node.by, entry.task, scope.known(entry.test_set)).label
+        statistic = scope.statistic(node.by, entry.task, scope.known(entry.test_set))
     except QueryError as error:
         raise QueryError(error.message, node.by.span, columns) from None
-    if label not in labels:
-        raise QueryError(f"{label} is not among the measures asked for", node.by.span, columns)
-    return label, node.direction != "asc"
+    if statistic.label not in labels:
+        raise QueryError(f"{statistic.label} is not among the measures asked for", node.by.span, columns)
+    best_first = "asc" if statistic.measure.lower_is_better else "desc"
+    return statistic.label, (node.direction or best_first) == "desc"
 
 
 def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
@@ -165,7 +167,7 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     replicated = any(entry.replicates is not None for entry in plan.entries)
     columns = _columns(plan, labels, kinds, replicated)
     rows = TableRows(_names(plan, replicated))
-    notes: list[str] = []
+    notes = list(directions(plan.entries))
     known: list[tuple[str, Size]] = []
     for valued in plan.valued():
         entry = valued.entry
@@ -308,7 +310,8 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
         if not summary.rows:
             return EMPTY
         named = zip(summary.records(), summary.rows, strict=True)
-        ranked = sorted(named, key=lambda pair: _highest_first(pair[0][values[0]], pair[0]["system"]))
+        sign = 1 if plan.entries[0].statistics[0].measure.lower_is_better else -1
+        ranked = sorted(named, key=lambda pair: _best_first(pair[0][values[0]], pair[0]["system"], sign))
         return Table(
             (Column("system", "name"), *split, Column("test_sets", "count"), *means),
             tuple(row for _, row in ranked[: plan.limit]),
@@ -342,8 +345,8 @@ def _means(rows: Sequence[dict[str, Cell]], values: Sequence[str]) -> dict[str, 
     return means
 
 
-def _highest_first(mean: Cell, system: Cell) -> tuple[bool, float, str]:
-    return (mean is None, -float(mean or 0), str(system))
+def _best_first(mean: Cell, system: Cell, sign: int) -> tuple[bool, float, str]:
+    return (mean is None, sign * float(mean or 0), str(system))
 
 
 # --- order and notes --------------------------------------------------------------------------------------------------

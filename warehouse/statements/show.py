@@ -17,6 +17,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table
 from warehouse.significance.tests import TESTS
+from warehouse.store.catalog import KnownTestSet
 from warehouse.store.sql import Sql
 from warehouse.tasks import TASKS
 from warehouse.tasks.observed import PLAIN_NOUN, counted
@@ -79,6 +80,7 @@ def _measures(scope: Scope) -> Table:
     columns = (
         Column("measure", "name"),
         Column("task", "text"),
+        Column("better", "text"),
         Column("parameters", "text"),
         Column("meaning", "text"),
         Column("source", "text", on_screen=False),
@@ -93,23 +95,34 @@ def _measures(scope: Scope) -> Table:
         rows.add(
             measure=measure.name,
             task=measure.task,
+            better=_better(measure.lower_is_better),
             parameters=", ".join(defaults) or None,
             meaning=measure.meaning,
             source=measure.source,
         )
     for name, text in scope.catalog.definitions.items():
-        rows.add(measure=name, task=None, parameters=None, meaning=text.partition(" = ")[2], source=None)
+        meaning = text.partition(" = ")[2]
+        rows.add(measure=name, task=None, better=_better(False), parameters=None, meaning=meaning, source=None)
     for task in TASKS.values():
         if task.imported is None:
             continue
-        test_sets: dict[str, list[str]] = {}
+        test_sets: dict[str, list[KnownTestSet]] = {}
         for test_set in scope.catalog.test_sets:
             for name in scope.catalog.measures_of(task.name, test_set.id):
-                test_sets.setdefault(name, []).append(scope.catalog.short_name(test_set))
-        for name, where in sorted(test_sets.items()):
-            meaning = f"{task.figures_are} on {', '.join(where)}"
-            rows.add(measure=name, task=task.name, parameters=None, meaning=meaning, source=None)
+                test_sets.setdefault(name, []).append(test_set)
+        for name, having in sorted(test_sets.items()):
+            where = ", ".join(map(scope.catalog.short_name, having))
+            stored = scope.catalog.stored_as(task.name, having[0].id, name)
+            declared = scope.catalog.directions.get(stored[1])
+            better = _better(task.imported(name, stored, declared).lower_is_better)
+            said = "" if declared is None else "; declared when it was loaded"
+            meaning = f"{task.figures_are} on {where}{said}"
+            rows.add(measure=name, task=task.name, better=better, parameters=None, meaning=meaning, source=None)
     return rows.table(columns)
+
+
+def _better(lower: bool) -> str:
+    return "lower" if lower else "higher"
 
 
 def _tests(scope: Scope) -> Table:

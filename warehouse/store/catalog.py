@@ -217,6 +217,12 @@ class Catalog:
         return (task, name) if TASKS[task].by_document else self.printed(test_set)[name]
 
     @cached_property
+    def directions(self) -> dict[str, bool]:
+        """Of each imported measure of which a load declared it, whether lower values are better."""
+        rows = self._database.rows(Sql("select measure, bool_or(lower_is_better) from direction group by measure"))
+        return {str(measure): bool(lower) for measure, lower in rows}
+
+    @cached_property
     def _declarations(self) -> tuple[Declaration, ...]:
         return declarations(self._database)
 

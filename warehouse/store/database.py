@@ -30,7 +30,7 @@ from warehouse.threads import allowed
 if TYPE_CHECKING:
     import numpy
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 PATIENCE = 0.5
 """How long a file that another program writes is waited for, in seconds."""
 

@@ -37,7 +37,18 @@ _PARTS = {**dict.fromkeys(FACT_TABLES, "import_id"), "document": f"id // {_RANGE
 fingerprint.
 """
 
-_SMALL = ("meta", "import", "evaluation", "test_set", "observed", "system", "unit", "annotator", "definition")
+_SMALL = (
+    "meta",
+    "import",
+    "evaluation",
+    "test_set",
+    "observed",
+    "system",
+    "unit",
+    "annotator",
+    "direction",
+    "definition",
+)
 """Tables that are one part each, number 0."""
 
 

@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 3.
+-- The warehouse: what is stored, one comment a table. Version 4.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -129,6 +129,9 @@ create table published (
 );
 comment on table published is 'Figures known only as printed: 0.79 printed to 0.01.';
 
+create table direction (measure varchar not null, lower_is_better boolean not null, import_id integer not null);
+comment on table direction is 'What loads declared of measures that are names in the data: whether lower values are better. One row an import and measure; of other measures the name tells.';
+
 create table definition (name varchar not null, text varchar not null, defined_at timestamp not null);
 comment on table definition is 'Measures that users defined, each as the text of its define statement.';
 
@@ -217,4 +220,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '3');
+insert into meta values ('schema_version', '4');

@@ -17,6 +17,7 @@ _UNIQUE = (
     ("test_set", ("evaluation_id", "name")),
     ("observed", ("test_set_id", "task", "by_setting", "import_id")),
     ("document", ("test_set_id", "name")),
+    ("direction", ("measure", "import_id")),
     *((form.table, form.key_columns) for form in FORMS),
 )
 """Tables, and columns in all of which no two rows of a table agree."""
@@ -53,7 +54,7 @@ def _repetitions(database: Database) -> list[str]:
 
 def _dangling(database: Database) -> list[str]:
     pointers = [(table, pointed) for table, targets in POINTERS.items() for pointed in targets]
-    pointers += [(table, "import") for table in (*FACT_TABLES, "observed")]
+    pointers += [(table, "import") for table in (*FACT_TABLES, "observed", "direction")]
     pointers.append(("observed", "test_set"))
     return _counted(
         database,

@@ -27,6 +27,13 @@ STEPS = {
         "which tests exchange together. Without task it holds for all kinds of rows. Settings go before readers, and "
         "later loads before earlier ones.';"
     ),
+    3: Sql(
+        "create table direction "
+        "(measure varchar not null, lower_is_better boolean not null, import_id integer not null); "
+        "comment on table direction is "
+        "'What loads declared of measures that are names in the data: whether lower values are better. One row an "
+        "import and measure; of other measures the name tells.';"
+    ),
 }
 """By the version that a warehouse has, what makes the next one of it."""
 

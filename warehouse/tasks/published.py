@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from warehouse.measures import Measure
+from warehouse.measures import Measure, measure_named
+from warehouse.measures.direction import lower_by_name
 from warehouse.measures.values import printed
 from warehouse.tasks.task import Task
 
 
-def _measure(name: str, stored: tuple[str, str]) -> Measure:
-    return printed(name, *stored)
+def _measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
+    """A figure has the direction of the measure that it is of, where that is one of the language."""
+    task, figure = stored
+    known = measure_named(figure.partition("(")[0], task)
+    told = lower_by_name(figure) if known is None else known.lower_is_better
+    return printed(name, task, figure, told if declared is None else declared)
 
 
 PUBLISHED = Task(

@@ -50,8 +50,9 @@ class Task:
     """What stands beside such a measure in the menu of completions."""
     figures: tuple[tuple[str, str], ...] = ()
     """What such measures are called for short, in lower case, and their names."""
-    imported: Callable[[str, tuple[str, str]], Measure] | None = None
-    """The measure of such a name, given also the task and name it is stored under."""
+    imported: Callable[[str, tuple[str, str], bool | None], Measure] | None = None
+    """The measure of such a name, given also the task and name it is stored under, and whether lower values were
+    declared to be better; None where nothing was declared."""
     decide: Decide | None = None
     """Puts some observations of a system into the cells of the decision yes or no; so baselines are computed, and a
     missing document that counts as nothing is one that was decided no. None where it counts 0."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from warehouse.measures import Measure
+from warehouse.measures.direction import lower_by_name
 from warehouse.measures.values import imported
 from warehouse.tasks.task import Task
 
@@ -25,8 +26,8 @@ def completions(
     return [{"value": np.where(present, values, extreme)} for extreme in extremes]
 
 
-def _measure(name: str, stored: tuple[str, str]) -> Measure:
-    return imported(name)
+def _measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
+    return imported(name, lower_by_name(name) if declared is None else declared)
 
 
 VALUES = Task(

@@ -12,7 +12,7 @@ from warehouse.query.comparison.deciding import Decided
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import RESAMPLES
 from warehouse.query.labels import Size, signature, sizes
-from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.tasks.observed import counted
 
 _CALLED = {"bca": "BCa"}
@@ -58,9 +58,13 @@ def testing_caption(how: p.Testing, entries: Sequence[p.Entry], families: Sequen
         size = sizes(known, " exchanged" if draws is not None else "")
     joined = " " if draws == "resamples" else ", "
     test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, level {how.level}"
-    drawn = f"{_CALLED.get(how.interval, how.interval)} intervals of {RESAMPLES:,} resamples" if intervals else ""
-    seed = f"seed {how.seed}" if intervals or _shuffles(families) else ""
-    return "; ".join(filter(None, (test, _adjusted(how, families), ", ".join(filter(None, (drawn, seed))))))
+    ordered = {statistic.ordered for entry in entries for statistic in entry.statistics} if intervals else set[bool]()
+    drawn = [f"{OF_ORDERS.name} intervals"] if True in ordered else []
+    if False in ordered:
+        drawn.append(f"{_CALLED.get(how.interval, how.interval)} intervals of {RESAMPLES:,} resamples")
+    if False in ordered or _shuffles(families):
+        drawn.append(f"seed {how.seed}")
+    return "; ".join(filter(None, (test, _adjusted(how, families), ", ".join(drawn))))
 
 
 def _method(how: p.Testing, families: Sequence[Family]) -> str:

@@ -19,7 +19,7 @@ from grammar.errors import QueryError
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Floats, Integers
 from warehouse.query.comparison.pairs import Comparison, comparisons
-from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums
+from warehouse.query.comparison.sums import Additive, FunctionSums, Orders, RatioSums, Sums
 from warehouse.query.labels import noun_of
 from warehouse.query.path import Facts
 from warehouse.significance.paired import SUM_LIMIT
@@ -81,8 +81,9 @@ def _entry(entries: Sequence[p.Entry]) -> p.Entry:
     return whole if alike else replace(whole, exchange=p.Dimension("unit"))
 
 
-def average_of(parts: Sequence[Sums]) -> Sums:
-    """The average of a statistic over test sets, from its sums on each."""
+def average_of(of_test_sets: Sequence[Sums]) -> Additive:
+    """The average of a statistic over test sets, from its sums on each. Raises ValueError for an order."""
+    parts = [_summed(part) for part in of_test_sets]
     ratios = [part for part in parts if isinstance(part, RatioSums)]
     weighted = _weighted(ratios) if len(ratios) == len(parts) else None
     if weighted is not None:
@@ -143,10 +144,18 @@ def _weighted(parts: Sequence[RatioSums]) -> RatioSums | None:
         factor=Fraction(1, common),
         slack=sum(part.slack * w * s for part, w, s in zip(parts, weights, scales, strict=True)),
         known=np.logical_and.reduce([part.known for part in parts]),
+        counted=np.zeros(len(parts[0].known), dtype=np.bool_),
+        measured=None,
     )
 
 
-def _coarsened(part: Sums, parts: int) -> Sums:
+def _summed(part: Sums) -> Additive:
+    if isinstance(part, Orders):
+        raise ValueError("an order has no sums to average")
+    return part
+
+
+def _coarsened(part: Additive, parts: int) -> Additive:
     """Sums that floating point holds together, for so many parts: numerators in fixed point give up digits.
 
     They keep 50 bits, and values that were equal stay equal.
@@ -156,15 +165,16 @@ def _coarsened(part: Sums, parts: int) -> Sums:
     reach = 2 * parts * int(np.abs(part.numerators).sum(axis=1).max(initial=0))
     shift = max(0, reach.bit_length() - 52)
     half = (1 << shift) >> 1
-    return replace(part, numerators=(part.numerators + half) >> shift, factor=part.factor * 2**shift, slack=0)
+    numerators = (part.numerators + half) >> shift
+    return replace(part, numerators=numerators, factor=part.factor * 2**shift, slack=0, measured=None)
 
 
-def _columns(part: Sums) -> Integers:
+def _columns(part: Additive) -> Integers:
     """The counts of one test set, of shape (systems, columns, units)."""
     return np.stack((part.numerators, part.denominators), axis=1) if isinstance(part, RatioSums) else part.counts
 
 
-def _valuation(part: Sums) -> Valuation:
+def _valuation(part: Additive) -> Valuation:
     if isinstance(part, FunctionSums):
         return part.valuation
     factor = part.factor
@@ -179,10 +189,10 @@ def _valuation(part: Sums) -> Valuation:
     return Valuation(values, exactly)
 
 
-def _on_units(parts: Sequence[Sums], systems: int) -> Floats:
+def _on_units(parts: Sequence[Additive], systems: int) -> Floats:
     """The values on each exchange unit, of shape (systems, units)."""
 
-    def on_units(part: Sums, system: int) -> Floats:
+    def on_units(part: Additive, system: int) -> Floats:
         return part.unit_values(system) * (float(part.factor) if isinstance(part, RatioSums) else 1.0)
 
     return np.stack([np.concatenate([on_units(part, system) for part in parts]) for system in range(systems)])

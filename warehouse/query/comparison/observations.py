@@ -34,9 +34,10 @@ LISTED = 5
 class Observations:
     """The rows of one test set, aligned: one column an observation, a document or a unit of one.
 
-    `counts`, `known`, `values` and `present` have the shape (systems, observations). `known` says of a count whether
-    the source gave it, `present` whether the system has the observation at all; `values` are imported ones, None for
-    the other tasks. `cluster` is the exchange unit of each observation,
+    `counts`, `known`, `values`, `confidences` and `present` have the shape (systems, observations). `known` says of a
+    count whether the source gave it, `present` whether the system has the observation at all; `values` are imported
+    ones, None for the other tasks; `confidences` are there where they were asked for, NaN where a system has none.
+    `cluster` is the exchange unit of each observation,
     numbered from 0. `dropped` are the observations that not all systems had.
     """
 
@@ -48,6 +49,7 @@ class Observations:
     cluster: NDArray[np.intp]
     documents: int
     dropped: int
+    confidences: Floats | None = None
 
     @property
     def units(self) -> int:
@@ -87,6 +89,7 @@ def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
 
 def _rows_name(part: p.Entry) -> str:
     of = "" if part.task.counts else f" of {part.statistics[0].label!r}"
+    of = " with confidences" if part.ordered else of
     what = "documents alike" if _counts_alike(part) else "observations"
     return f"{what}{of} on {part.test_set.name!r}"
 
@@ -100,7 +103,8 @@ def _counts_alike(entry: p.Entry) -> bool:
     on. The decisions of a baseline are not in the database.
     """
     one_by_one = entry.exchange == p.Dimension("document")
-    return one_by_one and len(entry.stored_systems) == len(entry.systems) == 2 and entry.documents >= MANY
+    two = len(entry.stored_systems) == len(entry.systems) == 2
+    return one_by_one and two and entry.documents >= MANY and not entry.ordered
 
 
 def _columns(entry: p.Entry) -> tuple[str, ...]:
@@ -108,7 +112,7 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
     if not entry.task.counts:
         return ("value",)
     if entry.task.decide is not None:
-        return entry.task.counts
+        return (*entry.task.counts, *(("confidence",) if entry.ordered else ()))
     of_statistics = (column for statistic in entry.statistics for column in statistic.columns)
     return tuple(dict.fromkeys((*of_statistics, *entry.also)))
 
@@ -162,6 +166,11 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     present = np.zeros(shape, dtype=np.bool_)
     present[row_of, place] = True
     columns, kind = _columns(entry), _kind(entry)
+    confidences = np.full(shape, np.nan) if "confidence" in columns else None
+    if confidences is not None:
+        columns = tuple(column for column in columns if column != "confidence")
+        read, given = _read(rows["confidence"], np.float64)
+        confidences[row_of, place] = np.where(given, read, np.nan)
     counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
     known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
     for column in columns:
@@ -194,6 +203,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
         dropped=int((~kept).sum()),
+        confidences=None if confidences is None else confidences[:, kept],
     )
 
 

@@ -12,8 +12,6 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 
-import numpy as np
-
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
@@ -62,10 +60,27 @@ class Comparison:
             return self.sums
         raise ValueError(f"{self.statistic.label} is not a ratio of sums")
 
+    @property
+    def factor(self) -> float:
+        """What the difference of two systems' sums is multiplied by; 1 for a function of sums."""
+        return 1.0 if isinstance(self.sums, FunctionSums) else float(self.sums.factor)
+
+    @cached_property
+    def uneven(self) -> bool:
+        """Whether the values of one system are so large that others have too few digits beside them."""
+        return isinstance(self.sums, RatioSums) and self.sums.uneven
+
+    def ratios_of(self, a: int, b: int) -> RatioSums:
+        """The sums of two systems, in as many digits as the two allow."""
+        return self.ratios.refined((a, b)) if self.uneven else self.ratios.only((a, b))
+
     def paired(self, a: int, b: int) -> Paired:
         """The sums of two systems as tests take them."""
-        over, under = self.ratios.numerators, self.ratios.denominators
-        return Paired(over[a], under[a], over[b], under[b], self.ratios.slack)
+        sums = self.ratios
+        if self.uneven:
+            sums, a, b = self.ratios_of(a, b), 0, 1
+        over, under = sums.numerators, sums.denominators
+        return Paired(over[a], under[a], over[b], under[b], sums.slack)
 
     @property
     def many(self) -> Many:
@@ -107,22 +122,12 @@ def only(comparison: Comparison, pairs: Sequence[tuple[int, int]]) -> tuple[Comp
     """
     places = tuple(sorted({place for pair in pairs for place in pair}))
     own = {place: number for number, place in enumerate(places)}
-    some = np.array(places, dtype=np.intp)
-    if isinstance(comparison.sums, FunctionSums):
-        kept: Sums = replace(
-            comparison.sums, counts=comparison.sums.counts[some], known=comparison.sums.known[some], of_units=None
-        )
-    else:
-        numerators, denominators = comparison.sums.numerators[some], comparison.sums.denominators[some]
-        kept = replace(
-            comparison.sums, numerators=numerators, denominators=denominators, known=comparison.sums.known[some]
-        )
     systems = tuple(comparison.entry.systems[place] for place in places)
     restricted = replace(
         comparison,
         entry=replace(comparison.entry, systems=systems),
         observations=replace(comparison.observations, systems=systems, counts={}, known={}, values=None),
-        sums=kept,
+        sums=comparison.sums.only(places),
         pairs=tuple((own[a], own[b]) for a, b in pairs),
         replicates=tuple(comparison.replicates[place] for place in places) if comparison.replicates else (),
     )

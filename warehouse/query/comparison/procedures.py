@@ -7,14 +7,15 @@ pair. What a test refuses becomes an error of the query. What a test is, and wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from math import nan
 
 from grammar.errors import QueryError
-from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.sums import FunctionSums, RatioSums
-from warehouse.significance import bootstrap, replicates
+from warehouse.query.comparison.pairs import Comparison, only
+from warehouse.query.comparison.sums import FunctionSums, Orders, RatioSums
+from warehouse.significance import areas, bootstrap, replicates
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
@@ -22,7 +23,7 @@ from warehouse.significance.multiple import Family
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.paired import Floats, Integers, Paired
 from warehouse.significance.tests import TESTS, Exchange, Test, named_adjustment, named_test
-from warehouse.significance.two_systems import TwoSystems
+from warehouse.significance.two_systems import TwoSystems, Unrounded
 from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
 from warehouse.tasks.observed import counted
@@ -94,6 +95,8 @@ def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
     sums = comparison.sums
     if isinstance(sums, FunctionSums):
         return PairedCounts(sums.counts[a], sums.counts[b], sums.valuation)
+    if isinstance(sums, Orders):
+        return sums.ranked.exchanges(a, b)
     return comparison.paired(a, b)
 
 
@@ -123,13 +126,12 @@ def _of_pairs(test: Test, comparison: Comparison, work: Work) -> Outcomes:
 
 
 def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
-    assert test.of_pair is not None
-    sums, statistic = comparison.sums, comparison.statistic
-    factor = sums.factor if isinstance(sums, RatioSums) else Fraction(1)
-    proportion = statistic.measure.proportion
+    sums, sides = comparison.sums, comparison.how.sides
     try:
-        systems = TwoSystems(paired_sums(comparison, pair), factor, statistic.averaged, proportion)
-        return test.of_pair(systems, draws_of(comparison), comparison.how.sides)
+        if test.of_areas is not None and isinstance(sums, Orders):
+            return test.of_areas(sums.ranked.of_two(*comparison.in_order(pair)), sides)
+        assert test.of_pair is not None
+        return test.of_pair(_two_systems(comparison, pair), draws_of(comparison), sides)
     except ValueError as error:
         raise _refused(comparison, pair, error) from None
 
@@ -139,6 +141,26 @@ def _refused(comparison: Comparison, pair: Pair, error: ValueError) -> QueryErro
     return QueryError(
         f"{comparison.how.test} does not fit {comparison.statistic.label} of {_names(comparison, pair)}: {error}",
         hints=(f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",),
+    )
+
+
+def _two_systems(comparison: Comparison, pair: Pair) -> TwoSystems:
+    """What a test may look at of a pair. Raises ValueError where the sums are no data for a test."""
+    paired, statistic = paired_sums(comparison, pair), comparison.statistic
+    if isinstance(paired, PairedCounts):
+        return TwoSystems(paired, Fraction(1), statistic.averaged, statistic.measure.proportion)
+    sums = comparison.ratios_of(*comparison.in_order(pair))
+    counted = bool(sums.counted.all())
+    unrounded = None
+    if sums.measured is not None:
+        values, doubts = sums.measured.values, sums.measured.doubts
+        unrounded = Unrounded(values[0], values[1], doubts[0] + doubts[1])
+    return TwoSystems(
+        paired,
+        sums.factor,
+        averaged=statistic.averaged and not counted,
+        proportion=statistic.measure.proportion or counted,
+        unrounded=unrounded,
     )
 
 
@@ -275,8 +297,9 @@ def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -
 
 
 def together(comparison: Comparison) -> bool:
-    """Whether one product over systems serves all pairs better than a pair at a time."""
-    return len(comparison.pairs) > len(comparison.entry.systems)
+    """Whether one product over systems serves all pairs better than a pair at a time, and is as fine."""
+    alike = isinstance(comparison.sums, RatioSums) and not comparison.uneven
+    return alike and len(comparison.pairs) > len(comparison.entry.systems)
 
 
 def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Outcomes:
@@ -343,6 +366,14 @@ def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Interval
             for pair in comparison.pairs:
                 a, b = (comparison.replicates[place] for place in pair)
                 by_pair[comparison.statistic.label, pair] = replicates.replicate_interval(a, b, _resamples(comparison))
+        elif isinstance(comparison.sums, Orders):
+            for pair in comparison.pairs:
+                by_pair[comparison.statistic.label, pair] = _interval_of_areas(comparison.sums.ranked, pair)
+        elif comparison.uneven:
+            for pair in comparison.pairs:
+                alone, places = only(comparison, [pair])
+                alone = replace(alone, sums=comparison.ratios_of(places[0], places[1]))
+                [by_pair[comparison.statistic.label, pair]] = _intervals([alone], Work(work.threads)).values()
         elif isinstance(comparison.sums, RatioSums):
             ratios.append(comparison)
         else:
@@ -350,6 +381,16 @@ def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Interval
     for alike in (ratios, functions):
         by_pair |= _intervals(alike, Work(work.threads))
     return by_pair
+
+
+def _interval_of_areas(ranked: areas.Ranked, pair: Pair) -> tuple[float, float]:
+    """DeLong's interval; NaN where its standard error is not that of these documents: there are too few of a kind, or
+    they are exchanged together.
+    """
+    two = ranked.of_two(*pair)
+    if not (ranked.one_by_one and two.enough):
+        return nan, nan
+    return areas.interval(two)
 
 
 def _intervals(comparisons: Sequence[Comparison], work: Work) -> Intervals:

@@ -22,7 +22,7 @@ from warehouse.query.comparison.observations import (
     observations_of_one,
 )
 from warehouse.query.comparison.procedures import RESAMPLES
-from warehouse.query.comparison.sums import FunctionSums, RatioSums, sums
+from warehouse.query.comparison.sums import FunctionSums, RatioSums, additive
 from warehouse.query.path import Facts, Queries
 from warehouse.significance import bootstrap
 from warehouse.significance.draws import Draws
@@ -84,9 +84,15 @@ def _observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[tuple[Ob
 def _intervals(seen: Observations, statistic: Statistic, draws: Draws) -> Floats:
     """The interval of each system, of shape (systems, 2); NaN where a value is undefined."""
     limits = np.full((len(seen.systems), 2), np.nan)
-    summed = sums(seen, statistic)
+    summed = additive(seen, statistic)
     defined = [place for place in range(len(seen.systems)) if summed.exact_value(place) is not None]
     if not defined:
+        return limits
+    if isinstance(summed, RatioSums) and summed.uneven:
+        for place in defined:
+            alone = summed.refined((place, place))
+            many = Many(alone.numerators, alone.denominators)
+            limits[place] = bootstrap.value_intervals(many, float(alone.factor), draws)[0]
         return limits
     if isinstance(summed, RatioSums):
         # A system alone stands beside itself: what is resampled are two or more.

@@ -1,38 +1,69 @@
 """The sums of one statistic in each exchange unit, as significance tests take them.
 
 `RatioSums` are numerators and denominators as whole numbers, `FunctionSums` the counts of a measure that is not a
-ratio. Both tell a system's value and its values unit by unit.
+ratio, and `Orders` the confidences of one that does not follow from sums. All tell a system's value and its values unit
+by unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
-from math import frexp, lcm
+from math import ceil, frexp, lcm
 from operator import itemgetter
+from typing import TypeVar
 
 import numpy as np
 
-from warehouse.measures import Function, Ratio, Statistic
+from warehouse.measures import Function, Ranking, Ratio, Statistic
 from warehouse.measures.expression import Exact
 from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
+from warehouse.significance.areas import Ranked
 from warehouse.significance.valuation import Valuation
 
 _COMMON = 2**20
 """The largest common denominator that the values of documents are put over."""
+
+_OFF = 2.0**-51
+"""By what share of itself a value may be off that is not a whole number: by a few roundings of floating point."""
+
+_UNEVEN = 2**8
+"""Where a system's values are so many times those of another, common fixed point leaves the other too few digits."""
+
+Numbers = TypeVar("Numbers", Integers, Floats)
 
 AT_ONCE = 2**17
 """Pairs × exchange units compared at once."""
 
 
 @dataclass(frozen=True, slots=True)
+class RoundedFrom:
+    """Values in floating point that numerators were rounded from, a numerator being so many times `unit`, a power of 2.
+
+    `values` are their sums in each exchange unit, and `doubts` by how much each may be off, both of shape (systems,
+    exchange units); `rest` is what rounding took from the sum of each system's numerators.
+    """
+
+    values: Floats
+    doubts: Floats
+    rest: Floats
+    unit: Fraction
+
+    def in_units(self, system: int) -> Floats:
+        """What the numerators of a system were rounded from."""
+        places = self.unit.denominator.bit_length() - self.unit.numerator.bit_length()
+        return np.asarray(np.ldexp(self.values[system], places))
+
+
+@dataclass(frozen=True, slots=True)
 class RatioSums:
     """Numerator and denominator of a statistic, of shape (systems, exchange units).
 
-    A system's value is `factor` · ΣN / ΣD. Numerator sums that differ by no more than `slack` are ties.
+    A system's value is `factor` · ΣN / ΣD. Numerator sums that differ by no more than `slack` are ties. `measured` is
+    there where numerators are rounded. `counted` says of each system that its documents are right or wrong, 1 or 0.
     """
 
     numerators: Integers
@@ -40,17 +71,25 @@ class RatioSums:
     factor: Fraction
     slack: int
     known: Booleans
+    counted: Booleans
+    measured: RoundedFrom | None = None
 
     def exact_value(self, system: int) -> Fraction | None:
         """The value of a system, None where it is undefined or a count is unknown."""
         under = int(self.denominators[system].sum())
         if not under or not self.known[system]:
             return None
-        return self.factor * Fraction(int(self.numerators[system].sum()), under)
+        over = Fraction(int(self.numerators[system].sum()))
+        if self.measured is not None:
+            over += Fraction(float(self.measured.rest[system]))
+        return self.factor * over / under
 
     def unit_values(self, system: int) -> Floats:
         """A system's value on each exchange unit, but for the factor; NaN where it has none."""
-        over, under = self.numerators[system], self.denominators[system]
+        over: Integers | Floats = self.numerators[system]
+        if self.measured is not None:
+            over = self.measured.in_units(system)
+        under = self.denominators[system]
         without = np.full(over.shape, np.nan)
         return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 
@@ -62,7 +101,45 @@ class RatioSums:
 
     def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
         """In how many exchange units the two systems of each pair differ."""
-        return _differing((self.numerators, self.denominators), pairs)
+        over = self.numerators if self.measured is None else self.measured.values
+        return _differing((over, self.denominators), pairs)
+
+    def only(self, places: Sequence[int]) -> RatioSums:
+        """Those of some systems."""
+        some = np.array(places, dtype=np.intp)
+        measured = self.measured
+        if measured is not None:
+            measured = replace(
+                measured, values=measured.values[some], doubts=measured.doubts[some], rest=measured.rest[some]
+            )
+        return replace(
+            self,
+            numerators=self.numerators[some],
+            denominators=self.denominators[some],
+            known=self.known[some],
+            counted=self.counted[some],
+            measured=measured,
+        )
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the values of one system are so large that those of another have too few digits beside them."""
+        if self.measured is None:
+            return False
+        sizes = np.abs(self.measured.values).sum(axis=1)
+        return float(sizes.max()) > _UNEVEN * float(sizes[sizes > 0].min())
+
+    def refined(self, places: Sequence[int]) -> RatioSums:
+        """Those of some systems, in fixed point as fine as their own values allow."""
+        some = self.only(places)
+        if some.measured is None:
+            return some
+        values, doubts = some.measured.values, some.measured.doubts
+        over, unit, rest = _fixed(values)
+        slack = _slack(values.shape[1], doubts, unit) if some.slack and rest is not None else 0
+        measured = None if rest is None else RoundedFrom(values, doubts, rest, unit)
+        factor = some.factor / some.measured.unit * unit
+        return replace(some, numerators=over, factor=factor, slack=slack, measured=measured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +184,58 @@ class FunctionSums:
         """In how many exchange units the two systems of each pair differ."""
         return _differing(tuple(self.counts.transpose(1, 0, 2)), pairs)
 
+    def only(self, places: Sequence[int]) -> FunctionSums:
+        """Those of some systems."""
+        some = np.array(places, dtype=np.intp)
+        return replace(self, counts=self.counts[some], known=self.known[some], of_units=None)
 
-Sums = RatioSums | FunctionSums
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The confidences that areas are computed from, on the documents that are relevant or not."""
+
+    ranked: Ranked
+
+    @property
+    def factor(self) -> Fraction:
+        """What the difference of a pair's exchanges, a mean over exchange units, is multiplied by."""
+        return Fraction(self.ranked.units, 4 * self.ranked.orders)
+
+    def exact_value(self, system: int) -> Fraction | None:
+        """The value of a system, None where it is undefined."""
+        return self.ranked.area(system)
+
+    def unit_values(self, system: int) -> Floats:
+        """NaN: an order has no value unit by unit."""
+        return np.full(self.ranked.units, np.nan)
+
+    def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """In how many exchange units the two systems of each pair differ."""
+        return [self.ranked.differing(a, b) for a, b in pairs]
+
+    def only(self, places: Sequence[int]) -> Orders:
+        """Those of some systems."""
+        return Orders(self.ranked.only(np.array(places, dtype=np.intp)))
+
+
+Additive = RatioSums | FunctionSums
+"""What follows from sums over exchange units."""
+
+Sums = Additive | Orders
 
 
 def sums(seen: Observations, statistic: Statistic) -> Sums:
+    """What tests take of a statistic. Raises ValueError for one that observations do not give."""
+    if isinstance(statistic.computation, Ranking) and seen.confidences is not None:
+        return _orders(seen, statistic.computation, seen.confidences)
+    return additive(seen, statistic)
+
+
+def additive(seen: Observations, statistic: Statistic) -> Additive:
     """The sums of a statistic over each exchange unit. Raises ValueError for one that does not follow from sums."""
     if seen.values is not None:
-        over, unit, slack = _fixed(seen.values)
-        known = np.ones(len(over), dtype=np.bool_)
-        return _ratios(seen, over, np.ones_like(over), unit, slack, known)
+        everything = np.ones(seen.values.shape, dtype=np.bool_)
+        return _of_values(seen, seen.values, everything, Fraction(1), np.ones(len(seen.systems), dtype=np.bool_))
     known = np.ones(len(seen.systems), dtype=np.bool_)
     for column in statistic.columns:
         known &= seen.known[column].all(axis=1)
@@ -125,7 +244,7 @@ def sums(seen: Observations, statistic: Statistic) -> Sums:
     match statistic.computation:
         case Ratio() as ratio:
             over, under = ratio.read(seen.counts)
-            return _ratios(seen, over, under, ratio.factor, 0, known)
+            return _ratios(seen, over, under, ratio.factor, known)
         case Function() as function:
             counts = np.stack([_clustered(seen, seen.counts[column]) for column in function.columns], axis=1)
             return FunctionSums(_valuation(function), counts, known)
@@ -141,7 +260,17 @@ def _valuation(function: Function) -> Valuation:
     return Valuation(values, function.exact)
 
 
-def _differing(tables: Sequence[Integers], pairs: Sequence[tuple[int, int]]) -> list[int]:
+def _orders(seen: Observations, ranking: Ranking, confidences: Floats) -> Orders:
+    """The confidences on the documents that should be above or below others."""
+    cells = {cell: counts.any(axis=0) for cell, counts in seen.counts.items()}
+    labels = np.select([cells["a"] | cells["c"], cells["x"] | cells["y"]], ["relevant", "optional"], "nonrelevant")
+    above, below = ranking.sides(labels)
+    either = above | below
+    cluster = np.unique(seen.cluster[either], return_inverse=True)[1].reshape(-1)
+    return Orders(Ranked(confidences[:, either], above[either], cluster))
+
+
+def _differing(tables: Sequence[Integers | Floats], pairs: Sequence[tuple[int, int]]) -> list[int]:
     """In how many exchange units the two systems of each pair differ, in any table of shape (systems, units)."""
     counts: list[int] = []
     at_once = max(1, AT_ONCE // max(tables[0].shape[1], 1))
@@ -166,7 +295,7 @@ def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> Rati
         common = lcm(*(int(denominator) for denominator in np.unique(under) if denominator)) if defined.any() else 1
         if common <= _COMMON:
             whole = np.where(defined, over * (common // np.where(defined, under, 1)), 0)
-            return _ratios(seen, whole, defined.astype(np.int64), factor / common, 0, known)
+            return _ratios(seen, whole, defined.astype(np.int64), factor / common, known)
         values = np.divide(over, under, out=np.zeros(over.shape), where=defined)
     elif isinstance(statistic.computation, Function):
         undefined_as_nan = statistic.computation.values(_floats(seen.counts, statistic.columns))
@@ -174,32 +303,45 @@ def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> Rati
         values = np.where(defined, undefined_as_nan, 0.0)
     else:
         raise ValueError(f"{statistic.label} has no value document by document")
-    fine, unit, slack = _fixed(values)
+    return _of_values(seen, values, defined, factor, known)
+
+
+def _of_values(seen: Observations, values: Floats, defined: Booleans, factor: Fraction, known: Booleans) -> RatioSums:
+    """The mean of the values that are defined, but for a factor; both have the shape (systems, observations)."""
     alike = bool((defined == defined[0]).all())
-    return _ratios(seen, fine, defined.astype(np.int64), factor * unit, slack if alike else 0, known)
+    counted = np.asarray((defined & np.isin(values, (0.0, 1.0))).all(axis=1))
+    over, unit, rest = _fixed(values)
+    under = _clustered(seen, defined.astype(np.int64))
+    plain = RatioSums(_clustered(seen, over), under, factor * unit, 0, known, counted)
+    if rest is None:
+        return plain
+    fractional = np.where(values == np.rint(values), 0.0, np.abs(values))
+    doubts = np.asarray(_OFF * _clustered(seen, fractional) * np.bincount(seen.cluster), dtype=np.float64)
+    slack = _slack(values.shape[1], doubts, unit) if alike else 0
+    return replace(plain, slack=slack, measured=RoundedFrom(_clustered(seen, values), doubts, rest, unit))
 
 
 def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:
     return {column: counts[column].astype(np.float64) for column in columns}
 
 
-def _ratios(
-    seen: Observations, over: Integers, under: Integers, factor: Fraction, slack: int, known: Booleans
-) -> RatioSums:
-    return RatioSums(_clustered(seen, over), _clustered(seen, under), factor, slack, known)
+def _ratios(seen: Observations, over: Integers, under: Integers, factor: Fraction, known: Booleans) -> RatioSums:
+    numerators, denominators = _clustered(seen, over), _clustered(seen, under)
+    return RatioSums(numerators, denominators, factor, 0, known, np.zeros(len(known), dtype=np.bool_))
 
 
-def _clustered(seen: Observations, counts: Integers) -> Integers:
+def _clustered(seen: Observations, counts: Numbers) -> Numbers:
     """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
     if seen.units == seen.cluster.size:
         return counts[:, np.argsort(seen.cluster)]
     order = np.argsort(seen.cluster, kind="stable")
     edges = np.flatnonzero(np.diff(seen.cluster[order], prepend=-1))
-    return np.asarray(np.add.reduceat(counts[:, order], edges, axis=1), dtype=np.int64)
+    return np.asarray(np.add.reduceat(counts[:, order], edges, axis=1), dtype=counts.dtype)
 
 
-def _fixed(values: Floats) -> tuple[Integers, Fraction, int]:
-    """Values as whole numbers, the worth of one, and by how much sums that are equal may differ.
+def _fixed(values: Floats) -> tuple[Integers, Fraction, Floats | None]:
+    """Values of shape (systems, any) as whole numbers, the worth of one, and what rounding took from the sum of each
+    system, so many times that; None where it took nothing.
 
     Decimals of up to nine places are kept exactly. Other values are rounded to the finest power of two at which the
     sums of a system stay below 2^58.
@@ -208,6 +350,14 @@ def _fixed(values: Floats) -> tuple[Integers, Fraction, int]:
     for digits in range(10):
         scaled = values * 10**digits
         if largest * 10**digits < 2**50 and (np.rint(scaled) / 10**digits == values).all():
-            return np.rint(scaled).astype(np.int64), Fraction(1, 10**digits), 0
+            return np.rint(scaled).astype(np.int64), Fraction(1, 10**digits), None
     places = 57 - frexp(largest)[1]
-    return np.rint(np.ldexp(values, places)).astype(np.int64), Fraction(2) ** -places, values.shape[1]
+    scaled = np.ldexp(values, places)
+    whole = np.rint(scaled)
+    return whole.astype(np.int64), Fraction(2) ** -places, (scaled - whole).sum(axis=1)
+
+
+def _slack(observations: int, doubts: Floats, unit: Fraction) -> int:
+    """By how much equal sums may differ after an exchange: rounding moves each difference by up to 1, which exchanged
+    counts twice, and so do doubts of shape (systems, any)."""
+    return 2 * observations + ceil(4 * Fraction(float(doubts.sum(axis=1).max())) / unit)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from math import ceil, log
 
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.sums import RatioSums
+from warehouse.query.comparison.sums import Orders, RatioSums
+from warehouse.query.labels import some
+from warehouse.significance.areas import LEAST, Ranked
 from warehouse.significance.replicates import smallest
 from warehouse.significance.shuffles.confidence import confidence
-from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.tasks.observed import counted, plural
 
 
@@ -82,6 +84,8 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
             f"{where}: exchange by {entry.exchange.name} treats {plural(noun)} of one {entry.cluster} as independent, "
             f"which they are not; without it each {entry.cluster} is exchanged as a whole"
         )
+    if isinstance(comparison.sums, Orders):
+        yield from _of_orders(comparison, comparison.sums.ranked)
     if dropped := comparison.observations.dropped:
         were, has = ("was", "it") if dropped == 1 else ("were", "them")
         what = counted(dropped, "unit" if entry.exchange.of == "unit" else noun)
@@ -101,3 +105,21 @@ def _without_value(comparison: Comparison, sums: RatioSums) -> int:
         # Of a cluster it is only known how many of its documents have one.
         return int((comparison.observations.documents - sums.denominators.sum(axis=1)).max())
     return int((sums.denominators == 0).any(axis=0).sum())
+
+
+def _of_orders(comparison: Comparison, ranked: Ranked) -> Iterator[str]:
+    """Which systems have confidences that exchanges mix up, and why there are no intervals."""
+    where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
+    if not ranked.one_by_one:
+        yield f"{where}: there are no intervals, since theirs take documents to be independent ({OF_ORDERS.source})"
+    elif not ranked.of_two(0, 1).enough:
+        yield f"{where}: there are no intervals, since theirs need {LEAST} documents of either kind"
+    if not named_test(comparison.how.test).exchanges:
+        return
+    apart = [pair for pair in comparison.pairs if not ranked.alike(*pair)]
+    names = [" and ".join(comparison.entry.systems[place].name for place in pair) for pair in apart]
+    if names:
+        yield (
+            f"{where}: the confidences of {some(names)} are on different scales, and exchanges mix them; "
+            f"test {OF_ORDERS.name} looks only at the order by each system"
+        )

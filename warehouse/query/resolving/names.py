@@ -242,7 +242,7 @@ class Scope:
         node: n.MeasureCall | n.Mean,
         measure_node: n.MeasureCall,
         task: Task,
-        imported: Callable[[str, tuple[str, str]], Measure],
+        imported: Callable[[str, tuple[str, str], bool | None], Measure],
         test_set: KnownTestSet,
     ) -> Statistic:
         """The statistic of a measure that is a name in the data."""
@@ -256,7 +256,8 @@ class Scope:
             )
         if isinstance(node, n.Mean) and not task.by_document:
             raise QueryError(f"a {task.figure} has no documents to average over", node.span)
-        return settle(imported(stored, self.catalog.stored_as(task.name, test_set.id, stored)), {})
+        of_task = self.catalog.stored_as(task.name, test_set.id, stored)
+        return settle(imported(stored, of_task, self.catalog.directions.get(of_task[1])), {})
 
     def _settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
         """The parameters of a measure as they were written."""

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from grammar import nodes as n
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
+from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.resolving.conditions import dimension_of, filter_of
@@ -18,6 +19,7 @@ from warehouse.significance.tests import (
     ADJUSTMENTS,
     DRAWING,
     EXCHANGING,
+    OF_ORDERS,
     TESTS,
     Adjustment,
     Test,
@@ -41,7 +43,7 @@ def tested_entries(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Entr
         entries = tuple(entry for entry in entries if entry.task.by_document) or entries
     check_twice(statement.systems)
     for entry in entries:
-        check_tested(statement, entry, scope)
+        check_tested(statement, entry, test_of(statement, entries))
     return tuple(exchanging(statement, entry, scope) for entry in entries)
 
 
@@ -64,6 +66,10 @@ def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tupl
     tasks = sorted({entry.task.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("say of KIND",))
+    for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
+        if statistic.ordered:
+            needs = f"an average over test sets is tested by sums, and {statistic.label} does not follow from sums"
+            raise QueryError(needs, node.span, ("leave over test sets out",))
     if statement.exchange and statement.exchange.of.casefold() == "system":
         raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
     common = [system for system in entries[0].systems if all(system in entry.systems for entry in entries)]
@@ -73,11 +79,23 @@ def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tupl
     return tuple(replace(entry, systems=tuple(common)) for entry in entries)
 
 
-def check_tested(statement: Tested, entry: p.Entry, scope: Scope) -> None:
-    """Tests need rows by document, values that follow from sums, and for matched pairs steady denominators."""
+def test_of(statement: Tested, entries: Iterable[p.Entry]) -> Test:
+    """The test that is named. Where none is, it is that of orders if all measures are such, if no clause asks for
+    shuffles or every exchange, and if documents are exchanged one by one; else the first of all.
+    """
+    if statement.test is not None:
+        return _member(statement.test, TESTS, named_test, "test")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+    exchanged = statement.shuffles is not None or statement.exact
+    exchanged |= not all(_one_by_one(statement, entry) for entry in entries)
+    ordered = all(statistic.ordered for entry in entries for statistic in entry.statistics)
+    return OF_ORDERS if ordered and not exchanged and not adjustment.by_shuffles else TESTS[0]
+
+
+def check_tested(statement: Tested, entry: p.Entry, test: Test) -> None:
+    """Tests need rows by document, and of the measures what each test needs."""
     done = _DONE[type(statement)]
     check_twice(statement.systems)
-    test = _member(statement.test, TESTS, named_test, "test")
     if not entry.task.by_document:
         raise QueryError(
             f"{entry.task.rows} have no documents, so they cannot be {done}",
@@ -85,18 +103,44 @@ def check_tested(statement: Tested, entry: p.Entry, scope: Scope) -> None:
             ("score and change show them; a test needs rows by document",),
         )
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
-        if statistic.sums is None:
-            raise QueryError(f"{statistic.label} does not follow from sums, so it cannot be {done}", node.span)
+        if statistic.ordered:
+            _check_ordered(statement, entry, statistic, test, node)
         if statistic.averaged and statement.exchange and statement.exchange.of.casefold() == "unit":
             raise QueryError(
                 f"{statistic.label} is a mean over documents, so units cannot be exchanged", statement.exchange.span
             )
-        if (misfit := test.misfit(statistic.label, statistic.steady)) is not None:
+        if (misfit := test.misfit(statistic.label, statistic.steady, statistic.ordered)) is not None:
             raise QueryError(misfit, node.span, (f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",))
     for baseline in entry.baselines:
         if baseline.share != 1:
             place = statement.systems.span if statement.systems else statement.span
             raise QueryError(f"{baseline.name} has expected values only, no decisions to test", place)
+
+
+def _check_ordered(
+    statement: Tested, entry: p.Entry, statistic: Statistic, test: Test, node: n.MeasureCall | n.Mean
+) -> None:
+    """What cannot be done with a measure of an order: it has no sums to shuffle together, and a document that a system
+    lacks has no place in its order.
+    """
+    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+    if adjustment.by_shuffles and statement.adjust is not None:
+        needs = f"adjust {adjustment.name} needs sums, and {statistic.label} does not follow from sums"
+        raise QueryError(needs, statement.adjust.span, ("say adjust holm instead",))
+    if statement.missing == "zero":
+        lacks = f"missing zero gives no confidence to a document that a system lacks, and {statistic.label} needs one"
+        raise QueryError(lacks, node.span, ("say missing drop instead",))
+    if not test.exchanges and not _one_by_one(statement, entry):
+        takes = f"test {test.name} takes documents to be independent, and they are not exchanged one by one"
+        place = statement.exchange or statement.test or statement
+        raise QueryError(takes, place.span, (f"say test {TESTS[0].name}, or exchange by document",))
+
+
+def _one_by_one(statement: Tested, entry: p.Entry) -> bool:
+    """Whether documents of an entry are exchanged one by one."""
+    if statement.exchange is None:
+        return entry.exchange == p.Dimension("document")
+    return statement.exchange.of.casefold() == "document" and not statement.exchange.name
 
 
 def check_twice(systems: n.Systems | None) -> None:
@@ -131,7 +175,7 @@ def check_replicates(node: n.Attribute | None, by: Iterable[p.Dimension], where:
 def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
     """How the pairs of a question are tested, its clauses checked against one another."""
     task = entries[0].task
-    test = _member(statement.test, TESTS, named_test, "test")
+    test = test_of(statement, entries)
     adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)

@@ -41,15 +41,6 @@ def _tails(x: float, rest: float, a: float, b: float) -> tuple[float, float]:
     return 1.0 - above, above
 
 
-def binomial_tail(successes: int, trials: int) -> float:
-    """The probability of at least so many successes in so many trials of even chance."""
-    if successes <= 0:
-        return 1.0
-    if successes > trials:
-        return 0.0
-    return incomplete(0.5, successes, trials - successes + 1)
-
-
 def t_tail(t: float, degrees: float) -> float:
     """The probability that Student's t with so many degrees of freedom is at least t."""
     if t == inf:

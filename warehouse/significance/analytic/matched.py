@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from warehouse.significance.analytic.beta import binomial_tail, normal_tail, t_tail
+from warehouse.significance.analytic.beta import normal_tail, t_tail
+from warehouse.significance.analytic.fair_coins import binomial_tail
 from warehouse.significance.outcome import Outcome, Sides, check_sides
-from warehouse.significance.paired import Integers, Paired
+from warehouse.significance.paired import Floats, Integers, Paired
 
 EXACT_UNITS = 50
 """Up to so many units, without zeros or ties, Wilcoxon's distribution is exact."""
@@ -34,6 +35,22 @@ def differences(paired: Paired) -> Integers:
     if denominator.any():
         raise ValueError("a matched-pair test needs equal denominators in every unit, and the denominators differ")
     return numerator
+
+
+def settled(values_a: Floats, values_b: Floats, doubts: Floats) -> Floats:
+    """The differences of values that were rounded, those equal that only rounding keeps apart; all of shape (units,).
+
+    A difference may be off by its doubt, but not where the two values are the same. Two that follow one another in the
+    order of their sizes tie where they are no further apart than their doubts together, and so does what is tied to 0.
+    """
+    differences = values_a - values_b
+    sizes, doubts = np.abs(differences), np.where(differences == 0, 0.0, doubts)
+    order = np.argsort(sizes, kind="stable")
+    ranked, off = np.append(0.0, sizes[order]), np.append(0.0, doubts[order])
+    new = np.append(True, np.diff(ranked) > off[1:] + off[:-1])
+    tied = np.empty_like(sizes)
+    tied[order] = ranked[new][np.cumsum(new) - 1][1:]
+    return np.asarray(np.copysign(tied, differences), dtype=np.float64)
 
 
 def sign(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:

@@ -2,21 +2,24 @@
 
 Units whose counts differ alike, up to sign, are of one kind, and it does not matter which of them change places but how
 many. So all combinations of these numbers are gone through, each with its binomial probability: a measure of decisions
-that are right or wrong has a few kinds of units, however many units there are.
+that are right or wrong has a few kinds of units, however many units there are. For up to WHOLE units exchanges are
+counted, and p is right to its last digit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import fsum, prod
+from collections.abc import Iterator, Sequence
+from math import comb, fsum, prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.exact.cost import Cost
 from warehouse.significance.outcome import Outcome, Sides
 from warehouse.significance.paired import Floats, Integers
-from warehouse.significance.shuffles.binomial import weights
+from warehouse.significance.shuffles import binomial
 from warehouse.significance.valuation import ExtremeFunction, PairedCounts
 
 OPERATIONS = 40.0
@@ -24,6 +27,9 @@ OPERATIONS = 40.0
 
 AT_ONCE = 1 << 16
 """Combinations worked on at once."""
+
+WHOLE = 62
+"""Up to this many differing units, int64 holds the number of all exchanges."""
 
 _MANY = 10**300
 
@@ -44,7 +50,12 @@ def exact_functional_test(paired: PairedCounts, sides: Sides = "two-sided") -> O
     _cost(differences, counts).check()
     if not counts.size or (extreme.two_sided and not extreme.least):
         return Outcome(1.0, "exact")
-    return Outcome(min(1.0, fsum(_probabilities(extreme, differences, counts))), "exact")
+    units = int(counts.sum())
+    if units <= WHOLE:
+        ways = [np.array([comb(count, number) for number in range(count + 1)]) for count in counts.tolist()]
+        return Outcome(sum(map(int, _extreme(extreme, differences, counts, ways))) / (1 << units), "exact")
+    likely = [_binomial(count) for count in counts.tolist()]
+    return Outcome(fsum(map(float, _extreme(extreme, differences, counts, likely))), "exact")
 
 
 def _kinds(paired: PairedCounts) -> tuple[Integers, Integers]:
@@ -64,10 +75,13 @@ def _cost(differences: Integers, counts: Integers) -> Cost:
     return Cost("combinations", OPERATIONS * min(combinations, _MANY), memory, units, int(counts.size))
 
 
-def _probabilities(extreme: ExtremeFunction, differences: Integers, counts: Integers) -> Iterator[float]:
-    """The probability of what is extreme among some combinations after others."""
+def _extreme(
+    extreme: ExtremeFunction, differences: Integers, counts: Integers, weights: Sequence[NDArray[Any]]
+) -> Iterator[Any]:
+    """The weight of what is extreme among some combinations after others: that of a combination is the product of those
+    of its numbers, a kind each.
+    """
     shape = tuple((counts + 1).tolist())
-    likely = [_binomial(count) for count in counts.tolist()]
     for start in range(0, prod(shape), AT_ONCE):
         stop = min(start + AT_ONCE, prod(shape))
         exchanged = np.unravel_index(np.arange(start, stop), shape)
@@ -75,14 +89,12 @@ def _probabilities(extreme: ExtremeFunction, differences: Integers, counts: Inte
         for difference, count, number in zip(differences.T, counts.tolist(), exchanged, strict=True):
             sums += difference[:, None] * (count - 2 * number)
         reached = np.flatnonzero(extreme.contains((sums // 2).astype(np.float64)))
-        probability = np.ones(reached.size)
-        for probabilities, number in zip(likely, exchanged, strict=True):
-            probability *= probabilities[number[reached]]
-        yield float(probability.sum())
+        of_kinds = [of_kind[number[reached]] for of_kind, number in zip(weights, exchanged, strict=True)]
+        yield np.multiply.reduce(of_kinds).sum()
 
 
 def _binomial(count: int) -> Floats:
     """The probability of each number of heads among so many coins, of shape (count + 1,)."""
-    _, likely = weights(count, count)
+    _, likely = binomial.weights(count, count)
     probabilities: Floats = likely / likely.sum()
     return probabilities

@@ -2,22 +2,29 @@
 
 The method is that of Pagano & Tritchler (1983), for ratios that of Zmigrod, Vieira & Cotterell (2022).
 
-Exchanges are counted. All steps add positive numbers, so that also the smallest levels are accurate to a few units in
-the last place. The table has a cell for each reachable (X, Y) of the lattice in the tail that is asked for.
+Exchanges are counted: up to WHOLE units in whole numbers, above in floating point. All steps add positive numbers, so
+that also there the smallest levels are accurate to a few units in the last place. The table has a cell for each
+reachable (X, Y) of the lattice in the tail that is asked for.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ldexp
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
-from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.paired import Integers
 
 MOST_UNITS = 1000
 """Above this many differing units the number of exchanges, 2^units, would leave the range of floating point."""
+
+WHOLE = 62
+"""Up to this many differing units, int64 holds the number of all exchanges."""
 
 
 def operations(lattice: Lattice) -> tuple[float, int]:
@@ -30,8 +37,9 @@ def operations(lattice: Lattice) -> tuple[float, int]:
     return float(cells.sum()), int(16 * cells[-1])
 
 
-def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
-    """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`.
+def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
+    """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`;
+    a fraction for up to WHOLE units.
 
     Meant for an observed difference of at least 0.
     """
@@ -47,27 +55,31 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     columns = int(last.max()) + 1
     if not columns:
         return 0.0
-    table: Floats = np.zeros((rows, columns))
+    whole = lattice.units <= WHOLE
+    table: NDArray[Any] = np.zeros((rows, columns), dtype=np.int64 if whole else np.float64)
     spare = np.zeros_like(table)
-    table[-lowest, 0] = 1.0
+    table[-lowest, 0] = 1
     width, top, bottom = 1, -lowest, -lowest
     for across, down in zip(x.tolist(), y.tolist(), strict=True):
         new_width = min(width + across, columns)
         new_top, new_bottom = min(top, top + down), max(bottom, bottom + down)
         old = table[top : bottom + 1, :width]
-        spare[new_top:top, :new_width] = 0.0
-        spare[bottom + 1 : new_bottom + 1, :new_width] = 0.0
-        spare[top : bottom + 1, width:new_width] = 0.0
+        spare[new_top:top, :new_width] = 0
+        spare[bottom + 1 : new_bottom + 1, :new_width] = 0
+        spare[top : bottom + 1, width:new_width] = 0
         spare[top : bottom + 1, :width] = old
         moved = min(width, new_width - across)
         if moved > 0:
             spare[top + down : bottom + down + 1, across : across + moved] += old[:, :moved]
         table, spare = spare, table
         width, top, bottom = new_width, new_top, new_bottom
+    reached = [table[row, : last[row] + 1].sum() for row in range(rows)]
+    if whole:
+        return Fraction(sum(map(int, reached)), 1 << lattice.units)
     exchanges = 0.0
     # Not `sum`, which rounds otherwise from Python 3.12 on.
-    for row in range(rows):
-        exchanges += float(table[row, : last[row] + 1].sum())
+    for of_row in reached:
+        exchanges += float(of_row)
     return ldexp(exchanges, -lattice.units)
 
 

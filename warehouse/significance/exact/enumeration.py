@@ -6,6 +6,8 @@ otherwise every exchange is listed. Exchanges are counted in integers.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from warehouse.significance.exact.lattice import Lattice
@@ -18,7 +20,7 @@ MOST_UNITS = 20
 _PART = 1 << 16
 
 
-def halves(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
+def halves(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction:
     """The probability of an exchange at least as extreme as observed, or more so if `strict`; equal denominators only.
 
     For up to 2 · MOST_UNITS differing units; a list of 2^(units / 2) sums is sorted.
@@ -26,14 +28,14 @@ def halves(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     x = np.repeat(lattice.x, lattice.count)
     least = lattice.least_x(0, extreme, strict)
     if least is None:
-        return 0.0
+        return Fraction(0)
     first, second = np.sort(_sums(x[0::2])), np.sort(_sums(x[1::2]))
     # For each sum of the first half, how many of the second bring it to the bound.
     reached = second.size - np.searchsorted(second, least - first, side="left")
-    return float(int(reached.sum()) / (1 << x.size))
+    return Fraction(int(reached.sum()), 1 << x.size)
 
 
-def listed(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
+def listed(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction:
     """The same for any denominators and up to MOST_UNITS differing units."""
     x, y = np.repeat(lattice.x, lattice.count), np.repeat(lattice.y, lattice.count)
     sums_x, sums_y = _sums(x), _sums(y)
@@ -47,7 +49,7 @@ def listed(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
     for start in range(0, sums_x.size, _PART):
         part = slice(start, start + _PART)
         reached += int(np.count_nonzero(sums_x[part] >= limits[np.searchsorted(values, sums_y[part])]))
-    return float(reached / (1 << x.size))
+    return Fraction(reached, 1 << x.size)
 
 
 def _sums(steps: Integers) -> Integers:

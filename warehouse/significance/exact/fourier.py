@@ -2,7 +2,8 @@
 
 For signs ε = ±1 the characteristic function of (X, Y) = Σ ε·(x, y) is a product of cosines (Pagano & Tritchler 1983),
 one a unit; its transform is the null distribution in a window outside of which there is less than 1e-16 of it. That
-gives an absolute error of about 1e-14. For small levels the signs are tilted exponentially so that the observed
+gives an absolute error of less than 1e-14; where exchanges are so few that this leaves only one number of them, it is
+that number. For small levels the signs are tilted exponentially so that the observed
 difference becomes the expected one (Robinson 1982); the transform is then accurate where it matters, and the level has
 a relative error of about 1e-10 however small it is.
 """
@@ -10,6 +11,7 @@ a relative error of about 1e-10 however small it is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from math import ceil, log, sqrt
 from typing import Any
@@ -42,6 +44,8 @@ ROWS = 256
 BATCH = 8
 """Distinct steps multiplied in before a tile is looked at again."""
 
+WHOLE = 44
+"""Up to this many differing units, the error is less than half of the probability of one exchange."""
 
 Plane = NDArray[Any]
 """Real or complex."""
@@ -71,8 +75,9 @@ def operations(lattice: Lattice, standard_errors: float) -> tuple[float, int]:
     return points / 2 * (factors * complex_times + 30), int(min(12 * points, 2**62))
 
 
-def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
-    """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`.
+def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
+    """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`;
+    a fraction for up to WHOLE units.
 
     Meant for an observed difference of at least 0.
     """
@@ -103,6 +108,9 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> float:
             x = columns.top - 2.0 * (columns.first + np.arange(stop))
             reached = lattice.across * x + (lattice.slant - lattice.down * slope) * y
             total += float(probabilities[:stop] @ np.exp(log_scale - tilt * reached))
+    if lattice.units <= WHOLE:
+        exchanges = 1 << lattice.units
+        return Fraction(max(0, round(total * exchanges)), exchanges)
     return total
 
 

@@ -93,13 +93,16 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
             value, low, high = (number(row[name]) for name in ("difference", "ci_low", "ci_high"))
             if value is not None and low is not None and high is not None:
                 pairs.append((f"{row['system_a']} − {row['system_b']}", value, low, high, _verdict(row)))
-        pairs.sort(key=lambda pair: (-pair[1], pair[0]))
+        sign = 1 if _lower_is_better(plan, measure) else -1
+        pairs.sort(key=lambda pair: (sign * pair[1], pair[0]))
         if pairs:
             title = _contest(contests, test_set, measure)
             panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))
     significant = sum(row["verdict"] == "significant" for row in result.rows)
     alternative = f"Differences with 95% intervals: {significant} of {len(result.rows)} are significant."
-    legend = ("lines are 95% bootstrap intervals of the difference; filled dots are significant, hollow ones are not",)
+    ordered = all(statistic.ordered for entry in plan.entries for statistic in entry.statistics)
+    drawn = "" if ordered else "bootstrap "
+    legend = (f"lines are 95% {drawn}intervals of the difference; filled dots are significant, hollow ones are not",)
     return Drawn(plan.entries, tuple(panels), alternative, legend)
 
 
@@ -146,7 +149,7 @@ def _distribution(comparison: Comparison, shuffles: int, both: bool, title: str)
     if isinstance(paired, PairedCounts):
         null = randomization.null_differences_of_function(paired, draws)
     else:
-        null = float(comparison.ratios.factor) * randomization.null_differences(paired, draws)
+        null = comparison.factor * randomization.null_differences(paired, draws)
     observed = float(comparison.exact_difference(a, b))
     edges = edges_for(float(null.min()), float(null.max()), observed, both)
     # A difference as large as the observed one is as extreme, whatever its last bit says.

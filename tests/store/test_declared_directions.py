@@ -1,0 +1,164 @@
+"""Directions that loads declare of measures: stored with the load, never contradictory, and there wherever the
+warehouse is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cli
+from tests.store.texts import Load
+from warehouse.faults import DataError
+from warehouse.lake.folder import export_lake, open_names, read_manifest
+from warehouse.loading.exporting import export_all
+from warehouse.loading.ingest import forget, load
+from warehouse.session import Session
+from warehouse.store.catalog import Catalog
+from warehouse.store.database import Database, in_memory, open_database, open_to_export
+from warehouse.store.replacement import create
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
+from warehouse.store.upgrading import upgrade
+
+VALUES = "test_set,system,document,measure,value\n"
+EFFORTS = VALUES + "T,a,d1,effort,1\nT,b,d1,effort,2\nT,a,d1,WER,1\nT,b,d1,WER,2\n"
+OTHERS = VALUES + "T,a,d2,effort,1\nT,b,d2,effort,2\n"
+
+
+def directions(database: Database) -> dict[str, bool]:
+    return Catalog(database).directions
+
+
+def test_what_is_declared_is_stored_with_the_load_and_goes_with_it(database: Database, load_text: Load) -> None:
+    first = load_text(EFFORTS, "values", lower_is_better={"Effort": True})
+    assert (first.declared, directions(database)) == ({"effort": True}, {"effort": True})
+    second = load_text(OTHERS, "values", lower_is_better={"effort": True})
+    assert check(database) == ()
+    assert first.import_id is not None
+    assert second.import_id is not None
+    forget(database, first.import_id)
+    assert directions(database) == {"effort": True}
+    forget(database, second.import_id)
+    assert directions(database) == {}
+    assert check(database) == ()
+
+
+def test_a_declaration_of_rows_that_are_stored_already_is_an_import_without_rows(
+    database: Database, load_text: Load
+) -> None:
+    load_text(EFFORTS, "values")
+    assert load_text(EFFORTS, "values").import_id is None
+    declared = load_text(EFFORTS, "values", lower_is_better={"effort": True})
+    assert (declared.import_id, declared.rows_new) == (2, 0)
+    assert load_text(EFFORTS, "values", lower_is_better={"effort": True}).import_id is None
+    assert directions(database) == {"effort": True}
+    assert check(database) == ()
+
+
+def test_a_contradiction_says_what_is_stored_and_stores_nothing(database: Database, load_text: Load) -> None:
+    load_text(EFFORTS, "values", lower_is_better={"effort": True, "WER": False})
+    with pytest.raises(DataError) as caught:
+        load_text(OTHERS, "values", lower_is_better={"effort": False})
+    [fault] = caught.value.faults
+    said = "import 1 (in.csv) declared that lower effort is better"
+    assert fault.message == f"{said}; leave --higher-is-better effort out, or forget import 1"
+    assert directions(database) == {"effort": True, "WER": False}
+    assert database.rows(Sql("select count(*) from value")) == [(4,)]
+    assert check(database) == ()
+
+
+def test_notes_say_of_what_lower_is_better_by_its_name(database: Database, load_text: Load) -> None:
+    said = "lower WER is better, as its name says; --higher-is-better declares otherwise"
+    assert said in load_text(EFFORTS, "values").notes
+    assert said not in load_text(EFFORTS, "values", lower_is_better={"WER": False}).notes
+    assert not any("better" in note for note in load_text(OTHERS, "values").notes)
+
+
+def test_a_declaration_outdoes_the_name(tmp_path: Path) -> None:
+    file = tmp_path / "v.csv"
+    file.write_text(EFFORTS)
+    with in_memory() as database:
+        load(database, file, "values", lower_is_better={"WER": False})
+        shown = Session(database).run("score WER for all on T")
+        assert [row["system"] for row in shown.rows] == ["b", "a"]
+        assert shown.notes == ()
+        better = {row["measure"]: row["better"] for row in Session(database).run("show measures").rows}
+        assert (better["WER"], better["effort"]) == ("higher", "higher")
+
+
+def test_lakes_backups_and_exports_keep_what_was_declared(tmp_path: Path) -> None:
+    file, path, lake, folder = (tmp_path / name for name in ("v.csv", "w.duckdb", "lake", "rows"))
+    file.write_text(EFFORTS)
+    folder.mkdir()
+    with create(path) as database:
+        load(database, file, "values", lower_is_better={"effort": True, "WER": False})
+    with open_to_export(path) as database:
+        export_lake(database, lake)
+        [exported] = export_all(database, folder)
+    assert exported.directions == "--lower-is-better effort --higher-is-better WER"
+    with open_names(lake, read_manifest(lake), "the lake") as names:
+        assert directions(names) == {"effort": True, "WER": False}
+
+
+def test_an_older_warehouse_has_no_declarations_and_takes_some_once_upgraded(tmp_path: Path) -> None:
+    path, file = tmp_path / "old.duckdb", tmp_path / "v.csv"
+    file.write_text(EFFORTS)
+    with create(path) as database:
+        load(database, file, "values")
+        database.run(Sql("drop table direction"))
+        database.run(Sql("update meta set value = '3' where key = 'schema_version'"))
+    assert upgrade(path) == (3, 4)
+    with open_database(path) as database:
+        assert (directions(database), check(database)) == ({}, ())
+    assert cli.main(["load", str(file), "--as", "values", "--lower-is-better", "effort", "--db", str(path)]) == 0
+    with open_database(path) as database:
+        assert (directions(database), check(database)) == ({"effort": True}, ())
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def told(capsys: pytest.CaptureFixture[str], path: Path, *words: str) -> tuple[int, str]:
+    """The status of a load, and what it says."""
+    try:
+        status = cli.main(["load", *words, "--as", "values", "--db", str(path)])
+    except SystemExit as left:
+        status = int(str(left.code))
+    return status, capsys.readouterr().err
+
+
+def test_the_command_declares_several_measures_of_several_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, path = tmp_path / "1.csv", tmp_path / "2.csv", tmp_path / "w.duckdb"
+    first.write_text(EFFORTS)
+    second.write_text(VALUES + "T,a,d1,time to answer,3\n")
+    create(path).close()
+    files = (str(first), str(second))
+    status, _ = told(capsys, path, *files, "--lower-is-better", "effort,time to answer", "--higher-is-better", "wer")
+    assert status == 0
+    with open_database(path) as database:
+        assert directions(database) == {"effort": True, "time to answer": True, "WER": False}
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("--lower-is-better", "speed"), 1, "no values of speed; there are WER, effort\nnothing was stored"),
+        (("--lower-is-better", "effort", "--higher-is-better", "effort"), 2, "effort is in both"),
+        (("--lower-is-better", "effort,"), 2, "names no measure"),
+    ],
+)
+def test_the_command_refuses(
+    words: tuple[str, ...], status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, path = tmp_path / "v.csv", tmp_path / "w.duckdb"
+    file.write_text(EFFORTS)
+    create(path).close()
+    found, message = told(capsys, path, str(file), *words)
+    assert found == status
+    assert said in message
+    with open_database(path) as database:
+        assert database.rows(Sql("select count(*) from value")) == [(0,)]

@@ -1,0 +1,210 @@
+"""Areas under the ROC curves of systems on the same documents, and what tests need to compare two of them.
+
+The area is how often a relevant document has more confidence than a nonrelevant one, equal confidences counting one
+half (Hanley and McNeil 1982). Only the order of a system's confidences matters, until they are exchanged.
+
+Let ψ(x, y) be 1 where x is above y, ½ where they are equal and else 0, and a and b the confidences of two systems. When
+coins ε = ±1 say which documents change places, the products of two coins cancel in the difference of the two areas, and
+
+    δ = Σ ε·w / 2mn,  over m relevant documents p and n nonrelevant documents q, with
+    w_p = Σ_q ψ(a_p, a_q) + ψ(a_p, b_q) − ψ(b_p, a_q) − ψ(b_p, b_q)
+    w_q = Σ_p ψ(a_p, a_q) − ψ(a_p, b_q) + ψ(b_p, a_q) − ψ(b_p, b_q)
+
+is linear in the coins (Bandos, Rockette and Gur 2005). So exchanges of confidences are counted, or drawn, as those of
+whole numbers are: no document is ranked anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.analytic.beta import normal_tail
+from warehouse.significance.outcome import Outcome, Sides, check_sides
+from warehouse.significance.paired import Booleans, Floats, Integers, Paired
+
+LEAST = 15
+"""So many documents of either kind the standard error needs: with fewer, beside many of the other kind, DeLong's test
+rejects more than 7% of true hypotheses at the level 0.05 (benchmarks/delong.py)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sorted:
+    """The confidences of a system on documents of one kind in ascending order, and the places that they come from."""
+
+    values: Floats
+    order: NDArray[np.intp]
+
+    def twice_below(self, others: Sorted) -> Integers:
+        """Twice how many of the others are below each value, equal ones counting half; where the values come from."""
+        found = np.searchsorted(others.values, self.values, "left") + np.searchsorted(
+            others.values, self.values, "right"
+        )
+        placed = np.empty(self.values.size, dtype=np.int64)
+        placed[self.order] = found
+        return placed
+
+    def twice_above(self, others: Sorted) -> Integers:
+        """Twice how many of the others are above each value, equal ones counting half."""
+        return 2 * others.values.size - self.twice_below(others)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The confidences of systems on documents that are relevant or not, of shape (systems, documents), NaN where a
+    system has none; `cluster` is the exchange unit of each document, numbered from 0.
+
+    Raises ValueError where the shapes differ.
+    """
+
+    confidences: Floats
+    relevant: Booleans
+    cluster: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        documents = self.confidences.shape[1:]
+        if documents != self.relevant.shape or documents != self.cluster.shape:
+            raise ValueError(
+                f"confidences, labels and units have the shapes {self.confidences.shape}, {self.relevant.shape} and "
+                f"{self.cluster.shape}"
+            )
+
+    @property
+    def orders(self) -> int:
+        """How many pairs of a relevant and a nonrelevant document there are."""
+        relevant = int(np.count_nonzero(self.relevant))
+        return relevant * (self.relevant.size - relevant)
+
+    @property
+    def units(self) -> int:
+        """How many exchange units there are."""
+        return int(self.cluster.max(initial=-1)) + 1
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each document is an exchange unit of its own."""
+        return self.units == self.relevant.size
+
+    def only(self, systems: NDArray[np.intp]) -> Ranked:
+        """The same with some of the systems."""
+        return replace(self, confidences=self.confidences[systems])
+
+    def area(self, system: int) -> Fraction | None:
+        """The area of a system; None without a document of either kind, or where a confidence is not there."""
+        if not self.orders or np.isnan(self.confidences[system]).any():
+            return None
+        above, below = self._sorted[system]
+        return Fraction(int(above.twice_below(below).sum()), 2 * self.orders)
+
+    def exchanges(self, a: int, b: int) -> Paired:
+        """What exchanges of confidences come to for two systems: in each exchange unit 2·w against 0, so that the
+        difference of the areas is that of the sums, divided by 4mn.
+        """
+        weights = np.zeros(self.relevant.size, dtype=np.int64)
+        for own, sign in ((a, 1), (b, -1)):
+            above, below = self._sorted[own]
+            for beside in (a, b):
+                above_beside, below_beside = self._sorted[beside]
+                weights[self.relevant] += sign * above.twice_below(below_beside)
+                weights[~self.relevant] += sign * below.twice_above(above_beside)
+        summed = weights
+        if not self.one_by_one:
+            summed = np.zeros(self.units, dtype=np.int64)
+            np.add.at(summed, self.cluster, weights)
+        ones = np.ones_like(summed)
+        return Paired(summed, ones, np.zeros_like(summed), ones)
+
+    def of_two(self, a: int, b: int) -> TwoAreas:
+        """What the difference of the areas of two systems is made of, document by document."""
+        (above_a, below_a), (above_b, below_b) = self._sorted[a], self._sorted[b]
+        return TwoAreas(
+            above_a.twice_below(below_a) - above_b.twice_below(below_b),
+            below_a.twice_above(above_a) - below_b.twice_above(above_b),
+        )
+
+    def differing(self, a: int, b: int) -> int:
+        """In how many exchange units the confidences of two systems differ."""
+        return int(np.unique(self.cluster[self.confidences[a] != self.confidences[b]]).size)
+
+    def alike(self, a: int, b: int) -> bool:
+        """Whether the confidences of two systems seem to be on one scale: the ranges that hold 90% of each have at
+        least half of the wider one in common.
+        """
+        (low_a, high_a), (low_b, high_b) = (np.quantile(self.confidences[system], (0.05, 0.95)) for system in (a, b))
+        common = min(high_a, high_b) - max(low_a, low_b)
+        return bool(common >= 0.5 * max(high_a - low_a, high_b - low_b))
+
+    @cached_property
+    def _sorted(self) -> list[tuple[Sorted, Sorted]]:
+        """The relevant and the nonrelevant documents by each system."""
+        sides = ((own[self.relevant], own[~self.relevant]) for own in self.confidences)
+        orders = (((above, np.argsort(above)), (below, np.argsort(below))) for above, below in sides)
+        return [(Sorted(above[i], i), Sorted(below[j], j)) for (above, i), (below, j) in orders]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoAreas:
+    """The difference of two areas by document: how many more nonrelevant documents are below each relevant one by the
+    first system than by the second, of shape (m,), and how many more relevant ones are above each nonrelevant one, of
+    shape (n,); each counted twice, so that ties are whole.
+    """
+
+    relevant: Integers
+    nonrelevant: Integers
+
+    @property
+    def difference(self) -> float:
+        """The first area less the second."""
+        return int(self.relevant.sum()) / (2 * self.relevant.size * self.nonrelevant.size)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough documents for a standard error."""
+        return min(self.relevant.size, self.nonrelevant.size) >= LEAST
+
+    @property
+    def variance(self) -> float:
+        """S10 / m + S01 / n of the difference (DeLong, DeLong and Clarke-Pearson 1988), for two documents of a kind and
+        more.
+        """
+        m, n = self.relevant.size, self.nonrelevant.size
+        return float(np.var(self.relevant / (2 * n), ddof=1) / m + np.var(self.nonrelevant / (2 * m), ddof=1) / n)
+
+
+def delong(areas: TwoAreas, sides: Sides = "two-sided") -> Outcome:
+    """The test of two areas on the same documents (DeLong, DeLong and Clarke-Pearson 1988); the statistic is z.
+
+    Where no document is placed otherwise p is 1. Raises ValueError where the areas differ and their difference has no
+    variance, and for fewer than LEAST documents of a kind.
+    """
+    check_sides(sides)
+    if not areas.enough:
+        m, n = areas.relevant.size, areas.nonrelevant.size
+        raise ValueError(f"it needs {LEAST} relevant and {LEAST} nonrelevant documents, and there are {m} and {n}")
+    variance = areas.variance
+    if not areas.relevant.any() and not areas.nonrelevant.any():
+        return Outcome(1.0, "analytic", statistic=0.0)
+    if not variance:
+        raise ValueError("the difference is the same on every document, so it has no standard error")
+    z = areas.difference / sqrt(variance)
+    return Outcome(normal_tail(z) if sides == "one-sided" else 2 * normal_tail(abs(z)), "analytic", statistic=z)
+
+
+def interval(areas: TwoAreas, level: float = 0.95) -> tuple[float, float]:
+    """The interval of the difference at a level, by its standard error and the normal distribution.
+
+    It is as good as the standard error, which needs `enough` documents.
+    """
+    half = reach(level) * sqrt(areas.variance)
+    return areas.difference - half, areas.difference + half
+
+
+def reach(level: float) -> float:
+    """How many standard errors to either side a normal variable stays within with the probability `level`."""
+    return NormalDist().inv_cdf((1 + level) / 2)

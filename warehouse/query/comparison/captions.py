@@ -58,11 +58,12 @@ def testing_caption(how: p.Testing, entries: Sequence[p.Entry], families: Sequen
         size = sizes(known, " exchanged" if draws is not None else "")
     joined = " " if draws == "resamples" else ", "
     test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, level {how.level}"
-    ordered = {statistic.ordered for entry in entries for statistic in entry.statistics} if intervals else set[bool]()
-    drawn = [f"{OF_ORDERS.name} intervals"] if True in ordered else []
-    if False in ordered:
+    ordered = [statistic.ordered for entry in entries for statistic in entry.statistics]
+    resampled = intervals and not (ordered and all(ordered))
+    drawn = [f"{OF_ORDERS.name} intervals"] if intervals and any(ordered) else []
+    if resampled:
         drawn.append(f"{_CALLED.get(how.interval, how.interval)} intervals of {RESAMPLES:,} resamples")
-    if False in ordered or _shuffles(families):
+    if resampled or _shuffles(families):
         drawn.append(f"seed {how.seed}")
     return "; ".join(filter(None, (test, _adjusted(how, families), ", ".join(drawn))))
 

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.significance import bootstrap, multiple
+from warehouse.significance import multiple
 from warehouse.significance.analytic import independent, matched
+from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Many, Paired
@@ -140,7 +141,7 @@ def _mcnemar(paired: Paired) -> Outcome:
 DRAWN: Mapping[str, Callable[[Paired, Draws], Outcome]] = {
     "randomization": randomization_test,
     "studentized": studentized_test,
-    "bootstrap": bootstrap.bootstrap_test,
+    "bootstrap": bootstrap_test,
 }
 
 FORMULAS: Mapping[str, Callable[[Paired], Outcome]] = {

@@ -196,8 +196,8 @@ CLAUSES = (
     Clause(
         "interval",
         "interval",
-        "percentile|bca",
-        "how the bootstrap interval is taken; percentile unless said",
+        "studentized|percentile|bca",
+        "how the bootstrap interval is taken; studentized unless said",
         "interval bca",
         shape=Shape.WORD,
     ),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from grammar.phrases import (
     All as All,
@@ -114,6 +114,12 @@ class Needed:
     example: str
 
 
+IntervalWord = Literal["studentized", "percentile", "bca"]
+"""The kinds of interval."""
+
+INTERVAL_WORDS: tuple[IntervalWord, ...] = get_args(IntervalWord)
+"""The same; the first is meant by `interval` alone."""
+
 _TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
 
 
@@ -153,6 +159,10 @@ class Score(Measured):
     limit: Number | Variable | None = None
     replicates: Attribute | None = None
     standardized: bool = False
+    exchange: Attribute | None = None
+    seed: Number | Variable | None = None
+    level: Number | Variable | None = None
+    interval: IntervalWord | None = None
 
 
 @value
@@ -181,7 +191,7 @@ class Compare(_Tested):
     test_sets: TestSets | None = None
     replicates: Attribute | None = None
     against: Name | BaselineCall | Variable | None = None
-    interval: Literal["percentile", "bca"] | None = None
+    interval: IntervalWord | None = None
     over: bool = False
 
 
@@ -224,6 +234,7 @@ class Replicate(_Tested):
 
     source: Name | Variable = field(kw_only=True)
     target: Name | Variable = field(kw_only=True)
+    replicates: Attribute | None = None
 
 
 @value

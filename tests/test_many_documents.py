@@ -11,8 +11,14 @@ import pytest
 import warehouse
 from grammar.errors import QueryError
 from warehouse.loading.ingest import load
+from warehouse.query import path
 from warehouse.query.comparison import observations as observe
+from warehouse.query.comparison import pairs
+from warehouse.query.engine import Engine
+from warehouse.results import Cell
 from warehouse.session import Session
+from warehouse.significance.bootstrap import confidence_intervals, shifted
+from warehouse.significance.shuffles import randomization
 from warehouse.store.replacement import create
 
 QUESTIONS = [
@@ -47,6 +53,71 @@ def test_alike_documents_counted_give_what_single_ones_give(
                 before = alone[column]
                 expected = pytest.approx(before, rel=1e-12) if isinstance(before, float) else before
                 assert together[column] == expected, column
+
+
+@pytest.mark.parametrize("measure", ["F, precision", "accuracy of filtering", "mean(recall)", "MCC of filtering"])
+@pytest.mark.parametrize("clauses", ["shuffles 999", "shuffles 999 one-sided", "test bootstrap shuffles 999", "exact"])
+def test_a_pair_has_the_same_answer_alone_turned_around_and_among_others(
+    session: Session, measure: str, clauses: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of very many documents: those of a pair are counted where that decides, and else brought in their order."""
+    monkeypatch.setattr(observe, "MANY", 1)
+    monkeypatch.setattr(randomization, "GROUPED_UNITS", 1)
+    monkeypatch.setattr(randomization, "UNITS_A_GROUP", 10)
+    for module in (pairs, confidence_intervals, shifted):
+        monkeypatch.setattr(module, "VERY_MANY_UNITS", 1)
+    if measure == "mean(recall)" and clauses == "exact":
+        pytest.skip("too many ways to exchange the values of so many documents")
+    for interval in ("studentized", "percentile", "bca"):
+        asked = [f"compare {measure} for {systems} on TST3 {clauses} interval {interval}" for systems in
+                 ("GE, SRI", "SRI, GE", "UMASS, GE, SRI", "all except HUGHES, MITRE, SYNCH, USC")]  # fmt: skip
+        alone, turned, three, every = (session.run(question).rows for question in asked)
+        for place, row in enumerate(alone):
+            for others in (three, every):
+                (same,) = [other for other in others if [other[key] for key in KEYS] == [row[key] for key in KEYS]]
+                assert {key: same[key] for key in (*SAME, "ci_low", "ci_high")} == {
+                    key: row[key] for key in (*SAME, "ci_low", "ci_high")
+                }
+            mirrored = turned[place]
+            if "one-sided" not in clauses:
+                assert (mirrored["p"], mirrored["nge"]) == (row["p"], row["nge"])
+                assert (mirrored["ci_low"], mirrored["ci_high"]) == (minus(row["ci_high"]), minus(row["ci_low"]))
+            assert mirrored["difference"] == minus(row["difference"])
+
+
+KEYS = ("measure", "system_a", "system_b")
+SAME = ("p", "nge", "method", "difference")
+
+
+def minus(cell: Cell) -> Cell:
+    return -cell if isinstance(cell, float) else cell
+
+
+def test_documents_are_brought_in_order_only_where_their_coins_are_needed(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    fetched = path._fetched
+
+    def noted(query: path.Query, engine: Engine) -> object:
+        asked.append(query.name)
+        return fetched(query, engine)
+
+    monkeypatch.setattr(path, "_fetched", noted)
+    monkeypatch.setattr(pairs, "VERY_MANY_UNITS", 1)
+    monkeypatch.setattr(observe, "MANY", 1)
+    for grouped, clauses, needed in (
+        (1, "shuffles 99", False),
+        (10**9, "shuffles 99", True),
+        (10**9, "exact", False),
+        (10**9, "test wilcoxon", False),
+        (1, "shuffles 99 adjust maxt", True),
+    ):
+        monkeypatch.setattr(randomization, "GROUPED_UNITS", grouped)
+        monkeypatch.setattr(randomization, "UNITS_A_GROUP", 1)
+        asked.clear()
+        session.run(f"compare accuracy for GE, UMASS on TST3 {clauses}")
+        assert any("in order" in name for name in asked) == needed
 
 
 def test_a_document_that_one_system_lacks_is_still_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

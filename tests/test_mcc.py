@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
@@ -123,11 +124,27 @@ def test_exact_and_shuffled_levels_agree(session: Session) -> None:
     ],
 )
 def test_what_tests_and_adjusts_a_ratio_does_so_for_mcc(session: Session, clauses: str) -> None:
-    for row in session.run(f"compare MCC of filtering for GE, HUGHES, USC on TST3 {clauses}").rows:
+    for row in session.run(f"compare MCC of filtering for GE, SRI, USC on TST3 {clauses}").rows:
         assert isinstance(row["p"], float)
         assert 0 < row["p"] <= 1
         assert isinstance(row["ci_low"], float)
-        assert row["ci_low"] < row["difference"] < row["ci_high"]  # type: ignore[operator]
+        assert row["ci_low"] < row["difference"]  # type: ignore[operator]
+        if "one-sided" in clauses:
+            assert row["ci_high"] is None
+        else:
+            assert row["difference"] < row["ci_high"]  # type: ignore[operator]
+
+
+def test_where_a_single_miss_decides_there_is_no_interval(session: Session) -> None:
+    """HUGHES misses one document and rejects none rightly: without that one, MCC is undefined."""
+    result = session.run("compare MCC of filtering for HUGHES, USC on TST3")
+    assert result.rows[0]["ci_low"] is None
+    (note,) = [note for note in result.notes if "interval" in note]
+    assert re.fullmatch(
+        r"MCC on TST3: too many resamples have no value for an interval of HUGHES and USC \(7\d\d of 2,000 resamples\)",
+        note,
+    )
+    assert session.run("compare MCC of filtering for HUGHES, USC on TST3 interval bca").rows[0]["ci_low"] is not None
 
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon", "t", "mcnemar"])

@@ -17,6 +17,7 @@ from tests.conftest import write_csv
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance import replicates
+from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
 from warehouse.store.replacement import create
@@ -200,9 +201,26 @@ def test_studentized_divisions_never_divide_by_nothing() -> None:
         replicates.replicate_test([0.1], [0.2, 0.3], studentized=True)
 
 
+@pytest.mark.parametrize("sizes", [(3, 3), (4, 6), (2, 5)])
+def test_intervals_over_replicates_are_those_of_welch(sizes: tuple[int, int]) -> None:
+    source = np.random.default_rng(sizes)
+    values = [source.normal(0.5, 0.1, size).tolist() for size in sizes]
+    oracle = stats.ttest_ind(*values, equal_var=False).confidence_interval(0.9)
+    limits = replicates.replicate_intervals(values, [(0, 1), (1, 0)], IntervalPlan(0.1), Draws(2000))
+    assert (limits.low[0], limits.high[0]) == pytest.approx((oracle.low, oracle.high))
+    assert (limits.low[1], limits.high[1]) == (-limits.high[0], -limits.low[0])
+    percentile = IntervalPlan(0.1, named_interval("percentile"))
+    both = replicates.replicate_intervals(values, [(0, 1), (1, 0)], percentile, Draws(2000))
+    assert (both.low[1], both.high[1]) == (-both.high[0], -both.low[0])
+    assert oracle.low < both.low[0] < both.high[0] < oracle.high
+
+
 def test_what_is_alike_ties_and_what_cannot_be_counted_is_refused() -> None:
     assert replicates.replicate_test([0.1] * 3, [0.1] * 4).p == 1.0
-    assert replicates.replicate_interval([0.5, 0.5], [0.25, 0.25], Draws(2000)) == (0.25, 0.25)
+    alike, percentile = [[0.5, 0.5], [0.25, 0.25]], IntervalPlan(kind=named_interval("percentile"))
+    limits = replicates.replicate_intervals(alike, [(0, 1)], percentile, Draws(2000))
+    assert (limits.low[0], limits.high[0]) == (0.25, 0.25)
+    assert np.isnan(replicates.replicate_intervals(alike, [(0, 1)], IntervalPlan(), Draws(2000)).low[0])
     with pytest.raises(ValueError, match="too many to go through"):
         replicates.replicate_test([0.0] * 20, [1.0] * 20)
     with pytest.raises(ValueError, match="no replicate"):
@@ -314,3 +332,19 @@ def test_functions_see_the_averages_of_counts_and_not_their_multiples(session: S
     (compared,) = session.run(define + "compare Root for bert, gpt on T replicates missing drop shuffles 99").rows
     values = {row["system"]: row["Root"] for row in session.run(define + "score Root on T replicates").rows}
     assert compared["value_a"] == pytest.approx(values["bert"])
+
+
+# --- from one test set to another -------------------------------------------------------------------------------------
+
+
+def test_replicates_are_carried_over_to_another_test_set(session: Session) -> None:
+    """By the names that they share, whichever runs each test set has."""
+    result = session.run("replicate F for bert, gpt from T to folds replicates shuffles 99 adjust holm missing drop")
+    (row,) = result.rows
+    for test_set, difference in (("T", row["difference_from"]), ("folds", row["difference_to"])):
+        question = f"compare F for bert, gpt on {test_set} replicates shuffles 99 missing drop"
+        assert session.run(question).rows[0]["difference"] == difference
+    assert result.caption.startswith(
+        "what of F(beta=1) on T holds on folds: randomization test, 99 shuffles, two-sided, level 0.05; averages of "
+        "the replicates by system.replicate; verdicts adjusted by holm in families of 1 pair "
+    )

@@ -119,7 +119,7 @@ class Builder(Transformer[Token, Any]):
         for word in ABOUT_QUESTIONS:
             setattr(self, word, self._about_question)
         for clause in CLAUSES:
-            if not hasattr(self, clause.field):  # `replicates` has a method of its own; two rows fill `sides`
+            if not hasattr(self, clause.field):  # some clauses have methods of their own; two rows fill `sides`
                 setattr(self, clause.field, _method_of(clause))
             if clause.second_field:
                 setattr(self, f"{clause.field}_and_{clause.second_field}", _method_of_both_fields(clause))
@@ -167,6 +167,9 @@ class Builder(Transformer[Token, Any]):
     def replicates(self, pieces: list[Piece]) -> WrittenClause:
         written = pieces[-1] if len(pieces) > 1 else nodes.Attribute("system", "replicate", span=_whole(pieces))
         return _clause(pieces, replicates=written)
+
+    def interval(self, pieces: list[Piece]) -> WrittenClause:
+        return _clause(pieces, interval=str(pieces[1]).lower() if len(pieces) > 1 else nodes.INTERVAL_WORDS[0])
 
     def system_list(self, pieces: list[Piece]) -> nodes.Systems:
         split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))

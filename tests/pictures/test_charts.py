@@ -18,7 +18,8 @@ from tests.pictures.asked import chart_of
 from warehouse.charts import Bins, Brackets, Chart, Points, Spans, Squares
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.significance import bootstrap
+from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many
 from warehouse.store.replacement import create
@@ -130,7 +131,8 @@ def test_an_interval_of_a_value_is_near_that_of_scipy() -> None:
     source = np.random.default_rng(1)
     denominators = source.integers(1, 20, size=(2, 60))
     numerators = source.binomial(denominators, 0.6)
-    ours = bootstrap.value_intervals(Many(numerators, denominators), draws=Draws(9999))
+    asked = IntervalPlan(kind=named_interval("percentile"))
+    ours = Bootstrap(Draws(9999)).values(Many(numerators, denominators), asked)
     for row in range(2):
         theirs = stats.bootstrap(
             (numerators[row], denominators[row]),
@@ -141,7 +143,7 @@ def test_an_interval_of_a_value_is_near_that_of_scipy() -> None:
             n_resamples=9999,
             rng=np.random.default_rng(2),
         ).confidence_interval
-        assert ours[row] == pytest.approx([theirs.low, theirs.high], abs=0.006)
+        assert (ours.low[row], ours.high[row]) == pytest.approx((theirs.low, theirs.high), abs=0.006)
 
 
 def test_guessing_meets_allrel_where_everything_is_judged_relevant(session: Session) -> None:

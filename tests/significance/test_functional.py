@@ -13,7 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.significance import brute
-from warehouse.significance import bootstrap, multiple
+from warehouse.significance import multiple
+from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, Simultaneous
+from warehouse.significance.bootstrap.resamples import resampled
+from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.outcome import Sides
@@ -187,19 +191,31 @@ def both_ways(systems: int) -> tuple[Many, ManyCounts]:
     return Many(over, under), ManyCounts(np.stack((over, under), axis=1), RATIO)
 
 
-@pytest.mark.parametrize("kind", ["percentile", "bca"])
-def test_intervals_are_those_of_the_ratio(kind: bootstrap.IntervalKind) -> None:
+@pytest.mark.parametrize("family", ["each", "together"])
+@pytest.mark.parametrize("kind", INTERVALS, ids=[kind.name for kind in INTERVALS])
+def test_intervals_are_those_of_the_ratio(kind: IntervalKind, family: Simultaneous) -> None:
+    """A studentized one but for its gradients, which are found by differences."""
     many, counts = both_ways(3)
-    pairs = [(0, 1), (2, 0)]
-    expected = bootstrap.intervals([many], pairs, [1.0], Draws(999), kind=kind)
-    np.testing.assert_array_equal(bootstrap.intervals([counts], pairs, [1.0], Draws(999), kind=kind), expected)
+    pairs, asked = [(0, 1), (2, 0)], IntervalPlan(kind=kind, family=family)
+    expected, found = (Bootstrap(Draws(999)).differences(systems, pairs, asked) for systems in (many, counts))
+    np.testing.assert_allclose(found.low, expected.low, rtol=1e-4 if kind.studentizes else 1e-12)
+    np.testing.assert_allclose(found.high, expected.high, rtol=1e-4 if kind.studentizes else 1e-12)
+    np.testing.assert_allclose(found.errors, expected.errors, rtol=1e-5)
+
+
+def test_standard_errors_of_mcc_are_near_the_spread_of_resamples() -> None:
+    counts = ManyCounts(decisions(np.random.default_rng(11), 2, 150), MATTHEWS)
+    drawn = np.concatenate(list(resampled(150, Draws(2000))))
+    first, second = (correlated(system @ drawn.T) for system in counts.counts.astype(np.float64))
+    assert Bootstrap().values(counts).errors == pytest.approx([first.std(), second.std()], rel=0.06)
+    assert Bootstrap().differences(counts, [(0, 1)]).errors == pytest.approx((first - second).std(), rel=0.06)
 
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)
 def test_other_tests_are_those_of_the_ratio(sides: Sides) -> None:
     many, counts = both_ways(4)
-    expected = bootstrap.bootstrap_test(many.pair(0, 1), Draws(999), sides)
-    assert bootstrap.bootstrap_test(counts.pair(0, 1), Draws(999), sides) == expected
+    expected = bootstrap_test(many.pair(0, 1), Draws(999), sides)
+    assert bootstrap_test(counts.pair(0, 1), Draws(999), sides) == expected
     np.testing.assert_array_equal(multiple.tukey(counts, Draws(999), sides), multiple.tukey(many, Draws(999), sides))
 
 

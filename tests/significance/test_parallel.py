@@ -6,13 +6,18 @@ import threading
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from tests.significance import brute
-from warehouse.significance import bootstrap, multiple
+from warehouse.significance import multiple
+from warehouse.significance.bootstrap.confidence_intervals import AT_ONCE, Bootstrap
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, Simultaneous
+from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles import coins
@@ -32,7 +37,7 @@ def many(systems: int = 4, documents: int = 60) -> Many:
 
 def items() -> Paired:
     """Right and wrong answers: one distinct difference, so that the heads among its coins are drawn."""
-    a, b = np.random.default_rng(6).integers(0, 2, (2, 9000))
+    a, b = np.random.default_rng(6).integers(0, 2, (2, 21_000))
     paired = Paired(a, np.ones_like(a), b, np.ones_like(b))
     assert shuffle_method(paired, SHUFFLES).method == "grouped"
     return paired
@@ -50,6 +55,22 @@ def functions() -> ManyCounts:
     return ManyCounts(np.random.default_rng(7).integers(0, 6, (2, 2, 20)), SQUARE)
 
 
+def rare() -> Many:
+    """More items than are drawn one by one, of which few differ."""
+    right = np.ones((2, 21_000), dtype=np.int64)
+    right[1, :30] = 0
+    return Many(right, np.ones_like(right))
+
+
+def intervals(plan: IntervalPlan, work: Work) -> list[object]:
+    """Of many pairs, of a function, and of units that are counted by kind."""
+    found = [
+        Bootstrap(work=work).differences(systems, pairs, plan)
+        for systems, pairs in ((many(12), PAIRS), (functions(), PAIRS[:1]), (rare(), PAIRS[:1]))
+    ]
+    return [(limits.low.tolist(), limits.high.tolist()) for limits in found]
+
+
 WORKS: dict[str, Callable[[Work], object]] = {
     "coins of a pair of many units": lambda work: randomization_test(many(2, 9_000).pair(0, 1), Draws(777), work=work),
     "coins of a pair": lambda work: randomization_test(many().pair(0, 1), Draws(SHUFFLES), work=work),
@@ -63,13 +84,12 @@ WORKS: dict[str, Callable[[Work], object]] = {
     "standard errors of a function": lambda work: studentized_test(functions().pair(0, 1), Draws(SHUFFLES), work=work),
     "permuted labels": lambda work: multiple.tukey(many(), Draws(5000), work=work).tolist(),
     "permuted labels of a function": lambda work: multiple.tukey(functions(), Draws(5000), work=work).tolist(),
-    "intervals": lambda work: bootstrap.intervals([many()], [(0, 1), (1, 2)], [1.0], work=work).tolist(),
-    "intervals of a function": lambda work: bootstrap.intervals([functions()], [(0, 1)], [1.0], work=work).tolist(),
-    "intervals of many pairs": lambda work: bootstrap.intervals([many(12)], PAIRS, [1.0], work=work).tolist(),
-    "intervals of normal sums": lambda work: bootstrap.intervals(
-        [many(2, 30_000)], [(0, 1)], [1.0], work=work
-    ).tolist(),
-    "the test of resamples": lambda work: bootstrap.bootstrap_test(many().pair(0, 1), Draws(3000), work=work),
+    **{
+        f"intervals, {kind.name}, {family}": partial(intervals, IntervalPlan(kind=kind, family=family))
+        for kind in INTERVALS
+        for family in get_args(Simultaneous)
+    },
+    "the test of resamples": lambda work: bootstrap_test(many().pair(0, 1), Draws(3000), work=work),
 }
 
 
@@ -80,11 +100,14 @@ def test_no_number_depends_on_the_threads(run: Callable[[Work], object]) -> None
     assert run(Work(5)) == alone
 
 
-def test_intervals_of_many_pairs_are_those_of_each() -> None:
-    assert len(PAIRS) > bootstrap.PAIRS_AT_ONCE
-    at_once = bootstrap.intervals([many(12)], PAIRS, [1.0], work=Work(threads=2))[0]
-    for place in (0, 1, bootstrap.PAIRS_AT_ONCE - 1, bootstrap.PAIRS_AT_ONCE, len(PAIRS) - 1):
-        np.testing.assert_array_equal(at_once[place], bootstrap.intervals([many(12)], [PAIRS[place]], [1.0])[0, 0])
+@pytest.mark.parametrize("kind", INTERVALS, ids=[kind.name for kind in INTERVALS])
+def test_intervals_of_many_pairs_are_those_of_each(kind: IntervalKind) -> None:
+    assert len(PAIRS) > AT_ONCE
+    plan = IntervalPlan(kind=kind)
+    at_once = Bootstrap(work=Work(threads=2)).differences(many(12), PAIRS, plan)
+    for place in (0, 1, AT_ONCE - 1, AT_ONCE, len(PAIRS) - 1):
+        alone = Bootstrap().differences(many(12), [PAIRS[place]], plan)
+        assert (at_once.low[place], at_once.high[place]) == (alone.low[0], alone.high[0])
 
 
 def test_progress_is_heard_in_order_in_the_thread_that_asked() -> None:

@@ -135,7 +135,7 @@ compare recall for I, II on modifiers exchange by unit test mcnemar
 compare precision for A, B, C on abc shuffles 99
 compare precision for A, C on abc exchange by document.source
 score BLEU for all on news
-compare BLEU for base, tuned on news test t
+compare BLEU for base, tuned on news test wilcoxon
 score recall, precision, auc for all on alerts
 score recall, precision for all on alerts where confidence >= 0.5
 score recall of filtering for all on alerts standardized
@@ -149,7 +149,7 @@ CLUSTERED = """
 show test sets
 compare accuracy for base, new on robust
 compare accuracy for base, new on robust exchange by document
-compare accuracy for base, new on robust, reading test bootstrap shuffles 99
+compare accuracy for base, new on robust, reading test tukey shuffles 99
 compare ap for all on robust
 group accuracy for all on reading
 coverage

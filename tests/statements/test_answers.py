@@ -50,7 +50,8 @@ def observed(correct: dict[int, list[int]], possible: int = 4) -> dict[str, Any]
 
 
 def test_score_rounds_the_quotient_of_its_sums_once() -> None:
-    plan = score.ScorePlan("score recall", (entry("recall", "extraction", A, B),), (), None, "recall", True, None)
+    asked, plain = (entry("recall", "extraction", A, B),), p.Testing.plain(None)
+    plan = score.ScorePlan("score recall", asked, (), plain, "recall", True, None)
     assert [query.name for query in score.compile(plan)] == ["sums on 'T'"]
     result = score.answer(plan, {"sums on 'T'": [(1, 3, 1, 3), (2, 3, 2, 0)]}, NOBODY)
     assert result.rows == [
@@ -87,7 +88,7 @@ def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_thei
         T, TASKS["extraction"], (statistic("recall", "extraction"),), (A, B), in_units=False, documents=30_000
     )
     plan = compare.ComparePlan("compare", (many,), None, p.Testing.plain(None))
-    query, names = compare.compile(plan)
+    query, names, _ = compare.compile(plan)
     assert names.needed is not None
     masked = np.ma.masked_array([2, 2, 0], mask=[False, False, True])
     counts = {"correct": [4, 2, 1], "partial": [0, 0, 0], "possible": [4, 4, 4]}

@@ -8,7 +8,7 @@ import pytest
 
 from warehouse.query import plan as p
 from warehouse.query.comparison import captions
-from warehouse.query.comparison.captions import Family
+from warehouse.query.comparison.captions import ComparedPairs
 from warehouse.query.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
 from warehouse.session import Session
 from warehouse.tasks import TASKS
@@ -61,8 +61,8 @@ def test_units_are_called_by_what_they_are() -> None:
     assert noun_of([plain, entry(noun="topic")]) == "document"
 
 
-def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Family:
-    return Family("A", MESSAGES, pairs, frozenset(methods.split()), frozenset(shuffles))
+def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> ComparedPairs:
+    return ComparedPairs("A", MESSAGES, pairs, frozenset(methods.split()), frozenset(shuffles))
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,16 @@ def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Fami
     ],
 )
 def test_a_test_is_said_with_what_was_exchanged_and_how_many_comparisons_were_made(
-    how: dict[str, str], families: list[Family], said: str
+    how: dict[str, str], families: list[ComparedPairs], said: str
 ) -> None:
     testing = replace(p.Testing.plain(None), **how)  # type: ignore[arg-type]
-    assert captions.testing_caption(testing, [entry()], families, intervals=False) == said
+    assert captions.testing_caption(testing, [entry()], families, "") == said
 
 
 def test_the_seed_and_the_kind_of_intervals_stand_where_they_are_drawn() -> None:
     testing = replace(p.Testing.plain(None), interval="bca", seed=7)
-    caption = captions.testing_caption(testing, [entry()], [family(1, "exact")], intervals=True)
-    assert caption.endswith("level 0.05; BCa intervals of 2,000 resamples, seed 7")
+    caption = captions.testing_caption(testing, [entry()], [family(1, "exact")], "95% CI bca, 2,000 resamples")
+    assert caption.endswith("level 0.05; 95% CI bca, 2,000 resamples, seed 7")
 
 
 def test_the_kind_of_rows_stands_in_a_caption_where_several_could_be_meant() -> None:

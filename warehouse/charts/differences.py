@@ -7,18 +7,27 @@ from collections.abc import Sequence
 from warehouse.charts import Axis, Mark, Panel, Point, Points, Rule, Spans, Unit, Verdict
 from warehouse.charts.axes import limits
 
+Difference = tuple[str, float, float | None, float | None, Verdict]
+"""The name of a pair, its difference, its limits, and the verdict."""
 
-def differences(
-    title: str, measure: str, unit: Unit, pairs: Sequence[tuple[str, float, float, float, Verdict]]
-) -> Panel:
-    """A panel of (name of the pair, difference, low, high, verdict); one that is not significant is hollow."""
-    ends = [end for _, value, low, high, _ in pairs for end in (value, low, high)]
+
+def differences(title: str, measure: str, unit: Unit, pairs: Sequence[Difference]) -> Panel:
+    """A panel of differences; one that is not significant is hollow. A line whose interval is open on one side goes on
+    to the edge.
+    """
+    known = [end for _, value, low, high, _ in pairs for end in (value, low, high) if end is not None]
+    left, right = limits([*known, 0.0])
+    spans = tuple(
+        (left if low is None else low, right if high is None else high, float(place))
+        for place, (_, _, low, high, _) in enumerate(pairs)
+        if low is not None or high is not None
+    )
     dots = [Point(value, float(place), name, verdict) for place, (name, value, _, _, verdict) in enumerate(pairs)]
     marks: list[Mark] = [
         Rule(0.0, "", "dashed"),
-        Spans(tuple((low, high, float(place)) for place, (_, _, low, high, _) in enumerate(pairs))),
+        *([Spans(spans)] if spans else []),
         Points(tuple(dot for dot in dots if dot.verdict == "significant")),
         Points(tuple(dot for dot in dots if dot.verdict != "significant"), hollow=True),
     ]
     names = tuple(name for name, *_ in pairs)
-    return Panel(title, Axis(measure, unit, *limits([*ends, 0.0])), Axis("pair", "name", names=names), tuple(marks))
+    return Panel(title, Axis(measure, unit, left, right), Axis("pair", "name", names=names), tuple(marks))

@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from warehouse.measures.formula import LinearForm, Ratio, ratio
-from warehouse.measures.measure import Measure, Parameter
+from warehouse.measures.measure import SHARE, Measure, Parameter
 
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
 """The counts of a score tuple; the first four are always there, the others may be unknown."""
@@ -54,6 +54,7 @@ EXTRACTION = (
         (CREDIT,),
         steady=True,
         proportion=True,
+        within=SHARE,
     ),
     Measure(
         "precision",
@@ -63,6 +64,7 @@ EXTRACTION = (
         lambda partial: ratio(credited(partial), LinearForm.of("actual")),
         (CREDIT,),
         proportion=True,
+        within=SHARE,
     ),
     Measure(
         "F",
@@ -72,6 +74,7 @@ EXTRACTION = (
         _f,
         (BETA, CREDIT),
         shown=("beta",),
+        within=SHARE,
     ),
     Measure(
         "overgeneration",
@@ -81,6 +84,7 @@ EXTRACTION = (
         lambda: ratio(LinearForm.of("spurious"), LinearForm.of("actual")),
         lower_is_better=True,
         proportion=True,
+        within=SHARE,
     ),
     Measure(
         "undergeneration",
@@ -91,6 +95,7 @@ EXTRACTION = (
         steady=True,
         lower_is_better=True,
         proportion=True,
+        within=SHARE,
     ),
     Measure(
         "substitution",
@@ -101,6 +106,7 @@ EXTRACTION = (
         (CREDIT,),
         lower_is_better=True,
         proportion=True,
+        within=SHARE,
     ),
     Measure(
         "error",
@@ -111,5 +117,6 @@ EXTRACTION = (
         (CREDIT,),
         lower_is_better=True,
         proportion=True,
+        within=SHARE,
     ),
 )

@@ -18,7 +18,7 @@ from warehouse.measures.expression import Call, Expression, Operation, of_form
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio
 from warehouse.measures.function import Function, Ranking
-from warehouse.measures.measure import Measure, Parameter
+from warehouse.measures.measure import SHARE, Measure, Parameter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,8 +99,26 @@ def _auc(optional: str) -> Ranking:
 _TONG = "Lewis and Tong 1992"
 
 FILTERING = (
-    Measure("recall", "filtering", "(a + x) / (a + c + x)", f"{_TONG} (1)", _recall, (POLICY,), proportion=True),
-    Measure("precision", "filtering", "(a + x) / (a + b + x)", f"{_TONG} (2)", _precision, (POLICY,), proportion=True),
+    Measure(
+        "recall",
+        "filtering",
+        "(a + x) / (a + c + x)",
+        f"{_TONG} (1)",
+        _recall,
+        (POLICY,),
+        proportion=True,
+        within=SHARE,
+    ),
+    Measure(
+        "precision",
+        "filtering",
+        "(a + x) / (a + b + x)",
+        f"{_TONG} (2)",
+        _precision,
+        (POLICY,),
+        proportion=True,
+        within=SHARE,
+    ),
     Measure(
         "F",
         "filtering",
@@ -109,6 +127,7 @@ FILTERING = (
         _f,
         (BETA, POLICY),
         shown=("beta",),
+        within=SHARE,
     ),
     Measure(
         "fallout",
@@ -119,6 +138,7 @@ FILTERING = (
         (POLICY,),
         lower_is_better=True,
         proportion=True,
+        within=SHARE,
     ),
     Measure(
         "accuracy",
@@ -129,6 +149,7 @@ FILTERING = (
         (POLICY,),
         steady=True,
         proportion=True,
+        within=SHARE,
     ),
     Measure(
         "MCC",
@@ -138,6 +159,7 @@ FILTERING = (
         "Matthews 1975",
         _mcc,
         (POLICY,),
+        within=(-1.0, 1.0),
     ),
     Measure(
         "auc",
@@ -146,6 +168,7 @@ FILTERING = (
         "Hanley and McNeil 1982",
         _auc,
         (POLICY,),
+        within=SHARE,
     ),
 )
 

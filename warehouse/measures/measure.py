@@ -12,6 +12,9 @@ from typing import Literal
 from warehouse.measures.formula import Ratio
 from warehouse.measures.function import Function, Ranking
 
+SHARE = (0.0, 1.0)
+"""Between what a share lies."""
+
 TaskName = Literal["extraction", "filtering", "values", "published"]
 Setting = Decimal | str
 
@@ -65,7 +68,8 @@ class Measure:
 
     `formula` takes the parameters by name and gives what computes the value. `steady` says that the denominator is the
     same for both systems in every unit, as matched-pair tests need (Yeh 2000, section 3.2); `proportion` that it is a
-    share of counted items. `shown` are the parameters that always stand in the canonical name, as beta does in
+    share of counted items. `within` are the lowest and the highest value that it can have, where those are known.
+    `shown` are the parameters that always stand in the canonical name, as beta does in
     F(beta=1). `defined` is for a measure that a user defined, whose meaning is part of every signature.
     """
 
@@ -79,6 +83,7 @@ class Measure:
     shown: tuple[str, ...] = ()
     lower_is_better: bool = False
     proportion: bool = False
+    within: tuple[float, float] | None = None
     defined: bool = False
 
     def label(self, settings: Mapping[str, Setting]) -> str:

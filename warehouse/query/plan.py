@@ -12,6 +12,7 @@ from typing import Literal
 
 from grammar.value import value
 from warehouse.measures import Statistic
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from warehouse.tasks import Task
 from warehouse.tasks.observed import PLAIN_NOUN
 
@@ -227,7 +228,7 @@ class Testing:
     confidence_asked: bool
     adjust: str
     missing: Literal["error", "drop", "zero", "bounds"]
-    interval: Literal["percentile", "bca"] = "percentile"
+    interval: str = INTERVALS[0].name
 
     @classmethod
     def plain(cls, where: Filter | None) -> Testing:

@@ -108,18 +108,22 @@ def _widths(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]
 def _joined_intervals(
     columns: tuple[Column, ...], rows: list[tuple[str, ...]]
 ) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
-    """Each lower limit with its upper one as one cell: [-4.46, +16.97]."""
+    """Each lower limit with its upper one as one cell: [-4.46, +16.97], or of one alone: ≥ -4.46."""
     uppers = [place for place, column in enumerate(columns) if column.upper]
     for place in reversed(uppers):
         lows, highs = ([row[at].removesuffix(UNDEFINED) for row in rows] for at in (place - 1, place))
         widest = max(map(width, highs), default=0)
-        joined = [
-            f"[{low}, {high.rjust(widest)}]" if low or high else UNDEFINED
-            for low, high in zip(lows, highs, strict=True)
-        ]
+        joined = [_interval(low, high, widest) for low, high in zip(lows, highs, strict=True)]
         rows = [(*row[: place - 1], text, *row[place + 1 :]) for row, text in zip(rows, joined, strict=True)]
         columns = (*columns[:place], *columns[place + 1 :])
     return columns, rows
+
+
+def _interval(low: str, high: str, widest: int) -> str:
+    """An interval by its limits, empty where it has none."""
+    if low and high:
+        return f"[{low}, {high.rjust(widest)}]"
+    return f"≥ {low}" if low else f"≤ {high}" if high else UNDEFINED
 
 
 def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -27,7 +27,11 @@ class Distinct:
     @classmethod
     def of(cls, paired: Paired) -> Distinct:
         """The differences of two systems; those of units that do not differ are left out."""
-        numerator, denominator = paired.differences()
+        return cls.of_differences(*paired.differences())
+
+    @classmethod
+    def of_differences(cls, numerator: Integers, denominator: Integers) -> Distinct:
+        """The same for differences of shape (units,)."""
         flip = np.where((numerator < 0) | ((numerator == 0) & (denominator < 0)), -1, 1)
         numerator, denominator = numerator * flip, denominator * flip
         if not numerator.size:

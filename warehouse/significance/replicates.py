@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, combinations
-from math import comb, inf, isfinite, isnan
+from math import comb, inf, isfinite, isnan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warehouse.significance.analytic.beta import t_quantile
+from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
+from warehouse.significance.bootstrap.percentiles import between
 from warehouse.significance.draws import LABELS, RESAMPLES, Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Floats
@@ -109,14 +112,44 @@ def _welch(values: Floats, chosen: NDArray[np.intp]) -> Floats:
     return np.asarray(np.divide(_differences(values, chosen), error, out=np.full_like(error, np.nan), where=varies))
 
 
-def replicate_interval(
-    values_a: Sequence[float], values_b: Sequence[float], draws: Draws, level: float = 0.95
-) -> tuple[float, float]:
-    """The percentile bootstrap interval of the difference of the means, over the replicates of each system by itself
-    (Efron & Tibshirani 1993, chapter 13)."""
+def replicate_intervals(
+    values: Sequence[Sequence[float]], pairs: Sequence[tuple[int, int]], plan: IntervalPlan, draws: Draws
+) -> ConfidenceLimits:
+    """The intervals of the differences of the means of systems, from the values of their replicates.
+
+    Studentized they are Welch's (1947): standard errors with the variance of each system's replicates, times Student's
+    t with the degrees of freedom that both leave. Else they lie between percentiles of means over replicates of each
+    system drawn by itself (Efron & Tibshirani 1993, chapter 13). Whatever the family, the level is divided among it.
+    """
+    share = plan.level if plan.family == "each" else plan.level / len(pairs)
+    tail = share / 2 if plan.bounds == "both" else share
+    found = np.array([_interval(values[a], values[b], plan, tail, draws) for a, b in pairs]).reshape(-1, 3).T
+    none = np.full(len(pairs), np.nan)
+    low = none if plan.bounds == "upper" else found[0]
+    high = none if plan.bounds == "lower" else found[1]
+    nothing = np.zeros(len(pairs), dtype=np.int64)
+    drawn = 0 if plan.kind.studentizes else draws.shuffles
+    return ConfidenceLimits(low, high, found[2], nothing, nothing, nothing.astype(np.bool_), drawn)
+
+
+def _interval(
+    values_a: Sequence[float], values_b: Sequence[float], plan: IntervalPlan, tail: float, draws: Draws
+) -> tuple[float, float, float]:
+    """Both limits and the standard error, the same but for their signs where the two systems change places."""
+    if tuple(values_a) < tuple(values_b):
+        low, high, error = _interval(values_b, values_a, plan, tail, draws)
+        return -high, -low, error
+    first, second = (np.asarray(values, dtype=np.float64) for values in (values_a, values_b))
+    parts = [float(of.var(ddof=1)) / len(of) if len(of) > 1 else np.nan for of in (first, second)]
+    error = sqrt(sum(parts))
+    if plan.kind.studentizes:
+        if not error > 0:
+            return np.nan, np.nan, error
+        degrees = sum(parts) ** 2 / sum(
+            part**2 / (len(of) - 1) for part, of in zip(parts, (first, second), strict=True)
+        )
+        difference, half = float(first.mean() - second.mean()), t_quantile(tail, degrees) * error
+        return difference - half, difference + half, error
     source = draws.generator(0, RESAMPLES)
-    means = []
-    for values in (np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64)):
-        means.append(values[source.integers(0, len(values), (draws.shuffles, len(values)))].mean(axis=1))
-    low, high = np.quantile(means[0] - means[1], ((1 - level) / 2, (1 + level) / 2))
-    return float(low), float(high)
+    means = [of[source.integers(0, len(of), (draws.shuffles, len(of)))].mean(axis=1) for of in (first, second)]
+    return *between(np.sort(means[0] - means[1]), (tail, tail)), error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from warehouse.significance.areas import TwoAreas
+    from warehouse.significance.bootstrap.interval_kinds import Simultaneous
     from warehouse.significance.draws import Draws
     from warehouse.significance.multiple import Family
     from warehouse.significance.outcome import Outcome, Sides
@@ -206,9 +207,9 @@ def _mcnemar(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
 
 
 def _bootstrap(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance import bootstrap
+    from warehouse.significance.bootstrap.shifted import bootstrap_test
 
-    return bootstrap.bootstrap_test(systems.paired, draws, sides)
+    return bootstrap_test(systems.paired, draws, sides)
 
 
 def _tukey(many: ManySystems, draws: Draws, sides: Sides, work: Work) -> Integers:
@@ -346,9 +347,10 @@ DRAWING: tuple[str, ...] = tuple(
 class Adjustment:
     """A way to adjust the significance levels of a family of comparisons, by its name in the language or a synonym.
 
-    How it runs: `of_levels` takes the levels alone. Where it needs the common shuffles of the family, `reached` counts
-    in how many of them the systems and pairs reach what was observed, and `stepped` makes levels of those that follow
-    from the counts. One that has neither adjusts nothing. All grow with every single level.
+    `intervals` says for how many comparisons an interval beside such levels stands. How it runs: `of_levels` takes the
+    levels alone. Where it needs the common shuffles of the family, `reached` counts in how many of them the systems and
+    pairs reach what was observed, and `stepped` makes levels of those that follow from the counts. One that has neither
+    adjusts nothing. All grow with every single level.
     """
 
     name: str
@@ -357,6 +359,7 @@ class Adjustment:
     adjusted: str = ""
     """What is said of p-values that it adjusted."""
     synonyms: tuple[str, ...] = ()
+    intervals: Simultaneous = "each"
     of_levels: Callable[[Sequence[float]], Floats] | None = None
     reached: Callable[[Family, Draws, Work], Integers] | None = None
     stepped: Callable[[Family, Floats], Floats] | None = None
@@ -414,6 +417,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "each level times the number of comparisons",
         "Dunn 1961",
         "Bonferroni-adjusted",
+        intervals="divided",
         of_levels=_bonferroni,
     ),
     Adjustment(
@@ -421,6 +425,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "step-down Bonferroni; keeps the family-wise error under any dependence",
         "Holm 1979",
         "Holm-adjusted",
+        intervals="together",
         of_levels=_holm,
     ),
     Adjustment(
@@ -436,6 +441,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "step-down on the largest statistic of the common shuffles",
         "Westfall and Young 1993",
         "max-T-adjusted",
+        intervals="together",
         reached=_reached_by_largest,
         stepped=_stepped_down,
     ),

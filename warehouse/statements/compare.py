@@ -25,9 +25,9 @@ from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decisions
-    from warehouse.query.comparison.missing_bounds import Bounded, Bounds
+    from warehouse.query.comparison.intervals import Intervals
+    from warehouse.query.comparison.missing_bounds import Bounded, MissingBounds
     from warehouse.query.comparison.pairs import Comparison
-    from warehouse.query.comparison.procedures import Pair
 
 COLUMNS = (
     Column("test_set", "name", on_screen=False),
@@ -57,7 +57,7 @@ COLUMNS = (
     Column("differing", "count", on_screen=False),
     Column("correlation", "number", on_screen=False),
     Column("inflation", "number", on_screen=False),
-    Column("ci_low", "difference", "95% CI"),
+    Column("ci_low", "difference", "CI"),
     Column("ci_high", "difference", "to", upper=True),
     Column("statistic", "number", on_screen=False),
     Column("seed", "whole", on_screen=False),
@@ -117,7 +117,9 @@ def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: 
 def compile(plan: ComparePlan) -> Queries:
     from warehouse.query.comparison.pairs import comparison_queries
 
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.against))
+    return tuple(
+        query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.against, plan.over)
+    )
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -126,18 +128,20 @@ def compile(plan: ComparePlan) -> Queries:
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
     from warehouse.query.comparison import missing_bounds
-    from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
+    from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
+    from warehouse.query.comparison.interval_notes import contradictions
+    from warehouse.query.comparison.intervals import interval_title, intervals
     from warehouse.query.comparison.macro import batches
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.procedures import intervals
     from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
     rows = TableRows.of(_own_columns(plan))
     notes, pair_notes = list[str](), PairNotes(plan.how)
-    families: list[Family] = []
+    families: list[ComparedPairs] = []
     enough: list[int | None] = []
+    drawn = 0
     pairs = count_of_pairs(plan.compared_entries, plan.against)
     bounds: Bounded = {}
     for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
@@ -147,11 +151,13 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             decided = missing_bounds.over_all(batch, decided, bounds)
             notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided)]
         limits = intervals(batch, workforce.work)
+        drawn = max(drawn, *(interval.resamples for interval in limits.values()))
         for comparison in batch:
             of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
-            families.append(Family.of(comparison, of_pairs))
+            families.append(ComparedPairs.of(comparison, of_pairs))
             _add(rows, comparison, decided, limits, bounds)
             notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
+            notes += _interval_notes(comparison, limits)
             pair_notes.look_at(comparison, decided)
             enough += [pair.enough for pair in of_pairs]
     table = rows.table(_columns(plan, rows))
@@ -160,18 +166,39 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     )
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
-    how = testing_caption(plan.how, plan.entries, families, intervals=not all_pairs)
+    how = testing_caption(plan.how, plan.entries, families, "" if all_pairs else interval_title(plan.how, drawn))
     return Result(
         statement=plan.text,
         caption=title(f"{measures} {where}", plan.entries, how),
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=table,
         notes=tuple(
-            dict.fromkeys([*directions(plan.entries), *notes, *pair_notes.notes(), *_undecided(plan, table, enough)])
+            dict.fromkeys(
+                [
+                    *directions(plan.entries),
+                    *notes,
+                    *pair_notes.notes(),
+                    *_undecided(plan, table, enough),
+                    *contradictions(plan.how, table),
+                ]
+            )
         ),
         how=how,
         triangle=triangle_of(plan, table) if all_pairs else None,
     )
+
+
+def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
+    """What there is to note of the intervals of a comparison."""
+    from warehouse.query.comparison.interval_notes import interval_notes
+
+    if comparison.statistic.ordered:
+        # What their intervals need is noted with the test.
+        return iter(())
+    names, label = [system.name for system in comparison.entry.systems], comparison.statistic.label
+    found = {f"{names[a]} and {names[b]}": limits[label, (a, b)] for a, b in comparison.pairs}
+    vary = "replicates" if comparison.replicates else "differences of units"
+    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, vary)
 
 
 def level_column(how: p.Testing) -> str:
@@ -206,7 +233,7 @@ def _add(
     rows: TableRows,
     comparison: Comparison,
     decided: Decisions,
-    limits: Mapping[tuple[str, Pair], tuple[float, float]],
+    limits: Intervals,
     bounds: Bounded,
 ) -> None:
     """Adds a row a pair."""
@@ -232,7 +259,7 @@ def _add(
     correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
     for pair, unlike, r in zip(comparison.pairs, differing, correlated, strict=True):
         a, b = pair
-        verdict, (low, high) = decided[label, pair], limits[label, pair]
+        verdict, interval = decided[label, pair], limits[label, pair]
         outcome = verdict.outcome
         statistic = observed.get(pair, outcome.statistic)
         rows.add(
@@ -254,8 +281,8 @@ def _add(
             differing=unlike,
             correlation=r,
             inflation=None if r is None else inflation(r),
-            ci_low=low if isfinite(low) else None,
-            ci_high=high if isfinite(high) else None,
+            ci_low=interval.low,
+            ci_high=interval.high,
             statistic=statistic if statistic is None or isfinite(statistic) else None,
         )
 
@@ -268,11 +295,13 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     varies.
     """
     pairs = set(zip(rows.cells("system_a"), rows.cells("system_b"), strict=True))
-    headings: dict[str, str] = {}
+    from warehouse.query.comparison.intervals import interval_heading
+
+    headings = {"ci_low": interval_heading(plan.how.level)}
     hidden: set[str] = set()
     if len(pairs) == 1:
         (first, second) = next(iter(pairs))
-        headings = {"value_a": str(first), "value_b": str(second)}
+        headings |= {"value_a": str(first), "value_b": str(second)}
         hidden = {"system_a", "system_b"}
     shown = {"test_set"} if len(plan.compared_entries) > 1 else set()
     if any(level is not None for level in rows.cells("p_adjusted")):
@@ -297,7 +326,7 @@ def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
     return tuple(column for column in COLUMNS if plan.bounded or column.name not in BOUNDS)
 
 
-def _bounds(bounds: Bounds | None) -> dict[str, Cell]:
+def _bounds(bounds: MissingBounds | None) -> dict[str, Cell]:
     return {} if bounds is None else {name: getattr(bounds, name) for name in BOUNDS}
 
 

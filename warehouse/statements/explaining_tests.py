@@ -9,8 +9,9 @@ from typing import cast
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import most_shuffles
+from warehouse.query.comparison.intervals import RESAMPLES, percent
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import RESAMPLES, choose, paired_sums, together
+from warehouse.query.comparison.procedures import choose, paired_sums, together
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Line
 from warehouse.significance.paired import Paired
@@ -33,7 +34,7 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries.values()))
     if False in ordered:
-        yield "interval", f"{how.interval} bootstrap, {RESAMPLES:,} resamples of {units}"
+        yield "interval", f"{percent(how.level)}, {how.interval} bootstrap, {RESAMPLES:,} resamples of {units}"
     if True in ordered:
         yield "interval", f"by the standard error of {OF_ORDERS.source}"
     yield "seed", str(how.seed)

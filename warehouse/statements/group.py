@@ -49,7 +49,7 @@ def compile(plan: GroupPlan) -> Queries:
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system in the order of its value, with its letters; the summary has a row a group."""
-    from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
+    from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import comparisons, count_of_pairs
@@ -57,20 +57,20 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
 
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     notes, pair_notes = list[str](), PairNotes(plan.how)
-    families: list[Family] = []
+    families: list[ComparedPairs] = []
     pairs = count_of_pairs(plan.entries, None)
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts, ranked=True):
             of_batch = decisions(batch, workforce, pairs)
             for comparison in batch:
                 decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
-                families.append(Family.of(comparison, decided.values()))
+                families.append(ComparedPairs.of(comparison, decided.values()))
                 notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
                 pair_notes.look_at(comparison, of_batch)
                 notes += _grouped(comparison, decided, rows, summary)
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
-    how = testing_caption(plan.how, plan.entries, families, intervals=False)
+    how = testing_caption(plan.how, plan.entries, families, "")
     return Result(
         statement=plan.text,
         caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),

@@ -80,7 +80,7 @@ class Tested:
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
-    from warehouse.query.comparison.captions import Family, testing_caption, testing_signature
+    from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
     from warehouse.query.comparison.pairs import count_of_pairs
 
     columns, summary_columns = _columns(plan), _summary_columns()
@@ -92,8 +92,8 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
             rows.add(**_carried(first, second, pair))
         summary.add(**_summed(first, second))
     tested = [*on_source, *on_target]
-    families = [Family.of(test_set.comparison, test_set.decided.values()) for test_set in tested]
-    how = testing_caption(plan.how, plan.entries, families, intervals=False)
+    families = [ComparedPairs.of(test_set.comparison, test_set.decided.values()) for test_set in tested]
+    how = testing_caption(plan.how, plan.entries, families, "")
     labels = ", ".join(statistic.label for statistic in plan.source.statistics)
     source, target = (entry.test_set.name for entry in plan.entries)
     return Result(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import fsum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from grammar import nodes as n
 from grammar.editing.hints import listing
@@ -28,7 +28,21 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued, ValueLine
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
 from warehouse.statements.pictures import of_score
+from warehouse.statements.score_intervals import (
+    interval_caption,
+    interval_cells,
+    interval_columns,
+    interval_names,
+    interval_queries,
+    resampled_entries,
+    resampling_of,
+    score_interval_notes,
+    spread_of,
+)
 from warehouse.tasks.observed import plural
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.resampling import Spread
 
 Key = tuple[Cell, ...]
 
@@ -37,15 +51,17 @@ Key = tuple[Cell, ...]
 class ScorePlan:
     """`order` is the column to order by: a label of a statistic, or system. `everyone` has the entries with all systems
     of their test sets, where values are to be standardized: distances from the mean of all, in standard deviations.
+    `how` says which rows are chosen and how values are resampled, `interval` whether intervals are asked for.
     """
 
     text: str
     entries: tuple[p.Entry, ...]
     by: tuple[p.Dimension, ...]
-    where: p.Filter | None
+    how: p.Testing
     order: str
     descending: bool
     limit: int | None
+    interval: bool = False
     everyone: tuple[p.Entry, ...] = ()
 
     @property
@@ -54,7 +70,7 @@ class ScorePlan:
 
     def valued(self) -> tuple[Valued, ...]:
         """The lines that are asked for, an entry each."""
-        return tuple(Valued(entry, self.by, self.where) for entry in self.entries)
+        return tuple(Valued(entry, self.by, self.how.where) for entry in self.entries)
 
     def column_labels(self) -> list[str]:
         """What the columns of values are called: as the measures, or as what is made of them."""
@@ -81,12 +97,13 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
         order, descending = _order(statement.order, entries[0], scope)
     return ScorePlan(
         text=to_text(statement),
-        entries=entries,
+        entries=resampled_entries(statement, entries, scope),
         by=by,
-        where=where,
+        how=resampling_of(statement, where, scope),
         order=order,
         descending=descending,
         limit=scope.whole(statement.limit, "limit", 1, 10**9),
+        interval=statement.interval is not None,
         everyone=tuple(_everyone(entry, scope) for entry in entries) if statement.standardized else (),
     )
 
@@ -139,12 +156,13 @@ def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
 
 
 def compile(plan: ScorePlan) -> Queries:
-    return tuple(
+    of_values = tuple(
         query
         for valued in plan.valued()
         for wanted in (valued, *_of_runs(valued), *_of_everyone(plan, valued.entry))
         for query in wanted.queries()
     )
+    return (*of_values, *(interval_queries(plan.how, plan.entries) if plan.interval else ()))
 
 
 def _of_runs(valued: Valued) -> tuple[Valued, ...]:
@@ -155,7 +173,7 @@ def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
     """The lines of all systems, where they are needed and are not those that were asked for."""
     if not plan.everyone or entry.everyone:
         return ()
-    return (Valued(plan.everyone[plan.entries.index(entry)], plan.by, plan.where, of="everyone"),)
+    return (Valued(plan.everyone[plan.entries.index(entry)], plan.by, plan.how.where, of="everyone"),)
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -169,24 +187,28 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     rows = TableRows(_names(plan, replicated))
     notes = list(directions(plan.entries))
     known: list[tuple[str, Size]] = []
+    spreads: list[Spread] = []
     for valued in plan.valued():
         entry = valued.entry
         lines = _lines(valued, facts)
         known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
         notes += [*_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
+        if plan.interval:
+            spreads.append(spread_of(plan.how, entry, facts))
+            notes += score_interval_notes(entry, spreads[-1])
         if plan.standardized:
             everyone = [line for wanted in _of_everyone(plan, entry) for line in wanted.lines(facts)]
             lines, standards = standardized(lines, everyone or lines, plan.by, entry)
             notes += standards
         for line in _ordered(lines, plan, entry):
-            rows.add(**_cells(line, entry, replicated))
+            rows.add(**_cells(line, entry, replicated), **_intervals(line, entry, spreads))
     keys = list(zip(rows.cells("system"), *(rows.cells(name) for name in _split(plan)), strict=True))
     kept = _kept(plan, list(dict.fromkeys(keys)))
     shown = set(kept)
     tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
     if len(set(tasks.values())) > 1:
         notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
-    how = _how(plan, known)
+    how = _how(plan, known, spreads)
     names = ("system", *(dimension.name for dimension in plan.by))
     side_by_side = SideBySide(names, tuple(kept), "test_set", tuple(tasks), tuple(labels))
     return Result(
@@ -196,7 +218,7 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
         table=Table(columns, tuple(row for row, key in zip(rows.rows, keys, strict=True) if key in shown)),
         summary_table=_summary(plan, rows, labels, kinds),
         notes=tuple(notes),
-        side_by_side=side_by_side if len(plan.entries) > 1 else None,
+        side_by_side=side_by_side if len(plan.entries) > 1 and not plan.interval else None,
         how=how,
     )
 
@@ -210,7 +232,11 @@ def _columns(plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], repli
         Column("system", "name"),
         *(Column(dimension.name, "name", _heading(dimension, plan)) for dimension in plan.by),
         Column("documents", "count", plural(noun_of(plan.entries)), on_screen=False),
-        *(Column(label, kind) for label, kind in values),
+        *(
+            column
+            for label, kind in values
+            for column in (Column(label, kind), *(interval_columns(label, kind, plan.how) if plan.interval else ()))
+        ),
         *((Column("replicates", "count", on_screen=alone),) if replicated else ()),
         *(Column(f"sd({label})", kind, f"sd {label}", alone) for label, kind in values if replicated),
         Column("source", "text", on_screen=False),
@@ -234,7 +260,12 @@ def _values(plan: ScorePlan) -> list[str]:
 
 def _names(plan: ScorePlan, replicated: bool) -> list[str]:
     deviations = ["replicates", *(f"sd of {name}" for name in _values(plan))] if replicated else []
-    return ["test_set", "task", "system", *_split(plan), "documents", *_values(plan), *deviations, "source"]
+    values = [
+        cell
+        for place, name in enumerate(_values(plan))
+        for cell in (name, *(interval_names(place) if plan.interval else ()))
+    ]
+    return ["test_set", "task", "system", *_split(plan), "documents", *values, *deviations, "source"]
 
 
 def _cells(line: ValueLine, entry: p.Entry, replicated: bool) -> dict[str, Cell]:
@@ -254,12 +285,20 @@ def _cells(line: ValueLine, entry: p.Entry, replicated: bool) -> dict[str, Cell]
     return cells
 
 
+def _intervals(line: ValueLine, entry: p.Entry, spreads: Sequence[Spread]) -> dict[str, Cell]:
+    """The cells of the intervals of a line, where they are asked for; the last spread is that of the entry."""
+    cells: dict[str, Cell] = {}
+    for place, statistic in enumerate(entry.statistics if spreads else ()):
+        cells |= interval_cells(place, spreads[-1].intervals.get((statistic.label, line.system.name)))
+    return cells
+
+
 def _kind(plan: ScorePlan) -> Literal["number", "proportion"]:
     numbers = plan.standardized or any(entry.task.unit == "number" for entry in plan.entries)
     return "number" if numbers else "proportion"
 
 
-def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]]) -> str:
+def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[Spread]) -> str:
     """How many documents there are, unless rows are split, and what was made of their values."""
     said = []
     if not any(entry.task.by_document for entry in plan.entries):
@@ -269,7 +308,8 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]]) -> str:
     if plan.standardized:
         said.append("standard deviations above or below the mean of all systems")
     attributes = {entry.replicates.attribute for entry in plan.entries if entry.replicates is not None}
-    return "; ".join([*said, *(f"averages of the replicates by system.{attribute}" for attribute in attributes)])
+    said += [f"averages of the replicates by system.{attribute}" for attribute in attributes]
+    return "; ".join([*said, *([interval_caption(plan.how, spreads)] if plan.interval else [])])
 
 
 def _kept(plan: ScorePlan, keys: list[Key]) -> list[Key]:

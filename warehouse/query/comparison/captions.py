@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import RESAMPLES
 from warehouse.query.labels import Size, signature, sizes
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.tasks.observed import counted
 
-_CALLED = {"bca": "BCa"}
-"""Kinds of intervals that are not called by the word of the language."""
-
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ComparedPairs:
     """What captions say of the pairs of one statistic on one test set: how many there are, and how they were tested."""
 
     test_set: str
@@ -30,7 +27,7 @@ class Family:
     shuffles: frozenset[int]
 
     @classmethod
-    def of(cls, comparison: Comparison, decided: Iterable[Decided]) -> Family:
+    def of(cls, comparison: Comparison, decided: Iterable[Decided]) -> ComparedPairs:
         """The family of a comparison, whose pairs were decided so."""
         entry, seen = comparison.entry, comparison.observations
         outcomes = [pair.outcome for pair in decided]
@@ -43,10 +40,12 @@ class Family:
         )
 
 
-def testing_caption(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[Family], intervals: bool) -> str:
+def testing_caption(
+    how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs], interval: str
+) -> str:
     """randomization test, exact, 100 messages exchanged, two-sided, level 0.05; 3 comparisons, not adjusted.
 
-    With `intervals`, these stand beside the pairs.
+    `interval` says which intervals stand beside the pairs, empty where none do.
     """
     known = [(family.test_set, family.size) for family in families]
     draws = named_test(how.test).draws
@@ -59,16 +58,16 @@ def testing_caption(how: p.Testing, entries: Sequence[p.Entry], families: Sequen
     joined = " " if draws == "resamples" else ", "
     test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, level {how.level}"
     ordered = [statistic.ordered for entry in entries for statistic in entry.statistics]
-    resampled = intervals and not (ordered and all(ordered))
-    drawn = [f"{OF_ORDERS.name} intervals"] if intervals and any(ordered) else []
+    resampled = bool(interval) and not (ordered and all(ordered))
+    drawn = [f"intervals of {OF_ORDERS.source}"] if interval and any(ordered) else []
     if resampled:
-        drawn.append(f"{_CALLED.get(how.interval, how.interval)} intervals of {RESAMPLES:,} resamples")
+        drawn.append(interval)
     if resampled or _shuffles(families):
         drawn.append(f"seed {how.seed}")
     return "; ".join(filter(None, (test, _adjusted(how, families), ", ".join(drawn))))
 
 
-def _method(how: p.Testing, families: Sequence[Family]) -> str:
+def _method(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
     """exact; 9,999 shuffles; 10,000 to 40,000 shuffles; or several, where the rows differ."""
     methods = frozenset[str]().union(*(family.methods for family in families))
     named: list[str] = [name for name in ("exact", "analytic") if name in methods]
@@ -77,13 +76,13 @@ def _method(how: p.Testing, families: Sequence[Family]) -> str:
     return " and ".join(named)
 
 
-def _shuffles(families: Sequence[Family]) -> tuple[int, ...]:
+def _shuffles(families: Sequence[ComparedPairs]) -> tuple[int, ...]:
     """The fewest and the most shuffles of a pair: none, one number or two."""
     counts = sorted(frozenset[int]().union(*(family.shuffles for family in families)))
     return tuple(dict.fromkeys((counts[0], counts[-1]))) if counts else ()
 
 
-def _adjusted(how: p.Testing, families: Sequence[Family]) -> str:
+def _adjusted(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
     """Holm-adjusted over 66 comparisons; 3 comparisons, not adjusted."""
     adjustment, numbers = named_adjustment(how.adjust), sorted({family.pairs for family in families})
     total = sum(family.pairs for family in families)
@@ -97,7 +96,7 @@ def _adjusted(how: p.Testing, families: Sequence[Family]) -> str:
     return f"{total:,} comparisons, not adjusted" if total > 1 else ""
 
 
-def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], families: Sequence[Family]) -> str:
+def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs]) -> str:
     """The signature of a tested result."""
     deciding = [
         f"test {how.test}",
@@ -107,7 +106,7 @@ def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], fam
         f"seed {how.seed}",
         f"adjust {how.adjust}",
         f"missing {how.missing}",
-        *(["interval bca"] if how.interval == "bca" else []),
+        *([f"interval {how.interval}"] if how.interval != INTERVALS[0].name else []),
     ]
     return signature(text, entries, *deciding)
 

@@ -25,7 +25,7 @@ from warehouse.significance.shuffles.confidence import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class MissingBounds:
     """The lowest and the highest difference and p of a pair."""
 
     difference_low: float
@@ -34,7 +34,7 @@ class Bounds:
     p_high: float
 
 
-Bounded = dict[tuple[str, Pair], Bounds]
+Bounded = dict[tuple[str, Pair], MissingBounds]
 """By the label of the statistic and the places of the two systems."""
 
 
@@ -56,7 +56,7 @@ def bounded(batch: Sequence[Comparison], decided: Decisions, facts: Facts, workf
             for end in ends:
                 levels += [found.outcome.p for found in decisions([end], workforce, 2 * pairs).values()]
             low, high = (float(difference or 0.0) for difference in differences)
-            by_pair[key] = Bounds(low, high, min(levels), 1.0 if low <= 0 <= high else max(levels))
+            by_pair[key] = MissingBounds(low, high, min(levels), 1.0 if low <= 0 <= high else max(levels))
     return by_pair
 
 

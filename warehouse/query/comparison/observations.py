@@ -5,8 +5,8 @@ Rows come from the database once a test set; every measure is then read from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,8 @@ class Observations:
     `counts`, `known`, `values`, `confidences` and `present` have the shape (systems, observations). `known` says of a
     count whether the source gave it, `present` whether the system has the observation at all; `values` are imported
     ones, None for the other tasks; `confidences` are there where they were asked for, NaN where a system has none.
-    `cluster` is the exchange unit of each observation,
-    numbered from 0. `dropped` are the observations that not all systems had.
+    `cluster` is the exchange unit of each observation, numbered from 0. `dropped` are the observations that not all
+    systems had.
     """
 
     systems: tuple[p.System, ...]
@@ -60,12 +60,21 @@ class Observations:
 # --- what is asked of the database ------------------------------------------------------------------------------------
 
 
-def observation_queries(how: p.Testing, entry: p.Entry) -> Queries:
-    """What brings the observations of an entry; a query for each statistic where they are values."""
+InOrder = Callable[[p.Entry, "Observations", Integers], bool]
+"""Whether the observations of an entry are needed in the order of their names; given is one of each kind that was
+counted, and how many there are of it."""
+
+
+def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None = None) -> Queries:
+    """What brings the observations of an entry; a query for each statistic where they are values.
+
+    Those that are counted in the database are brought one by one as well where they are needed `in_order`.
+    """
     queries = tuple(_rows(how, part) for part in entry.observed_apart)
     if _counts_alike(entry):
-        names = (_names_of_lacking(how, part) for part in entry.observed_apart)
-        return (*queries, *(names if how.missing == "error" else ()))
+        names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
+        ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
+        return (*queries, *names, *ordered)
     documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
     return (*queries, documents, *((units,) if entry.exchange.of == "unit" else ()))
@@ -87,11 +96,32 @@ def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
     return Query(f"lacking among {name}", rows, needed=needed)
 
 
+def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
+    name = _rows_name(part)
+
+    def needed(facts: Facts) -> bool:
+        rows = facts[name]
+        times = _whole(rows["times"])
+        kinds = {**rows, "times": np.ones_like(times)}
+        if how.missing in ("drop", "bounds"):
+            times = times[~_null(rows["system_0"]) & ~_null(rows["system_1"])]
+        try:
+            return wanted(part, _from_counted(how, kinds, part, facts), times)
+        except QueryError:
+            # What is wrong with the rows is said when they are compared.
+            return False
+
+    return Query(
+        f"{name} in order", unit_rows.observations_in_order(part, how.where, _columns(part)), "columns", needed
+    )
+
+
 def _rows_name(part: p.Entry) -> str:
     of = "" if part.task.counts else f" of {part.statistics[0].label!r}"
     of = " with confidences" if part.ordered else of
     what = "documents alike" if _counts_alike(part) else "observations"
-    return f"{what}{of} on {part.test_set.name!r}"
+    averages = " of averages" if part.replicates is not None else ""
+    return f"{what}{of}{averages} on {part.test_set.name!r}"
 
 
 def _documents_name(entry: p.Entry) -> str:
@@ -126,24 +156,10 @@ def observations(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
     zero.
     """
-    rows = facts[_rows_name(entry)]
+    name = _rows_name(entry)
     if _counts_alike(entry):
-        return _from_counted(how, rows, entry, facts)
-    return _from_rows(how, rows, entry, facts)
-
-
-def observations_of_one(how: p.Testing, entry: p.Entry, place: int, facts: Facts) -> Observations:
-    """The observations of one of the systems of an entry by itself, on the documents that it has.
-
-    Raises QueryError where there are none.
-    """
-    rows, alone = facts[_rows_name(entry)], replace(entry, systems=(entry.systems[place],))
-    if not _counts_alike(entry):
-        own = _whole(rows["system"]) == alone.stored_systems[0].id
-        return _from_rows(how, {name: column[own] for name, column in rows.items()}, alone, facts)
-    own = ~_null(rows[f"system_{place}"])
-    both = {f"{name}_{side}": rows[f"{name}_{place}"][own] for name in ("system", *_columns(entry)) for side in (0, 1)}
-    return _from_counted(how, {"times": rows["times"][own], **both}, replace(entry, systems=alone.systems * 2), facts)
+        return _from_counted(how, facts.get(f"{name} in order", facts[name]), entry, facts)
+    return _from_rows(how, facts[name], entry, facts)
 
 
 def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
@@ -208,7 +224,8 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
 
 
 def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
-    """The observations from documents counted alike, in the order of their counts."""
+    """The observations from documents counted alike, in the order of their counts, or of their names where each is a
+    row."""
     times = _whole(rows["times"])
     if not times.size:
         raise QueryError(f"no rows on {entry.test_set.name} meet the condition")

@@ -9,19 +9,23 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import Floats, Observations, observation_queries, observations
+from warehouse.query.comparison.observations import Floats, Integers, Observations, observation_queries, observations
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
 from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.valuing import Valued
+from warehouse.significance.bootstrap.resamples import VERY_MANY_UNITS
+from warehouse.significance.distinct import Distinct
 from warehouse.significance.paired import Many, Paired
+from warehouse.significance.shuffles.randomization import draws_by_itself
+from warehouse.significance.tests import named_adjustment, named_test
 
 
 @dataclass(frozen=True)
@@ -139,12 +143,12 @@ def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
     return sum(len(entry.statistics) * len(_pairs(against, with_baseline(entry, against).systems)) for entry in entries)
 
 
-def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None) -> Queries:
-    """What brings the comparisons of an entry."""
+def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None, over: bool = False) -> Queries:
+    """What brings the comparisons of an entry, which may be averaged with others `over` test sets."""
     entry = with_baseline(entry, against)
     if not entry.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
-        return (*observation_queries(how, entry), *split)
+        return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
     of_runs = (query for part in entry.observed_apart for query in Valued(part, where=how.where).of_runs().queries())
     return (*observation_queries(how, _by_document(entry)), *of_runs)
 
@@ -163,6 +167,33 @@ def _may_split(entry: p.Entry) -> bool:
 
 def _split_name(entry: p.Entry) -> str:
     return f"split clusters of {entry.test_set.name!r}"
+
+
+def _in_order(how: p.Testing, over: bool, part: p.Entry, kinds: Observations, times: Integers) -> bool:
+    """Whether a pair needs its documents in order, as they are among those of other systems: where each is drawn by
+    itself. Given is one document of each kind, and how many there are of it."""
+    test = named_test(how.test)
+    if int(times.sum()) < VERY_MANY_UNITS:
+        return True
+    if how.exact or not (test.exchanges or test.whole_family):
+        return False
+    if over or test.whole_family or named_adjustment(how.adjust).by_shuffles:
+        return True
+    return any(_has_coins(kinds, times, statistic) for statistic in part.statistics)
+
+
+def _has_coins(kinds: Observations, times: Integers, statistic: Statistic) -> bool:
+    try:
+        summed = sums(kinds, statistic)
+    except OverflowError:
+        # What is wrong with the numbers is said when they are compared.
+        return False
+    if not isinstance(summed, RatioSums):
+        return True
+    over, under = (sides[0] - sides[1] for sides in (summed.numerators, summed.denominators))
+    distinct = Distinct.of_differences(over, under)
+    differing = int(times[(over != 0) | (under != 0)].sum())
+    return not draws_by_itself(int(times.sum()), differing, distinct.size)
 
 
 def with_baseline(entry: p.Entry, against: p.System | None) -> p.Entry:

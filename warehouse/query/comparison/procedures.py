@@ -7,15 +7,14 @@ pair. What a test refuses becomes an error of the query. What a test is, and wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import nan
 
 from grammar.errors import QueryError
-from warehouse.query.comparison.pairs import Comparison, only
+from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.sums import FunctionSums, Orders, RatioSums
-from warehouse.significance import areas, bootstrap, replicates
+from warehouse.significance import replicates
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
@@ -31,15 +30,9 @@ from warehouse.tasks.observed import counted
 SHUFFLES = 9999
 """How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""
 
-RESAMPLES = 2000
-"""Over how many resamples an interval is made."""
-
 Pair = tuple[int, int]
 Outcomes = dict[tuple[str, Pair], Outcome]
 """By the label of the statistic and the places of the two systems."""
-
-Intervals = dict[tuple[str, Pair], tuple[float, float]]
-"""By the same."""
 
 
 def outcomes(comparisons: Sequence[Comparison], work: Work = ALONE) -> Outcomes:
@@ -75,10 +68,6 @@ def _check_units(test: Test, comparison: Comparison) -> None:
 def draws_of(comparison: Comparison) -> Draws:
     """The draws of a comparison: as many as were asked for, after those that were made before."""
     return Draws(comparison.how.shuffles or SHUFFLES, comparison.how.seed, comparison.stream, comparison.before)
-
-
-def _resamples(comparison: Comparison) -> Draws:
-    return Draws(RESAMPLES, comparison.how.seed, comparison.stream)
 
 
 def _many(comparison: Comparison) -> ManySystems:
@@ -329,7 +318,7 @@ def statistics(comparison: Comparison) -> dict[Pair, float]:
     return dict(zip(comparison.pairs, exchange.statistics(_many(comparison), turned).tolist(), strict=True))
 
 
-# --- adjustment and intervals -----------------------------------------------------------------------------------------
+# --- adjustment -------------------------------------------------------------------------------------------------------
 
 
 def reached(comparison: Comparison, work: Work = ALONE) -> Integers | None:
@@ -354,63 +343,3 @@ def _family(comparison: Comparison) -> Family:
     """The statistics of all pairs over common shuffles."""
     turned = [comparison.in_order(pair) for pair in comparison.pairs]
     return _exchange(comparison).family(_many(comparison), turned, comparison.how.sides)
-
-
-def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Intervals:
-    """The 95% bootstrap interval of each difference, all over the same resamples of one test set. Its progress is not
-    heard: beside the tests it is short."""
-    by_pair: Intervals = {}
-    ratios, functions = [], []
-    for comparison in comparisons:
-        if comparison.replicates:
-            for pair in comparison.pairs:
-                a, b = (comparison.replicates[place] for place in pair)
-                by_pair[comparison.statistic.label, pair] = replicates.replicate_interval(a, b, _resamples(comparison))
-        elif isinstance(comparison.sums, Orders):
-            for pair in comparison.pairs:
-                by_pair[comparison.statistic.label, pair] = _interval_of_areas(comparison.sums.ranked, pair)
-        elif comparison.uneven:
-            for pair in comparison.pairs:
-                alone, places = only(comparison, [pair])
-                alone = replace(alone, sums=comparison.ratios_of(places[0], places[1]))
-                [by_pair[comparison.statistic.label, pair]] = _intervals([alone], Work(work.threads)).values()
-        elif isinstance(comparison.sums, RatioSums):
-            ratios.append(comparison)
-        else:
-            functions.append(comparison)
-    for alike in (ratios, functions):
-        by_pair |= _intervals(alike, Work(work.threads))
-    return by_pair
-
-
-def _interval_of_areas(ranked: areas.Ranked, pair: Pair) -> tuple[float, float]:
-    """DeLong's interval; NaN where its standard error is not that of these documents: there are too few of a kind, or
-    they are exchanged together.
-    """
-    two = ranked.of_two(*pair)
-    if not (ranked.one_by_one and two.enough):
-        return nan, nan
-    return areas.interval(two)
-
-
-def _intervals(comparisons: Sequence[Comparison], work: Work) -> Intervals:
-    """The intervals of ratios, or of functions of sums."""
-    if not comparisons:
-        return {}
-    first = comparisons[0]
-    limits = bootstrap.intervals(
-        [_many(comparison) for comparison in comparisons],
-        first.pairs,
-        [
-            float(comparison.sums.factor) if isinstance(comparison.sums, RatioSums) else 1.0
-            for comparison in comparisons
-        ],
-        _resamples(first),
-        kind=first.how.interval,
-        work=work,
-    )
-    return {
-        (comparison.statistic.label, pair): (low, high)
-        for comparison, of_measure in zip(comparisons, limits.tolist(), strict=True)
-        for pair, (low, high) in zip(comparison.pairs, of_measure, strict=True)
-    }

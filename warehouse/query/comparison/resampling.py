@@ -1,112 +1,138 @@
-"""How far each system's own value might be from what was measured: bootstrap intervals for pictures. It compares
+"""How far each system's own value might be from what was measured: intervals for `score`, and for pictures. It compares
 nobody.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import (
-    Floats,
-    Observations,
-    observation_queries,
-    observations,
-    observations_of_one,
-)
-from warehouse.query.comparison.procedures import RESAMPLES
-from warehouse.query.comparison.sums import FunctionSums, RatioSums, additive
+from warehouse.query.comparison.intervals import Interval, draws_of_intervals, factor_of, single
+from warehouse.query.comparison.observations import Booleans, Observations, observation_queries, observations
+from warehouse.query.comparison.sums import added, additive, present_units, run_sums, systems_of
 from warehouse.query.path import Facts, Queries
-from warehouse.significance import bootstrap
-from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Many
+from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan, named_interval
+from warehouse.significance.bootstrap.runs import over_runs
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The 95% interval of each system's value, by label and name."""
+    """The interval of each system's value, by label and name."""
 
-    intervals: dict[tuple[str, str], tuple[float, float]]
+    intervals: Mapping[tuple[str, str], Interval]
 
 
 def _resampled(entry: p.Entry) -> p.Entry | None:
-    """The systems with documents of their own and the statistics that follow from sums; None where there are none."""
-    statistics = tuple(statistic for statistic in entry.statistics if statistic.sums is not None)
+    """The systems with documents of their own and the statistics that follow from sums; None where there are none.
+
+    What is averaged over runs stands apart in its runs, and has no mean over documents of functions of averages.
+    """
+    statistics = tuple(
+        statistic
+        for statistic in entry.statistics
+        if statistic.sums is not None and not (statistic.averaged and entry.replicates is not None)
+    )
     if not entry.task.by_document or not entry.stored_systems or not statistics:
         return None
     return replace(entry, systems=entry.stored_systems, statistics=statistics)
 
 
+def _of_runs(entry: p.Entry) -> p.Entry:
+    """The same with the runs as systems, where systems are averages of runs."""
+    if entry.replicates is None:
+        return entry
+    runs = dict(entry.replicates.runs)
+    systems = tuple(p.StoredSystem(run, "") for system in entry.stored_systems for run in runs[system.id])
+    return replace(entry, systems=systems, replicates=None, stored=0)
+
+
 def spread_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the intervals of an entry."""
     resampled = _resampled(entry)
-    return () if resampled is None else observation_queries(replace(how, missing="error"), resampled)
+    return () if resampled is None else observation_queries(replace(how, missing="zero"), _of_runs(resampled))
 
 
 def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
-    """The intervals of the systems with documents of their own, over the same resamples of a test set.
+    """The intervals of the systems with documents of their own, each on the documents that it has, over the same
+    resamples of a test set.
 
     Figures that were only printed have none, nor has a measure of an order.
     """
-    intervals = {}
     resampled = _resampled(entry)
-    draws = Draws(RESAMPLES, how.seed, zlib.crc32(entry.test_set.own_name.encode()))
-    for seen, statistics in _observed(how, resampled, facts) if resampled is not None else ():
-        for statistic in statistics:
-            limits = _intervals(seen, statistic, draws)
-            for system, (low, high) in zip(seen.systems, limits.tolist(), strict=True):
-                if low == low and high == high:
-                    intervals[statistic.label, system.name] = (low, high)
+    intervals: dict[tuple[str, str], Interval] = {}
+    bootstrap = Bootstrap(draws_of_intervals(how, entry))
+    for part in resampled.observed_apart if resampled is not None else ():
+        # Without any rows that meet the condition there are no intervals.
+        with suppress(QueryError):
+            seen = observations(replace(how, missing="zero"), _of_runs(part), facts)
+            for statistic in part.statistics:
+                within = statistic.measure.within or (-inf, inf)
+                for names, limits in _limits(how, part, statistic, seen, bootstrap):
+                    # Whoever stands beside itself is there twice.
+                    found = zip(names, single(limits, within), strict=False)
+                    intervals.update({(statistic.label, name): interval for name, interval in found})
     return Spread(intervals)
 
 
-def _observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[tuple[Observations, tuple[Statistic, ...]]]:
-    """The observations with the statistics to read from them: all systems together, or each apart where they do not
-    have the same documents.
-    """
-    for part in entry.observed_apart:
-        try:
-            yield observations(replace(how, missing="error"), part, facts), part.statistics
-        except QueryError:
-            for place in range(len(part.systems)):
-                # A system without a row that meets the condition has nothing to resample.
-                with suppress(QueryError):
-                    yield observations_of_one(how, part, place, facts), part.statistics
+def _limits(
+    how: p.Testing, part: p.Entry, statistic: Statistic, seen: Observations, bootstrap: Bootstrap
+) -> Iterator[tuple[list[str], ConfidenceLimits]]:
+    """The names of systems that have the same documents, and their intervals; who has no value is left out."""
+    plan = IntervalPlan(float(how.level), named_interval(how.interval))
+    for names, rows in _alike(part, seen):
+        own = _only(seen, rows, np.asarray(seen.present[rows].any(axis=0)))
+        if len(names) < len(rows):
+            runs = run_sums(own, statistic, part.replicates.common if part.replicates is not None else 1)
+            whole = added(runs)
+            value = whole.exact_value(0)
+            if value is not None:
+                limits = bootstrap.values(systems_of(whole), plan, factor_of(whole))
+                yield names, over_runs(limits, float(value), systems_of(runs), present_units(own), plan.level)
+            continue
+        summed = additive(own, statistic)
+        defined = [place for place in range(len(names)) if summed.exact_value(place) is not None]
+        if defined:
+            limits = bootstrap.values(systems_of(summed, defined), plan, factor_of(summed))
+            yield [names[place] for place in defined], limits
 
 
-def _intervals(seen: Observations, statistic: Statistic, draws: Draws) -> Floats:
-    """The interval of each system, of shape (systems, 2); NaN where a value is undefined."""
-    limits = np.full((len(seen.systems), 2), np.nan)
-    summed = additive(seen, statistic)
-    defined = [place for place in range(len(seen.systems)) if summed.exact_value(place) is not None]
-    if not defined:
-        return limits
-    if isinstance(summed, RatioSums) and summed.uneven:
-        for place in defined:
-            alone = summed.refined((place, place))
-            many = Many(alone.numerators, alone.denominators)
-            limits[place] = bootstrap.value_intervals(many, float(alone.factor), draws)[0]
-        return limits
-    if isinstance(summed, RatioSums):
-        # A system alone stands beside itself: what is resampled are two or more.
-        rows = defined if len(defined) > 1 else defined * 2
-        many = Many(summed.numerators[rows], summed.denominators[rows])
-        limits[defined] = bootstrap.value_intervals(many, float(summed.factor), draws)[: len(defined)]
-        return limits
-    limits[defined] = _of_function(summed, seen.units, defined, draws)
-    return limits
+def _alike(part: p.Entry, seen: Observations) -> list[tuple[list[str], list[int]]]:
+    """The names of systems with the rows that are theirs: together those that have the same documents, and each by
+    itself that is averaged over runs."""
+    runs = dict(part.replicates.runs) if part.replicates is not None else {}
+    alike: dict[bytes, tuple[list[str], list[int]]] = {}
+    groups: list[tuple[list[str], list[int]]] = []
+    first = 0
+    for system in part.stored_systems:
+        rows = list(range(first, first + len(runs.get(system.id, (0,)))))
+        first += len(rows)
+        if not seen.present[rows].any():
+            continue
+        if len(rows) > 1:
+            groups.append(([system.name], rows))
+            continue
+        names, places = alike.setdefault(seen.present[rows].tobytes(), ([], []))
+        names.append(system.name)
+        places += rows
+    return [*groups, *alike.values()]
 
 
-def _of_function(summed: FunctionSums, units: int, defined: list[int], draws: Draws) -> Floats:
-    """The same for a function of sums, without the resamples in which it is undefined."""
-    values = [
-        np.stack([summed.resample(place, counts) for place in defined]) for counts in bootstrap.resampled(units, draws)
-    ]
-    return np.asarray(np.nanquantile(np.concatenate(values, axis=1), (0.025, 0.975), axis=1).T)
+def _only(seen: Observations, rows: list[int], kept: Booleans) -> Observations:
+    """Some of the systems with some of the observations."""
+    return replace(
+        seen,
+        systems=tuple(seen.systems[row] for row in rows),
+        counts={name: grid[rows][:, kept] for name, grid in seen.counts.items()},
+        known={name: grid[rows][:, kept] for name, grid in seen.known.items()},
+        values=None if seen.values is None else seen.values[rows][:, kept],
+        present=seen.present[rows][:, kept],
+        cluster=np.unique(seen.cluster[kept], return_inverse=True)[1].reshape(-1),
+    )

@@ -22,7 +22,8 @@ from warehouse.measures.expression import Exact
 from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
 from warehouse.significance.areas import Ranked
-from warehouse.significance.valuation import Valuation
+from warehouse.significance.paired import Many
+from warehouse.significance.valuation import ManyCounts, ManySystems, Valuation
 
 _COMMON = 2**20
 """The largest common denominator that the values of documents are put over."""
@@ -224,6 +225,15 @@ Additive = RatioSums | FunctionSums
 Sums = Additive | Orders
 
 
+def systems_of(sums: Additive, rows: Sequence[int] | None = None) -> ManySystems:
+    """The sums of all systems, or of some, as statistics take them. Whoever is alone stands beside itself."""
+    places = list(range(len(sums.known)) if rows is None else rows)
+    places = places * 2 if len(places) == 1 else places
+    if isinstance(sums, FunctionSums):
+        return ManyCounts(sums.counts[places], sums.valuation)
+    return Many(sums.numerators[places], sums.denominators[places], sums.slack)
+
+
 def sums(seen: Observations, statistic: Statistic) -> Sums:
     """What tests take of a statistic. Raises ValueError for one that observations do not give."""
     if isinstance(statistic.computation, Ranking) and seen.confidences is not None:
@@ -268,6 +278,37 @@ def _orders(seen: Observations, ranking: Ranking, confidences: Floats) -> Orders
     either = above | below
     cluster = np.unique(seen.cluster[either], return_inverse=True)[1].reshape(-1)
     return Orders(Ranked(confidences[:, either], above[either], cluster))
+
+
+def run_sums(seen: Observations, statistic: Statistic, common: int) -> Additive:
+    """The sums of the runs of one system: what each contributes to their average, put over `common`, or over a multiple
+    of it that all numbers of runs of an observation divide.
+    """
+    runs = np.maximum(seen.present.sum(axis=0), 1)
+    common = lcm(common, *np.unique(runs).tolist())
+    weights = np.where(seen.present, common // runs, 0)
+    if seen.values is None:
+        weighted = {name: grid * weights for name, grid in seen.counts.items()}
+        return additive(replace(seen, counts=weighted), statistic)
+    over, unit, _ = _fixed(seen.values)
+    spare = max(0, int(np.abs(over).sum(axis=1).max(initial=0)).bit_length() + common.bit_length() - 58)
+    known = np.ones(len(over), dtype=np.bool_)
+    return _ratios(seen, (over >> spare) * weights, weights, unit * 2**spare, known)
+
+
+def added(runs: Additive) -> Additive:
+    """The sums of a system from those of its runs."""
+    known = np.array([bool(runs.known.all())])
+    if isinstance(runs, FunctionSums):
+        return replace(runs, counts=runs.counts.sum(axis=0, keepdims=True), known=known)
+    over, under = runs.numerators.sum(axis=0, keepdims=True), runs.denominators.sum(axis=0, keepdims=True)
+    counted = np.zeros(1, dtype=np.bool_)
+    return replace(runs, numerators=over, denominators=under, known=known, slack=0, counted=counted, measured=None)
+
+
+def present_units(seen: Observations) -> Booleans:
+    """Which systems have anything in each exchange unit, of shape (systems, exchange units)."""
+    return np.asarray(_clustered(seen, seen.present.astype(np.int64)) > 0)
 
 
 def _differing(tables: Sequence[Integers | Floats], pairs: Sequence[tuple[int, int]]) -> list[int]:

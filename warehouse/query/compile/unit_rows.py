@@ -25,13 +25,22 @@ def observations_alike(entry: p.Entry, where: p.Filter | None, counts: Sequence[
     A column is there twice, as `correct_0` and `correct_1`; where a system lacks a document its `system_0` or
     `system_1` is null.
     """
+    return _side_by_side(entry, where, counts, "count(*) as times", "") + " group by all order by all"
+
+
+def observations_in_order(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
+    """The same with a row for each document, in the order of their names."""
+    return _side_by_side(entry, where, counts, "1 as times", " join document d on d.id = document") + " order by d.name"
+
+
+def _side_by_side(entry: p.Entry, where: p.Filter | None, counts: Sequence[str], times: str, named: str) -> Sql:
+    """The observations of two systems, a document a row."""
     read = ("system", *counts)
     sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
     first, second = ("(select * from observed where system = " + value(system.id) + ")" for system in entry.systems)  # type: ignore[union-attr]
     observed = _observed(entry, where, p.Dimension("document"), counts)
-    joined = " from " + first + " a full join " + second + " b using (document)"
-    counted = join(", ", [*sides, "count(*) as times"])
-    return "with observed as (" + observed + ") select " + counted + joined + " group by all order by all"
+    joined = " from " + first + " a full join " + second + " b using (document)" + named
+    return "with observed as (" + observed + ") select " + join(", ", [*sides, times]) + joined
 
 
 def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:

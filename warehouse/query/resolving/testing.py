@@ -15,6 +15,7 @@ from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
 from warehouse.query.resolving.names import Scope, text_of
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, named_interval
 from warehouse.significance.tests import (
     ADJUSTMENTS,
     DRAWING,
@@ -184,11 +185,9 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
     if statement.exact and statement.shuffles is not None:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
     if any(entry.exchanges_runs for entry in entries):
-        replicates = None if isinstance(statement, n.Replicate) else statement.replicates
-        _check_across(statement, replicates, test, adjustment)
+        _check_across(statement, test, adjustment)
     where = filter_of(scope, statement.where, task)
-    if not isinstance(statement, n.Replicate):
-        check_replicates(statement.replicates, (), where)
+    check_replicates(statement.replicates, (), where)
     return p.Testing(
         where=where,
         test=test.name,
@@ -201,19 +200,22 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
         confidence_asked=statement.confidence is not None,
         adjust=adjustment.name,
         missing=statement.missing or "error",
-        interval=(statement.interval if isinstance(statement, n.Compare) else None) or "percentile",
+        interval=(statement.interval if isinstance(statement, n.Compare) else None) or INTERVALS[0].name,
     )
 
 
-def _check_across(statement: Tested, replicates: n.Attribute | None, test: Test, adjustment: Adjustment) -> None:
+def _check_across(statement: Tested, test: Test, adjustment: Adjustment) -> None:
     """Whole systems change sides only where there are several of each: replicates, and by randomization."""
     place = statement.exchange.span if statement.exchange else statement.span
-    if replicates is None:
+    if statement.replicates is None:
         raise QueryError(
             "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)
         )
     if not test.exchanges or adjustment.by_shuffles:
         raise QueryError(f"exchange by system goes with test {EXCHANGING}, without adjust maxt", place)
+    if isinstance(statement, n.Compare) and statement.interval and named_interval(statement.interval).corrects:
+        others = " or ".join(kind.name for kind in INTERVALS if not kind.corrects)
+        raise QueryError(f"exchange by system goes with interval {others}", place)
 
 
 def _check_clauses(statement: Tested, test: Test, adjustment: Adjustment) -> None:
@@ -262,7 +264,8 @@ def _member(
 
 def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:
     """The two entries of a question from one test set to another, with the systems that both have."""
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span)
+    replicates = statement.replicates if isinstance(statement, n.Replicate) else None
+    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates)
     source, target = (
         entry_on(wanted, scope, scope.test_set(node, node), node, elsewhere=True)
         for node in (statement.source, statement.target)
@@ -272,11 +275,12 @@ def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Ent
     if source.task != target.task:
         both = f"{source.test_set.name} has {source.task.name}, {target.test_set.name} {target.task.name}"
         raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("say of TASK",))
-    names = {system.name for system in target.systems}
-    common = tuple(system for system in source.systems if system.name in names)
+    in_target = {system.name: system for system in target.systems}
+    common = tuple(system for system in source.systems if system.name in in_target)
     if not common:
         raise QueryError(
             f"no system is on both {source.test_set.name} and {target.test_set.name}",
             statement.systems.span if statement.systems else statement.span,
         )
-    return replace(source, systems=common), replace(target, systems=common)
+    # What replicates share is called alike on both, and known by the first of its runs on each.
+    return replace(source, systems=common), replace(target, systems=tuple(in_target[system.name] for system in common))

@@ -7,6 +7,7 @@ of large logarithms.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import erfc, exp, inf, lgamma, log, log1p, pi, sqrt
 
 _EPSILON = 1e-16
@@ -50,6 +51,22 @@ def t_tail(t: float, degrees: float) -> float:
     square = t * t
     half = 0.5 * _tails(degrees / (degrees + square), square / (degrees + square), degrees / 2, 0.5)[0]
     return half if t >= 0 else 1.0 - half
+
+
+@lru_cache(maxsize=1000)
+def t_quantile(tail: float, degrees: float) -> float:
+    """The t that Student's t with so many degrees of freedom reaches with that probability, at most one half.
+
+    By bisection of `t_tail`. Raises ValueError for any other probability.
+    """
+    if not 0 < tail <= 0.5:
+        raise ValueError(f"the tail of a distribution is {tail} and must be above 0 and at most 0.5")
+    low, high = 0.0, 1.0
+    while t_tail(high, degrees) > tail:
+        low, high = high, 2 * high
+    while (middle := (low + high) / 2) not in (low, high):
+        low, high = (middle, high) if t_tail(middle, degrees) > tail else (low, middle)
+    return high
 
 
 def normal_tail(z: float) -> float:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,8 @@ from numpy.typing import NDArray
 from warehouse.significance.draws import Draws
 from warehouse.significance.extreme import Extreme, fraction
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers, Many
-from warehouse.significance.shuffles import lookup
+from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
+from warehouse.significance.shuffles import lookup, randomization
 from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
 from warehouse.significance.work import ALONE, Work, in_order
 
@@ -33,11 +35,47 @@ def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-s
     """Approximate randomization of every pair of systems for one or more measures over the same shuffles.
 
     Returns nge, of shape (measures, systems, systems): entry [m, a, b] compares system a, as the first, with system b;
-    the diagonal is the number of shuffles. p is (nge + 1) / (shuffles + 1) (Chinchor 1992, table 2). The coins are
-    those of `randomization_test`. Raises ValueError where the measures do not have the same number of systems and
-    units.
+    the diagonal is the number of shuffles. p is (nge + 1) / (shuffles + 1) (Chinchor 1992, table 2). The shuffles are
+    those of `randomization_test`: common coins, but for pairs of few distinct differences, which draw by themselves.
+    Raises ValueError where the measures do not have the same number of systems and units.
     """
     check_sides(sides)
+    if len({many.numerators.shape for many in measures}) != 1:
+        raise ValueError("no measure to compare by, or measures that have different systems or units")
+    by_themselves = [_few_distinct(many) for many in measures]
+    shared = [index for index, pairs in enumerate(by_themselves) if len(pairs) < comb(measures[index].systems, 2)]
+    systems = measures[0].systems
+    nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
+    if shared:
+        part = work.part(0, len(measures), len(shared))
+        nge[shared] = _by_common_coins([measures[index] for index in shared], draws, sides, part)
+    for index, pairs in enumerate(by_themselves):
+        for a, b in pairs:
+            nge[index, a, b] = nge[index, b, a] = _nge(measures[index].pair(a, b), draws, sides)
+            if sides == "one-sided":
+                nge[index, b, a] = _nge(measures[index].pair(b, a), draws, sides)
+    nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
+    return nge
+
+
+def _nge(paired: Paired, draws: Draws, sides: Sides) -> int:
+    outcome = randomization.randomization_test(paired, draws, sides)
+    return outcome.nge or 0
+
+
+def _few_distinct(many: Many) -> list[tuple[int, int]]:
+    """The pairs that draw by themselves."""
+    if many.units < randomization.GROUPED_UNITS:
+        return []
+    return [
+        (a, b)
+        for a, b in combinations(range(many.systems), 2)
+        if randomization.few_distinct(many.pair(a, b)) is not None
+    ]
+
+
+def _by_common_coins(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
+    """The same with the coins of all."""
     shuffler = Shuffler([many.columns for many in measures])
     systems = measures[0].systems
     nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
@@ -61,7 +99,6 @@ def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-s
             work.progress(done / draws.shuffles)
     if sides == "two-sided":
         nge += nge.transpose(0, 2, 1)
-    nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
     return nge
 
 

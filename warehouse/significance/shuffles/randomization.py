@@ -23,10 +23,11 @@ from warehouse.significance.shuffles import binomial, coins, lookup
 from warehouse.significance.valuation import ExtremeFunction, PairedCounts
 from warehouse.significance.work import ALONE, Work
 
-GROUPED_UNITS = 2_000
-UNITS_A_GROUP = 32
-"""From so many differing units on, and so many for each distinct difference, a draw for each difference costs less than
-a coin a unit. Below, all pairs meet the same coins, and cost little."""
+GROUPED_UNITS = 20_000
+UNITS_A_GROUP = 256
+"""Of so many units on, and so many differing ones for each distinct difference, a draw for each difference costs less
+than a coin a unit, and not much more than the share of a pair where all pairs are shuffled at once. What is drawn then
+follows from the differences of the pair alone, in whatever order the units stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +55,35 @@ def _method(paired: Paired, shuffles: int) -> tuple[ShuffleMethod, Distinct | No
     differing = int(np.count_nonzero((numerator != 0) | (denominator != 0)))
     if not differing:
         return ShuffleMethod("identical", "the systems do not differ in any unit", paired.units, 0, 0), None
-    if differing >= GROUPED_UNITS:
-        distinct = Distinct.of(paired)
-        if differing >= UNITS_A_GROUP * distinct.size:
-            reason = f"{differing} differing units have only {distinct.size} distinct differences"
-            memory = 10 * 8 * coins.CHUNK + sum(map(binomial.memory, set(distinct.count.tolist())))
-            return ShuffleMethod("grouped", reason, paired.units, differing, memory), distinct
+    distinct = few_distinct(paired)
+    if distinct is not None:
+        reason = f"{differing} differing units have only {distinct.size} distinct differences"
+        memory = 10 * 8 * coins.CHUNK + sum(map(binomial.memory, set(distinct.count.tolist())))
+        return ShuffleMethod("grouped", reason, paired.units, differing, memory), distinct
     reason = f"{lookup.bits(paired.units, shuffles)} coins are read at once from tables of sums"
     memory = lookup.memory(paired.units, shuffles)
     return ShuffleMethod("lookup", reason, paired.units, differing, memory), None
+
+
+def few_distinct(paired: Paired) -> Distinct | None:
+    """The distinct differences of a pair that is drawn by them; None for one that is drawn by coins."""
+    if paired.units < GROUPED_UNITS:
+        return None
+    distinct = Distinct.of(paired)
+    return distinct if draws_by_itself(paired.units, distinct.units, distinct.size) else None
+
+
+def draws_by_itself(units: int, differing: int, distinct: int) -> bool:
+    """Whether a pair with so many units, of which so many differ, and distinct differences is drawn by them."""
+    return units >= GROUPED_UNITS and 0 < UNITS_A_GROUP * distinct <= differing
 
 
 def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
     """Approximate randomization of two systems (Noreen 1989; Chinchor 1992), coins being looked up by several threads.
 
     The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units, and
-    another pair, meet the same shuffles; only a pair that `shuffle_method` calls grouped has draws of its own.
-    Identical systems give p = 1. Raises ValueError for sides that are none.
+    another pair, meet the same shuffles; only a pair of `few_distinct` differences has draws of its own. Identical
+    systems give p = 1. Raises ValueError for sides that are none.
     """
     extreme = Extreme.of(paired, sides)
     chosen, distinct = _method(paired, draws.shuffles)
@@ -134,11 +147,20 @@ def _differences(
 ) -> Iterator[tuple[Integers, Integers]]:
     """u and v of each shuffle, a chunk at a time."""
     if distinct is not None:
-        yield from _grouped(distinct, draws)
+        # Turned around, a pair has the same draws with the opposite sign.
+        sign = _sign(paired.differences())
+        for u, v in _grouped(distinct, draws):
+            yield sign * u, sign * v
         return
     sums = lookup.PackedSums.of(*paired.differences())
     for numerator, denominator in lookup.shuffled(sums, draws, threads):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
+
+
+def _sign(differences: tuple[Integers, Integers]) -> int:
+    """1 or −1, and the other for the opposite differences, in whatever order the units stand; sums may wrap around."""
+    sums = [int((side**power).sum()) for power in (1, 3) for side in differences]
+    return next((1 if total > 0 else -1 for total in sums if total), 1)
 
 
 def _grouped(distinct: Distinct, draws: Draws) -> Iterator[tuple[Integers, Integers]]:

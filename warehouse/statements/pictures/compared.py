@@ -13,6 +13,7 @@ from warehouse.charts import Panel, Unit, Verdict, p_written, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
+from warehouse.query.comparison.intervals import percent, plan_of
 from warehouse.query.comparison.macro import batches
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import SHUFFLES, paired_sums
@@ -23,7 +24,7 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.significance.valuation import PairedCounts
-from warehouse.statements.pictures.drawn import Drawn, labels, number
+from warehouse.statements.pictures.drawn import Drawn, labels, lines_of, number
 
 if TYPE_CHECKING:
     from warehouse.statements.compare import ComparePlan
@@ -85,13 +86,15 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
 
 
 def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
-    """Differences with their intervals: one-sided comparisons, those against one system, and tests without shuffles."""
+    """Differences with their intervals: one-sided comparisons, those against one system, and tests without shuffles.
+    One-sided the line goes from the limit to the edge.
+    """
     panels = []
     for (test_set, measure), rows in contests.items():
         pairs = []
         for row in rows:
             value, low, high = (number(row[name]) for name in ("difference", "ci_low", "ci_high"))
-            if value is not None and low is not None and high is not None:
+            if value is not None:
                 pairs.append((f"{row['system_a']} − {row['system_b']}", value, low, high, _verdict(row)))
         sign = 1 if _lower_is_better(plan, measure) else -1
         pairs.sort(key=lambda pair: (sign * pair[1], pair[0]))
@@ -99,11 +102,17 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
             title = _contest(contests, test_set, measure)
             panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))
     significant = sum(row["verdict"] == "significant" for row in result.rows)
-    alternative = f"Differences with 95% intervals: {significant} of {len(result.rows)} are significant."
-    ordered = all(statistic.ordered for entry in plan.entries for statistic in entry.statistics)
-    drawn = "" if ordered else "bootstrap "
-    legend = (f"lines are 95% {drawn}intervals of the difference; filled dots are significant, hollow ones are not",)
+    alternative = (
+        f"Differences with {percent(plan.how.level)} intervals: {significant} of {len(result.rows)} are significant."
+    )
+    legend = (f"lines are {_lines(plan)} of the difference; filled dots are significant, hollow ones are not",)
     return Drawn(plan.entries, tuple(panels), alternative, legend)
+
+
+def _lines(plan: ComparePlan) -> str:
+    """What the lines are; in a family that is adjusted together they are wider."""
+    wider = "" if plan_of(plan.how).family == "each" else ", for all pairs together"
+    return f"{lines_of(plan.how)}{wider}"
 
 
 def _verdict(row: dict[str, Cell]) -> Verdict:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from warehouse.charts import Panel
 from warehouse.query import plan as p
-from warehouse.query.comparison.procedures import RESAMPLES
+from warehouse.query.comparison.intervals import percent
 from warehouse.query.comparison.resampling import Spread
 from warehouse.results import Cell
-from warehouse.tasks.observed import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +36,18 @@ def number(cell: Cell) -> float | None:
     return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
 
 
-def intervals_said(entries: Sequence[p.Entry], seed: int) -> str:
-    """What the lines of a ranking mean."""
-    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
-    return f"lines: 95% percentile intervals of {RESAMPLES:,} resamples of {units}, seed {seed}"
-
-
 def intervals_of(label: str, known: Spread) -> dict[str, tuple[float, float]]:
     """The intervals of one measure, by system."""
-    return {system: interval for (measure, system), interval in known.intervals.items() if measure == label}
+    return {
+        system: (interval.low, interval.high)
+        for (measure, system), interval in known.intervals.items()
+        if measure == label and interval.low is not None and interval.high is not None
+    }
+
+
+def lines_of(how: p.Testing) -> str:
+    """What the lines of intervals mean, of which level and kind they are."""
+    return f"{percent(how.level)} {how.interval} bootstrap intervals"
 
 
 def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entry, label: str) -> str:

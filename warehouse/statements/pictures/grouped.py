@@ -15,8 +15,8 @@ from warehouse.statements.pictures.drawn import (
     computed,
     hollow,
     intervals_of,
-    intervals_said,
     labels,
+    lines_of,
     number,
     panel_title,
 )
@@ -58,5 +58,5 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
-    legend = (SHARED_LETTER, intervals_said(plan.entries, plan.how.seed), *hollow(plan.entries))
+    legend = (SHARED_LETTER, f"lines: {lines_of(plan.how)}", *hollow(plan.entries))
     return Drawn(plan.entries, tuple(panels), f"Ranking with significance groups. {'; '.join(said)}.", legend)

@@ -21,7 +21,7 @@ from warehouse.statements.pictures.drawn import (
     computed,
     hollow,
     intervals_of,
-    intervals_said,
+    lines_of,
     number,
     panel_title,
 )
@@ -38,8 +38,7 @@ def queries(plan: ScorePlan) -> Queries:
         return tuple(Query(_key_name(entry), keys.key_totals(entry)) for entry in plan.entries)
     if plan.by or plan.standardized:
         return ()
-    how = p.Testing.plain(plan.where)
-    return tuple(query for entry in plan.entries for query in spread_queries(how, entry))
+    return tuple(query for entry in plan.entries for query in spread_queries(plan.how, entry))
 
 
 def _is_plane(plan: ScorePlan) -> bool:
@@ -57,7 +56,7 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     panels: list[Panel] = []
     with_intervals = False
     for entry in plan.entries:
-        known = Spread({}) if plan.by or plan.standardized else spread(p.Testing.plain(plan.where), entry, facts)
+        known = Spread({}) if plan.by or plan.standardized else spread(plan.how, entry, facts)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         with_intervals |= bool(known.intervals)
         scale: Unit = "number" if plan.standardized else entry.task.unit
@@ -72,7 +71,7 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
         for panel in panels
     )
-    legend = ((intervals_said(plan.entries, p.DEFAULT_SEED),) if with_intervals else ()) + hollow(plan.entries)
+    legend = ((f"lines: {lines_of(plan.how)}",) if with_intervals else ()) + hollow(plan.entries)
     return Drawn(plan.entries, tuple(panels), f"Ranked dots. {said}.", legend)
 
 

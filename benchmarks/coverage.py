@@ -1,0 +1,251 @@
+"""How often intervals hold the true difference, and how often they contradict the verdict of the randomization test.
+
+    python benchmarks/coverage.py [--sets 4000] [--designs WORD]
+
+draws invented evaluations of two systems whose true difference is known, with fixed seeds, and prints markdown tables:
+the share of intervals at 95% that hold it, for the three kinds side by side and each number of documents. A set in
+which a system has no value is drawn again. Where a kind gives no interval for some sets, the share is that of those it
+gives, and how many these are stands in brackets. The last table has the systems of whole evaluations, each pair
+compared at 100 documents: the share of pairs whose interval says otherwise than the verdict of the randomization test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command has it; read when numpy loads
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
+from warehouse.significance.draws import Draws
+from warehouse.significance.paired import Many
+from warehouse.significance.shuffles.all_pairs import all_pairs_test
+
+DOCUMENTS = (6, 10, 20, 50, 100)
+COMPARED = 100
+"""The documents of whole evaluations."""
+
+SYSTEMS = 12
+LEVEL = 0.05
+TRUTH = 2_000_000
+"""The documents from which a true difference is taken."""
+
+Tuples = tuple[Any, Any]
+"""Numerators and denominators of two systems, each of shape (2, documents)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What two systems do on so many documents."""
+
+    name: str
+    draw: Callable[[np.random.Generator, int], Tuples]
+
+
+# --- designs ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    """A system that finds a share of what there is and fills a share rightly, on a share of the documents."""
+
+    recall: float
+    precision: float
+    volume: float = 1.0
+
+    def fill(self, source: np.random.Generator, possible: Any, ease: Any) -> tuple[Any, Any]:
+        """How many items it fills on each document, and how many of them are right."""
+        logit = np.log(self.recall / (1 - self.recall)) + 0.5 * ease + 0.6 * source.normal(size=ease.shape)
+        right = source.binomial(possible, 1 / (1 + np.exp(-logit)))
+        noise = np.exp(0.4 * source.normal(size=ease.shape))
+        wrong = self.recall * (1 - self.precision) / self.precision * possible * noise
+        answered = source.random(ease.shape) < self.volume
+        return np.where(answered, right + source.poisson(wrong), 0), np.where(answered, right, 0)
+
+
+def extraction(first: Extractor, second: Extractor, measure: str, skewed: bool = False) -> Callable[..., Tuples]:
+    """Two systems that extract; documents are of about one size, or `skewed`, of sizes as of a lognormal with σ = 1."""
+
+    def draw(source: np.random.Generator, documents: int) -> Tuples:
+        if skewed:
+            possible = np.ceil(source.lognormal(1.5, 1.0, documents)).astype(np.int64)
+        else:
+            possible = 1 + source.binomial(20, source.beta(1.5, 3.0, documents))
+        ease = source.normal(size=documents)
+        found = [system.fill(source, possible, ease) for system in (first, second)]
+        filled, right = (np.stack(columns) for columns in zip(*found, strict=True))
+        under = {"recall": possible + 0 * filled, "precision": filled, "F": possible + filled}[measure]
+        return (2 * right if measure == "F" else right), under
+
+    return draw
+
+
+def items(first: float, second: float) -> Callable[..., Tuples]:
+    """Items that each system has right or wrong, correlated."""
+    from statistics import NormalDist
+
+    bounds = np.array([[NormalDist().inv_cdf(share)] for share in (first, second)])
+
+    def draw(source: np.random.Generator, documents: int) -> Tuples:
+        shared, own = source.normal(size=documents), source.normal(size=(2, documents))
+        right = (np.sqrt(0.5) * shared + np.sqrt(0.5) * own < bounds).astype(np.int64)
+        return right, np.ones_like(right)
+
+    return draw
+
+
+def values(skewed: bool) -> Callable[..., Tuples]:
+    """Values of each document, correlated: normal, or from 0 to 1 and mostly small, as average precision is."""
+
+    def draw(source: np.random.Generator, documents: int) -> Tuples:
+        scores = 0.9 * source.normal(size=documents) + 0.6 * source.normal(size=(2, documents))
+        scores += np.array([[-0.8], [-1.0]])
+        if skewed:
+            scores = 1 / (1 + np.exp(-1.7 * scores)) ** 2
+        fixed = np.rint(1e6 * scores).astype(np.int64)
+        return fixed, np.ones_like(fixed)
+
+    return draw
+
+
+EVEN = Extractor(0.55, 0.55)
+DESIGNS = (
+    Design("equal F", extraction(EVEN, EVEN, "F")),
+    Design("unequal F", extraction(Extractor(0.65, 0.60), Extractor(0.50, 0.50), "F")),
+    Design("recall traded for precision, F", extraction(Extractor(0.85, 0.42), Extractor(0.42, 0.85), "F")),
+    Design("all answered against half, precision", extraction(EVEN, Extractor(0.55, 0.55, 0.5), "precision")),
+    Design("all answered against 30%, precision", extraction(EVEN, Extractor(0.55, 0.55, 0.3), "precision")),
+    Design("skewed sizes, F", extraction(Extractor(0.60, 0.60), Extractor(0.50, 0.50), "F", True)),
+    Design("skewed sizes, recall", extraction(Extractor(0.60, 0.60), Extractor(0.50, 0.50), "recall", True)),
+    Design("items, 75% against 60% right", items(0.75, 0.60)),
+    Design("items, 95% against 90% right", items(0.95, 0.90)),
+    Design("values, normal", values(False)),
+    Design("values, mostly small", values(True)),
+)
+
+
+def truth(design: Design) -> float:
+    """The true difference of a design."""
+    over, under = design.draw(np.random.default_rng(1), TRUTH)
+    first, second = over.sum(axis=1) / under.sum(axis=1)
+    return float(first - second)
+
+
+# --- coverage ---------------------------------------------------------------------------------------------------------
+
+
+def drawn(design: Design, documents: int, sets: int) -> Iterator[Many]:
+    """So many sets in which both systems have a value."""
+    source, made = np.random.default_rng((1992, documents)), 0
+    while made < sets:
+        over, under = design.draw(source, documents)
+        if under.any(axis=1).all():
+            yield Many(over, under)
+            made += 1
+
+
+def coverage(design: Design, documents: int, sets: int) -> list[str]:
+    """The share of intervals that hold the true difference, a kind each."""
+    true, bootstrap = truth(design), Bootstrap(Draws(2000))
+    held, given = np.zeros(len(INTERVALS)), np.zeros(len(INTERVALS))
+    for many in drawn(design, documents, sets):
+        for place, kind in enumerate(INTERVALS):
+            limits = bootstrap.differences(many, [(0, 1)], IntervalPlan(LEVEL, kind))
+            given[place] += limits.low[0] == limits.low[0]
+            held[place] += limits.low[0] - 1e-9 <= true <= limits.high[0] + 1e-9
+    return [
+        f"{share:.3f}" + (f" ({known / sets:.0%})" if known < sets else "")
+        for share, known in zip(held / given, given, strict=True)
+    ]
+
+
+# --- contradictions ---------------------------------------------------------------------------------------------------
+
+
+def evaluations() -> Iterator[tuple[str, Callable[[np.random.Generator], Many]]]:
+    """Whole evaluations of systems from bad to good."""
+    skills = np.linspace(0.35, 0.65, SYSTEMS)
+
+    def extracted(measure: str) -> Callable[[np.random.Generator], Many]:
+        def draw(source: np.random.Generator) -> Many:
+            possible = 1 + source.binomial(20, source.beta(1.5, 3.0, COMPARED))
+            ease = source.normal(size=COMPARED)
+            precisions = source.permutation(skills)
+            found = [Extractor(r, p).fill(source, possible, ease) for r, p in zip(skills, precisions, strict=True)]
+            filled, right = (np.stack(columns) for columns in zip(*found, strict=True))
+            under = {"recall": possible + 0 * filled, "precision": filled, "F": possible + filled}[measure]
+            return Many(2 * right if measure == "F" else right, under)
+
+        return draw
+
+    def answered(source: np.random.Generator) -> Many:
+        ease = source.normal(size=COMPARED)
+        right = source.random((SYSTEMS, COMPARED)) < 1 / (1 + np.exp(-(1.5 * ease + 8 * (skills[:, None] - 0.5) + 0.5)))
+        return Many(right.astype(np.int64), np.ones((SYSTEMS, COMPARED), dtype=np.int64))
+
+    def valued(source: np.random.Generator) -> Many:
+        scores = source.normal(size=COMPARED) + 0.7 * source.normal(size=(SYSTEMS, COMPARED)) + 3 * skills[:, None]
+        return Many(np.rint(1e6 * scores).astype(np.int64), np.ones((SYSTEMS, COMPARED), dtype=np.int64))
+
+    for measure in ("F", "recall", "precision"):
+        yield measure, extracted(measure)
+    yield "items right or wrong", answered
+    yield "values", valued
+
+
+def contradictions(draw: Callable[[np.random.Generator], Many], rounds: int) -> list[str]:
+    """The share of pairs whose interval excludes 0 where p is above the level, or holds it where p is not."""
+    source, pairs = np.random.default_rng(1992), list(combinations(range(SYSTEMS), 2))
+    bootstrap = Bootstrap(Draws(2000))
+    wrong = np.zeros(len(INTERVALS))
+    first, second = np.array(pairs).T
+    for number in range(rounds):
+        many = draw(source)
+        p = (all_pairs_test([many], Draws(9999, stream=number))[0][first, second] + 1) / 10_000
+        for place, kind in enumerate(INTERVALS):
+            limits = bootstrap.differences(many, pairs, IntervalPlan(LEVEL, kind))
+            outside = (limits.low > 0) | (limits.high < 0)
+            wrong[place] += np.count_nonzero(outside != (p <= LEVEL))
+    return [f"{share:.1%}" for share in wrong / (rounds * len(pairs))]
+
+
+def row(*cells: object) -> None:
+    """Prints a row of a table."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(description="measures the coverage of intervals")
+    parser.add_argument("--sets", type=int, default=4000, help="evaluations drawn for each design and size")
+    parser.add_argument("--rounds", type=int, default=40, help="whole evaluations compared")
+    parser.add_argument("--designs", default="", help="only the designs that are called so")
+    args = parser.parse_args()
+    kinds: Sequence[str] = [kind.name for kind in INTERVALS]
+    row("design", "documents", *kinds)
+    row(*["---"] * (2 + len(kinds)))
+    for design in DESIGNS:
+        if args.designs in design.name:
+            for documents in DOCUMENTS:
+                row(design.name, documents, *coverage(design, documents, args.sets))
+    if not args.designs:
+        print()
+        row("measure", *kinds)
+        row(*["---"] * (1 + len(kinds)))
+        for name, draw in evaluations():
+            row(name, *contradictions(draw, args.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What there is to note of intervals: resamples that were left out, limits that there are not, and intervals that
+contradict the verdict beside them. A few pairs are named one by one, of many it is said how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from warehouse.query import plan as p
+from warehouse.query.comparison.intervals import Interval, plan_of
+from warehouse.query.labels import some
+from warehouse.results import Cell, Table
+from warehouse.significance.tests import named_adjustment, named_test
+
+ONE_BY_ONE = 10
+"""Notes about more pairs than this are one note about all of them."""
+
+
+def interval_notes(where: str, found: Mapping[str, Interval], vary: str = "units") -> Iterator[str]:
+    """What was left out of the intervals of one statistic on one test set, by the names of what has them; `where` says
+    which, and `vary` what must vary for there to be an interval."""
+    partial = {name: interval for name, interval in found.items() if interval.undefined and not interval.nothing}
+    if partial:
+        missing = [f"{interval.undefined:,} of {name}" for name, interval in partial.items()]
+        drawn = max(interval.resamples for interval in partial.values())
+        yield f"{where}: resamples without a value are left out of intervals, of {drawn:,} so many: {some(missing)}"
+    empty = [
+        f"{name} ({interval.undefined:,} of {interval.resamples:,} resamples)"
+        for name, interval in found.items()
+        if interval.nothing and interval.undefined
+    ]
+    if empty:
+        yield f"{where}: too many resamples have no value for an interval of {some(empty)}"
+    alike = [name for name, interval in found.items() if interval.nothing and not interval.undefined]
+    if alike:
+        yield f"{where}: the {vary} do not vary, so there is no interval for {some(alike)}"
+    by_formula = [name for name, interval in found.items() if interval.by_formula]
+    if by_formula:
+        few = "too few units differ for resamples to tell, so the interval is that of Student's t"
+        yield f"{where}: {few} for {some(by_formula)}"
+
+
+def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
+    """Why an interval excludes 0 beside a difference that is not significant, or holds 0 beside one that is."""
+    holding: list[dict[str, Cell]] = []
+    excluding: list[dict[str, Cell]] = []
+    for row in table.records():
+        decisive = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
+        low, high = (row[name] for name in ("ci_low", "ci_high"))
+        if not isinstance(decisive, float) or (low is None and high is None):
+            continue
+        outside = (isinstance(low, float) and low > 0) or (isinstance(high, float) and high < 0)
+        significant = decisive <= how.level
+        if significant != outside:
+            (holding if significant else excluding).append(row)
+    yield from _said(holding, "significant, though the interval holds 0", _why_holding(how))
+    yield from _said(excluding, "not significant, though the interval excludes 0", _why_excluding(how))
+
+
+def _said(rows: Sequence[Mapping[str, Cell]], what: str, why: str) -> Iterator[str]:
+    if len(rows) > ONE_BY_ONE:
+        yield f"{len(rows):,} pairs are {what}: {why}"
+        return
+    for row in rows:
+        yield f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}: {what}; {why}"
+
+
+def _why_holding(how: p.Testing) -> str:
+    if plan_of(how).family == "together" and not named_test(how.test).whole_family:
+        return f"the interval stands for all pairs at once, and adjust {how.adjust} takes one pair after the other"
+    return _why(how)
+
+
+def _why_excluding(how: p.Testing) -> str:
+    if plan_of(how).family == "each" and named_adjustment(how.adjust).adjusts:
+        return f"adjust {how.adjust} is for all pairs, and the interval stands for its own"
+    return _why(how)
+
+
+def _why(how: p.Testing) -> str:
+    """What the test and the interval do otherwise."""
+    if named_test(how.test).kind == "randomized":
+        return "the test asks if the answers could be exchanged, the interval how far they differ on other documents"
+    return "the test and the interval come near the truth in different ways, and the difference lies at their limit"

@@ -1,0 +1,290 @@
+"""Bootstrap intervals of differences of pairs, and of the values of systems.
+
+What is found for a pair depends on its own counts, the seed, the stream and the number of units, unless the interval
+stands for all pairs together. What is near enough to normal needs no resamples for a studentized interval, nor where
+there are very many units for any: its limits follow from the standard error and Student's t, as those from resamples
+would within their own chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from math import ceil
+from statistics import NormalDist
+
+import numpy as np
+
+from warehouse.significance.bootstrap.bootstrap_t import Standardized, Student, quantile_of_largest
+from warehouse.significance.bootstrap.estimates import (
+    Differences,
+    OverResamples,
+    SystemEstimates,
+    standard_errors,
+)
+from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
+from warehouse.significance.bootstrap.percentiles import between, corrected_tails
+from warehouse.significance.bootstrap.resamples import FOR_INTERVALS, VERY_MANY_UNITS, Resamples, whole
+from warehouse.significance.bootstrap.standard_errors import Places
+from warehouse.significance.draws import Draws
+from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.valuation import ManySystems
+from warehouse.significance.work import ALONE, Work, in_order
+
+AT_ONCE = 32
+"""Estimates whose resampled values are held at once, by each thread."""
+
+OUTSIDE = 10
+"""So many resamples are to lie beyond a limit that is a resampled value."""
+
+MOST_RESAMPLES = 20_000
+MOST_COUNTS = 1 << 26
+"""For that no more are drawn than this, nor than have so many counts."""
+
+PLAIN = IntervalPlan()
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """The bootstrap of one set of units: whatever is asked of it meets the same resamples."""
+
+    draws: Draws = FOR_INTERVALS
+    work: Work = ALONE
+
+    def differences(
+        self,
+        many: ManySystems,
+        pairs: Sequence[tuple[int, int]],
+        plan: IntervalPlan = PLAIN,
+        factor: float = 1.0,
+        ranks: Sequence[int] | None = None,
+    ) -> ConfidenceLimits:
+        """The intervals of factor · (value of A − value of B) for pairs of systems, which are the family.
+
+        Turned around, a pair has the opposite limits to the last digit. Where two systems scored alike, that needs
+        `ranks`, the place of each system in an order that stays.
+        """
+        return self._found(Differences.of(many, pairs, ranks), plan, factor)
+
+    def values(self, many: ManySystems, plan: IntervalPlan = PLAIN, factor: float = 1.0) -> ConfidenceLimits:
+        """The interval of each system's own factor · value.
+
+        Two systems whose intervals overlap may still differ: their difference has an interval of its own.
+        """
+        return self._found(SystemEstimates(many, np.ones(many.units, dtype=np.int64)), plan, factor)
+
+    def _found(self, estimates: SystemEstimates, plan: IntervalPlan, factor: float) -> ConfidenceLimits:
+        search = _Search(estimates, plan if factor >= 0 else plan.turned, self)
+        limits = search.studentized() if plan.kind.studentizes else search.between_resamples()
+        low, high = factor * limits.low, factor * limits.high
+        if factor < 0:
+            low, high = high, low
+        return replace(limits, low=low, high=high, errors=abs(factor) * limits.errors)
+
+    @cached_property
+    def supply(self) -> Callable[[int, Draws], Resamples]:
+        """Resamples of so many units, drawn when they are first asked for."""
+        return cache(lambda units, draws: Resamples.of_units(units, draws, self.work.threads))
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The search for the intervals of some estimates."""
+
+    estimates: SystemEstimates
+    plan: IntervalPlan
+    source: Bootstrap
+
+    @property
+    def draws(self) -> Draws:
+        return self.source.draws
+
+    @property
+    def units(self) -> int:
+        return int(self.estimates.times.sum())
+
+    @property
+    def alpha(self) -> float:
+        """What may be wrong, of one interval or of all together."""
+        return self.plan.level
+
+    @property
+    def jointly(self) -> bool:
+        """Whether the intervals are found together. Of VERY_MANY_UNITS units each pair has resamples of its own,
+        so that the level is divided."""
+        return self.plan.family == "together" and self.units < VERY_MANY_UNITS
+
+    @property
+    def share(self) -> float:
+        """What may be wrong of an interval that is found by itself."""
+        return self.alpha if self.plan.family == "each" else self.alpha / max(self.estimates.size, 1)
+
+    @property
+    def student(self) -> Student:
+        return Student(self.units, self.plan.bounds == "both")
+
+    def directions(self) -> Floats:
+        """In which direction each estimate must deviate for its limit to miss it; 0 for both."""
+        return {"both": 0.0, "lower": 1.0, "upper": -1.0}[self.plan.bounds] * self.estimates.signs
+
+    def observed(self) -> tuple[Floats, Booleans]:
+        """The standard error of each estimate, and whether it may be taken for normal."""
+        errors, normal = np.zeros(self.estimates.size), np.zeros(self.estimates.size, dtype=np.bool_)
+        for places in _parts(np.arange(self.estimates.size)):
+            influences = self.estimates.influences(places)
+            errors[places] = standard_errors(influences, self.estimates.times)
+            normal[places] = self.estimates.near_normal(places, influences)
+        return errors, normal
+
+    def drawn(self, places: Places, draws: Draws) -> Iterator[_SomeOfThem]:
+        """Some of the estimates in parts, with resamples."""
+        if self.units < VERY_MANY_UNITS:
+            if len(places):
+                drawn = OverResamples(self.estimates, self.source.supply(self.units, draws))
+                for part in _parts(places):
+                    yield _SomeOfThem(part, part, drawn)
+            return
+        for place in places.tolist():
+            alone = self.estimates.by_kind(place)
+            yield _SomeOfThem(
+                np.array([place]), np.array([0]), OverResamples(alone, Resamples.of_kinds(alone.times, draws))
+            )
+
+    # --- studentized --------------------------------------------------------------------------------------------------
+
+    def studentized(self) -> ConfidenceLimits:
+        """So many standard errors to each side."""
+        errors, normal = self.observed()
+        directions, student, size = self.directions(), self.student, self.estimates.size
+        quantiles = np.full(size, student.quantile(self.share))
+        undefined, without_error = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        told = normal & (errors > 0)
+        largest = self._largest_of_normal(np.flatnonzero(told), errors) if self.jointly else np.zeros(0)
+        wanted = np.flatnonzero(~normal & (errors > 0))
+
+        def look(part: _SomeOfThem) -> tuple[Places, Standardized]:
+            return part.places, Standardized.of(*part.deviates(), directions[part.places])
+
+        for places, found in in_order(look, self.drawn(wanted, self.draws), self.source.work.threads):
+            undefined[places], without_error[places] = found.undefined, found.without_error
+            told[places] = found.tells(self.share / 2 if self.jointly else self.share)
+            if self.jointly:
+                largest = np.maximum(largest, found.statistics[told[places]].max(axis=0, initial=-np.inf))
+            else:
+                read = found.quantiles(self.share, student)
+                quantiles[places] = np.where(told[places], read, quantiles[places])
+        if self.jointly and told.any():
+            tail = self.alpha * np.count_nonzero(told) / size
+            quantiles[told] = max(quantile_of_largest(largest, tail), student.quantile(self.alpha))
+        given = (errors > 0) & (undefined <= self.alpha * self.draws.shuffles) & np.isfinite(quantiles)
+        half = np.where(given, quantiles, np.nan) * errors
+        low, high = self._around(half)
+        drawn = self.draws.shuffles if len(wanted) or self.jointly else 0
+        return ConfidenceLimits(low, high, errors, undefined, without_error, given & ~told, drawn)
+
+    def _largest_of_normal(self, places: Places, errors: Floats) -> Floats:
+        """The largest deviation in each resample, in standard errors, of estimates that are sums of influences."""
+        largest = np.full(self.draws.shuffles, -np.inf)
+        if len(places):
+            columns, worth = whole(self.estimates.systems.influences, self.units)
+            sums = self.source.supply(self.units, self.draws).sums(columns) * worth[:, None]
+            directions = self.directions()
+            for part in _parts(places):
+                statistics = self.estimates.of_values(sums, part) / errors[part, None]
+                np.maximum(largest, _towards(statistics, directions[part]).max(axis=0), out=largest)
+        return largest
+
+    def _around(self, half: Floats) -> tuple[Floats, Floats]:
+        """The limits so far from the estimates; NaN where there are none."""
+        values, none = self.estimates.signs * self.estimates.values, np.full(len(half), np.nan)
+        low = none if self.plan.bounds == "upper" else values - half
+        high = none if self.plan.bounds == "lower" else values + half
+        return low, high
+
+    # --- between two resampled values ---------------------------------------------------------------------------------
+
+    def between_resamples(self) -> ConfidenceLimits:
+        """From one resampled value to another."""
+        errors, normal = self.observed()
+        size, signs = self.estimates.size, self.estimates.signs
+        tail = self._tail(errors) / (2 if self.plan.bounds == "both" else 1)
+        most = min(MOST_RESAMPLES, MOST_COUNTS // self.units)
+        draws = replace(self.draws, shuffles=max(self.draws.shuffles, min(ceil(OUTSIDE / tail), most)))
+        by_error = normal if self.units >= VERY_MANY_UNITS else np.zeros(size, dtype=np.bool_)
+        quantile = self.student.quantile(self.share) if by_error.any() else np.nan
+        low, high = self._around(np.where(by_error, quantile * errors, np.nan))
+        undefined = np.zeros(size, dtype=np.int64)
+        wanted = np.flatnonzero(~by_error)
+
+        def look(part: _SomeOfThem) -> tuple[Places, Floats, Integers]:
+            values = np.sort(part.values(part.drawn.values.resampled), axis=1)
+            defined = values.shape[1] - np.isnan(values).sum(axis=1)
+            tails = [(tail, tail)] * len(part.places)
+            if self.plan.kind.corrects:
+                observed = part.values(part.drawn.values.observed[:, None])[:, 0]
+                without_one, times = part.values(part.drawn.values.without_one()), part.drawn.estimates.times
+                tails = [
+                    corrected_tails(row[:known], float(value), left, times, (tail, tail))
+                    for row, known, value, left in zip(values, defined, observed, without_one, strict=True)
+                ]
+            found = np.empty((len(part.places), 2))
+            for row, (place, known) in enumerate(zip(part.places.tolist(), defined.tolist(), strict=True)):
+                found[row] = between(values[row, :known], tails[row])
+                if signs[place] < 0:
+                    found[row] = -found[row, ::-1]
+            return part.places, found, values.shape[1] - defined
+
+        for places, found, missing in in_order(look, self.drawn(wanted, draws), self.source.work.threads):
+            undefined[places] = missing
+            if self.plan.bounds != "upper":
+                low[places] = found[:, 0]
+            if self.plan.bounds != "lower":
+                high[places] = found[:, 1]
+        nowhere = np.zeros(size, dtype=np.bool_)
+        return ConfidenceLimits(
+            low, high, errors, undefined, 0 * undefined, nowhere, draws.shuffles if len(wanted) else 0
+        )
+
+    def _tail(self, errors: Floats) -> float:
+        """What may be wrong of each interval. Jointly it is the tail of a normal distribution beyond the largest of all
+        deviations, each in standard deviations of its own."""
+        if not self.jointly:
+            return self.share
+        largest = np.full(self.draws.shuffles, -np.inf)
+        directions = self.directions()
+        for part in self.drawn(np.flatnonzero(errors > 0), self.draws):
+            values = part.values(part.drawn.values.resampled)
+            known = ~np.isnan(values)
+            deviations = np.where(known, values - part.values(part.drawn.values.observed[:, None]), 0.0)
+            spreads = np.sqrt((deviations**2).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+            statistics = np.divide(deviations, spreads[:, None], where=spreads[:, None] > 0, out=deviations)
+            np.maximum(largest, _towards(statistics, directions[part.places]).max(axis=0), out=largest)
+        if not np.isfinite(largest).all():
+            return self.share
+        beyond = 1 - NormalDist().cdf(quantile_of_largest(largest, self.alpha))
+        return max(beyond * (2 if self.plan.bounds == "both" else 1), self.share)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SomeOfThem:
+    """Some estimates with resamples: their places among all, and their places in what was drawn."""
+
+    places: Places
+    inside: Places
+    drawn: OverResamples
+
+    def deviates(self) -> tuple[Floats, Floats]:
+        return self.drawn.estimates.deviates(self.inside, self.drawn)
+
+    def values(self, of_systems: Floats) -> Floats:
+        return self.drawn.estimates.of_values(of_systems, self.inside)
+
+
+def _parts(places: Places) -> list[Places]:
+    return [places[start : start + AT_ONCE] for start in range(0, len(places), AT_ONCE)]
+
+
+def _towards(deviations: Floats, directions: Floats) -> Floats:
+    """Deviations of shape (any, resamples) in the direction that counts; their size where both do."""
+    return np.abs(deviations) if not directions.any() else deviations * directions[:, None]

@@ -1,0 +1,224 @@
+"""What has an interval: the values of systems, and the differences of pairs of them.
+
+Both tell how far each unit moves them, how far they deviate in resamples, and their values there. A pair is turned so
+that the same of the two comes first in whichever order it was named; what is found is the same to the last digit then,
+but for its sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from warehouse.significance.bootstrap.percentiles import SystemValues
+from warehouse.significance.bootstrap.resamples import Resamples, kinds, whole
+from warehouse.significance.bootstrap.standard_errors import (
+    Places,
+    Resampled,
+    Smooth,
+    functions,
+    of_differences,
+    ratios,
+)
+from warehouse.significance.paired import Booleans, Floats, Integers, Many
+from warehouse.significance.valuation import ManyCounts, ManySystems
+
+SKEWED = 0.0025
+"""(Σψ³)² / (Σψ²)³ of the influences ψ of what may be taken for normal: the coverage of Student's t is then off by less
+than a thousandth (Hall 1992, section 2.6)."""
+
+HEAVY = 0.02
+"""The same for Σψ⁴ / (Σψ²)², which is as large as 1/50 where fifty units decide alike and others do not count."""
+
+
+@dataclass(frozen=True, eq=False)
+class SystemEstimates:
+    """The values of systems; `times` says how many units each column of their counts stands for."""
+
+    many: ManySystems
+    times: Integers
+
+    @property
+    def size(self) -> int:
+        """How many estimates there are."""
+        return self.many.systems
+
+    @property
+    def signs(self) -> Floats:
+        """−1 for what is turned, else 1; of shape (size,)."""
+        return np.ones(self.size)
+
+    @property
+    def values(self) -> Floats:
+        """What was observed, of shape (size,)."""
+        return self.many.values()
+
+    @cached_property
+    def systems(self) -> Smooth:
+        """The values of the systems as functions of sums."""
+        if isinstance(self.many, ManyCounts):
+            return functions(self.many.counts, self.many.valuation.values, self.times)
+        return ratios(self.many.numerators, self.many.denominators, self.times)
+
+    def influences(self, places: Places) -> Floats:
+        """How far each unit moves some of the estimates, of shape (places, units)."""
+        return self.systems.influences[places]
+
+    @cached_property
+    def steady(self) -> Booleans:
+        """Which systems have their denominator from so many units that none decides it, of shape (systems,); of other
+        functions that is not known."""
+        if isinstance(self.many, ManyCounts):
+            return np.zeros(self.many.systems, dtype=np.bool_)
+        unders = self.many.denominators.astype(np.float64)
+        return np.asarray((unders**2 * self.times).sum(axis=1) <= HEAVY * (unders * self.times).sum(axis=1) ** 2)
+
+    def near_normal(self, places: Places, influences: Floats) -> Booleans:
+        """Which of some estimates with these influences may be taken for normal."""
+        return near_normal(influences, self.times) & self.steady[places]
+
+    def deviates(self, places: Places, drawn: OverResamples) -> tuple[Floats, Floats]:
+        """How far some of the estimates are from what was observed in each resample, NaN where undefined, and their
+        variances there; both of shape (places, resamples)."""
+        return drawn.systems.deviations[places], drawn.variances[places]
+
+    def of_values(self, values: Floats, places: Places) -> Floats:
+        """Some of the estimates, from values of the systems of shape (systems, any)."""
+        return values[places]
+
+    def by_kind(self, place: int) -> SystemEstimates:
+        """One of the estimates, its units counted by kind."""
+        alone, times = _by_kind(self.many, [place, place])
+        return SystemEstimates(alone, times)
+
+
+@dataclass(frozen=True, eq=False)
+class Differences(SystemEstimates):
+    """The differences of pairs of systems, `first` less `second`, by place; `turned` says which were named the other
+    way."""
+
+    first: Places
+    second: Places
+    turned: Booleans
+
+    @classmethod
+    def of(cls, many: ManySystems, pairs: Sequence[tuple[int, int]], ranks: Sequence[int] | None = None) -> Differences:
+        """The differences of pairs of systems; `ranks` say which of two comes first, and else what they scored."""
+        keys = [_key(rows) for rows in many.columns.transpose(1, 0, 2)] if ranks is None else [(-r,) for r in ranks]
+        turned = np.array([keys[a] < keys[b] for a, b in pairs], dtype=np.bool_)
+        ordered = [(b, a) if turn else (a, b) for (a, b), turn in zip(pairs, turned.tolist(), strict=True)]
+        first, second = np.array(ordered, dtype=np.intp).reshape(-1, 2).T
+        return cls(many, np.ones(many.units, dtype=np.int64), first, second, turned)
+
+    @property
+    def size(self) -> int:
+        return len(self.first)
+
+    @property
+    def signs(self) -> Floats:
+        return np.where(self.turned, -1.0, 1.0)
+
+    @property
+    def values(self) -> Floats:
+        values = self.many.values()
+        return np.asarray(values[self.first] - values[self.second])
+
+    @cached_property
+    def flat(self) -> Booleans:
+        """Which pairs have equal denominators in every unit: their difference is a ratio by itself."""
+        if isinstance(self.many, ManyCounts):
+            return np.zeros(self.size, dtype=np.bool_)
+        alike: dict[bytes, int] = {}
+        groups = np.array([alike.setdefault(row.tobytes(), len(alike)) for row in self.many.denominators])
+        return np.asarray(groups[self.first] == groups[self.second])
+
+    def influences(self, places: Places) -> Floats:
+        influences = self.systems.influences
+        return np.asarray(influences[self.first[places]] - influences[self.second[places]])
+
+    def near_normal(self, places: Places, influences: Floats) -> Booleans:
+        steady = self.steady[self.first[places]] & self.steady[self.second[places]]
+        return near_normal(influences, self.times) & steady
+
+    def deviates(self, places: Places, drawn: OverResamples) -> tuple[Floats, Floats]:
+        flat, shape = self.flat[places], (len(places), drawn.resamples.size)
+        deviations, variances = np.empty(shape), np.empty(shape)
+        if flat.any():
+            alone = Resampled.of(self._ratios(places[flat]), drawn.resamples)
+            deviations[flat], variances[flat] = alone.deviations, alone.variances()
+        if not flat.all():
+            first, second = self.first[places[~flat]], self.second[places[~flat]]
+            deviations[~flat], variances[~flat] = of_differences(drawn.systems, drawn.variances, first, second)
+        return deviations, variances
+
+    def of_values(self, values: Floats, places: Places) -> Floats:
+        return np.asarray(values[self.first[places]] - values[self.second[places]])
+
+    def by_kind(self, place: int) -> Differences:
+        alone, times = _by_kind(self.many, [int(self.first[place]), int(self.second[place])])
+        first, second = np.array([[0], [1]], dtype=np.intp)
+        return Differences(alone, times, first, second, self.turned[place : place + 1])
+
+    def _ratios(self, places: Places) -> Smooth:
+        """The differences of pairs with equal denominators."""
+        assert isinstance(self.many, Many)
+        first, second = self.first[places], self.second[places]
+        numerators = self.many.numerators[first] - self.many.numerators[second]
+        return ratios(numerators, self.many.denominators[first], self.times)
+
+
+@dataclass(frozen=True, eq=False)
+class OverResamples:
+    """What resamples make of the systems of some estimates; what is not asked for is not computed."""
+
+    estimates: SystemEstimates
+    resamples: Resamples
+
+    @cached_property
+    def systems(self) -> Resampled:
+        """The deviations of the systems, and their gradients."""
+        return Resampled.of(self.estimates.systems, self.resamples)
+
+    @cached_property
+    def variances(self) -> Floats:
+        """Those of the systems, of shape (systems, resamples)."""
+        return self.systems.variances()
+
+    @cached_property
+    def values(self) -> SystemValues:
+        """The values of the systems."""
+        return SystemValues.of(self.estimates.many, self.resamples)
+
+
+def standard_errors(influences: Floats, times: Integers) -> Floats:
+    """The standard errors that follow from influences of shape (any, units), in whatever order these stand."""
+    scaled, worth = whole(influences, int(times.sum()), factors=2)
+    return np.asarray(np.sqrt((scaled * scaled * times).sum(axis=1)) * worth)
+
+
+def near_normal(influences: Floats, times: Integers) -> Booleans:
+    """Whether what has influences of shape (any, units) may be taken for normal."""
+    squares = influences * influences
+    second = (squares * times).sum(axis=1)
+    third = (squares * influences * times).sum(axis=1)
+    fourth = (squares * squares * times).sum(axis=1)
+    return np.asarray((third**2 <= SKEWED * second**3) & (fourth <= HEAVY * second**2))
+
+
+def _by_kind(many: ManySystems, places: Sequence[int]) -> tuple[ManySystems, Integers]:
+    """Some systems with their units by kind, and how many there are of each: nothing is left of the others."""
+    columns = many.columns[:, places]
+    table, times = kinds(columns.reshape(-1, columns.shape[2]))
+    columns = table.reshape(*columns.shape[:2], -1)
+    if isinstance(many, ManyCounts):
+        return ManyCounts(columns.transpose(1, 0, 2), many.valuation), times
+    return Many(columns[0], columns[1]), times
+
+
+def _key(rows: Integers) -> tuple[int, ...]:
+    """What tells a system with columns of shape (columns, units) from another, in whatever order the units come. Where
+    the sums are too large they wrap around, which tells as well."""
+    return (*rows.sum(axis=1).tolist(), *(rows * rows).sum(axis=1).tolist())

@@ -1,0 +1,117 @@
+"""Resamples: how often each unit is drawn in each of them, and sums over what was drawn.
+
+They come in chunks, each with a generator of its own. Sums are exact: columns are whole numbers, small enough that
+floating point holds every sum over a resample, so that neither threads nor who else is summed change a digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import floor, log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.distinct import distinct_columns
+from warehouse.significance.draws import RESAMPLES, Draws
+from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.work import in_order
+
+FOR_INTERVALS = Draws(2000)
+"""The resamples of an interval where nothing is said."""
+
+VERY_MANY_UNITS = 20_000
+"""From so many units on they are not drawn one by one, but counted by kind, or not drawn at all."""
+
+CHUNK = 256
+"""Resamples in a chunk. Part of what the seed means."""
+
+READY = 1 << 21
+"""Up to so many counts are kept as the numbers that products take, and in one piece."""
+
+BITS = 52
+"""Whole numbers of so many bits, and sums of them, are exact in floating point."""
+
+
+def resampled(units: int, draws: Draws, threads: int = 1) -> Iterator[Floats]:
+    """How often each unit is drawn in each resample of a chunk, of shape (resamples in it, units)."""
+
+    def of_chunk(numbered: tuple[int, int]) -> Floats:
+        chunk, used = numbered
+        drawn = draws.generator(chunk, RESAMPLES).integers(0, units, size=(CHUNK, units), dtype=np.int64)[:used]
+        drawn += np.arange(used)[:, None] * units
+        return np.bincount(drawn.reshape(-1), minlength=used * units).reshape(used, units).astype(np.float64)
+
+    return in_order(of_chunk, draws.chunks(CHUNK), threads)
+
+
+def resampled_kinds(times: Integers, draws: Draws) -> Iterator[Integers]:
+    """The same for so many units of each kind."""
+    units = int(times.sum())
+    for chunk, used in draws.chunks(CHUNK):
+        yield draws.generator(chunk, RESAMPLES).multinomial(units, times / units, size=CHUNK)[:used]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resamples:
+    """How often each unit, or each kind of units, is drawn in each resample.
+
+    `times` says how many units of each kind there are, `chunks` how often they were drawn; few numbers are one chunk.
+    """
+
+    times: Integers
+    chunks: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of_units(cls, units: int, draws: Draws, threads: int = 1) -> Resamples:
+        """Resamples of units that are drawn one by one."""
+        chunks = resampled(units, draws, threads)
+        if units * draws.shuffles <= READY:
+            return cls(np.ones(units, dtype=np.int64), (np.concatenate(list(chunks)),))
+        return cls(np.ones(units, dtype=np.int64), tuple(counts.astype(np.uint16) for counts in chunks))
+
+    @classmethod
+    def of_kinds(cls, times: Integers, draws: Draws) -> Resamples:
+        """Resamples of units that are counted by kind."""
+        return cls(times, tuple(counts.astype(np.uint32) for counts in resampled_kinds(times, draws)))
+
+    @property
+    def size(self) -> int:
+        """How many resamples there are."""
+        return sum(counts.shape[0] for counts in self.chunks)
+
+    def sums(self, columns: Integers | Floats) -> Floats:
+        """The sums of columns of shape (any, units) over each resample, of shape (any, resamples)."""
+        factors = np.ascontiguousarray(columns, dtype=np.float64)
+        if len(self.chunks) == 1:
+            return np.asarray(factors @ self.chunks[0].astype(np.float64, copy=False).T)
+        sums, done = np.empty((columns.shape[0], self.size)), 0
+        for counts in self.chunks:
+            sums[:, done : done + counts.shape[0]] = factors @ counts.astype(np.float64).T
+            done += counts.shape[0]
+        return sums
+
+
+def kinds(columns: Integers) -> tuple[Integers, Integers]:
+    """The units of columns of shape (any, units) by kind, in the order of their counts, and how many there are of
+    each."""
+    return distinct_columns(columns)
+
+
+def whole(columns: Floats | Integers, units: int, factors: int = 1) -> tuple[Floats, Floats]:
+    """Columns of shape (any, units) in whole numbers, and the worth of one in each column, a power of two.
+
+    Sums over so many units, of products of as many `factors`, are exact. Whole numbers that are small enough stay.
+    """
+    bits = floor((BITS - log2(max(units, 2))) / factors)
+    columns = columns.astype(np.float64, copy=False)
+    exponents = np.frexp(np.maximum(columns.max(axis=1, initial=0.0), -columns.min(axis=1, initial=0.0)))[1]
+    already = (columns == np.rint(columns)).all(axis=1)
+    # What is whole and small needs no scale; what is not takes all the bits that there are.
+    shifts = np.where(already & (exponents <= bits), 0, bits - exponents)
+    if not shifts.any():
+        return columns, np.ones(len(columns))
+    scaled = np.rint(np.ldexp(columns, shifts[:, None]))
+    return scaled, np.ldexp(1.0, -shifts)

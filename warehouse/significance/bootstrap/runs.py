@@ -1,0 +1,74 @@
+"""The value of a system that is averaged over runs, as other documents and other runs might have it.
+
+Where runs and documents cross, the variance has a part of the documents, with what the runs leave of their noise, and a
+part of the runs, without the noise that the first part has already: the components of variance of a two-way layout
+(Scheffé 1959, chapter 7; of evaluations Miller 2024, section 3). Where each document has one run, as with folds, the
+documents are nested in the runs, and it is the runs that vary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+
+from warehouse.significance.analytic.beta import t_quantile
+from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits
+from warehouse.significance.bootstrap.standard_errors import numerical_gradient
+from warehouse.significance.paired import Booleans, Floats, Many
+from warehouse.significance.valuation import ManySystems
+
+
+def over_runs(
+    limits: ConfidenceLimits, value: float, runs: ManySystems, present: Booleans, level: float
+) -> ConfidenceLimits:
+    """The studentized interval of a system's value over documents, the first of `limits`, widened by the variance of
+    its runs.
+
+    `runs` has what each run contributes to the sums of the system, in each unit, and `present` of shape (runs, units)
+    whether it was there. The quantile is at least that of Student's t with the degrees of freedom that both parts leave
+    (Satterthwaite 1946).
+    """
+    size, units = present.shape
+    error = float(limits.errors[0])
+    if size < 2 or units < 2 or not error > 0:
+        return limits
+    influences = _influences(runs)
+    of_runs = size / (size - 1) * float((influences.sum(axis=1) ** 2).sum())
+    counted = error**2 if (present.sum(axis=0) <= 1).all() else _noise(influences, present)
+    added = max(0.0, of_runs - counted)
+    total = error**2 + added
+    degrees = total**2 / (error**4 / (units - 1) + added**2 / (size - 1))
+    quantile = (float(limits.high[0]) - value) / error
+    half = max(quantile, t_quantile(level / 2, degrees)) * sqrt(total) if quantile == quantile else quantile
+    low, high, errors = (np.full_like(limits.errors, number) for number in (value - half, value + half, sqrt(total)))
+    return replace(limits, low=low, high=high, errors=errors)
+
+
+def _influences(runs: ManySystems) -> Floats:
+    """How far each run moves the value in each unit, of shape (runs, units); they sum to 0."""
+    if isinstance(runs, Many):
+        over, under = int(runs.numerators.sum()), int(runs.denominators.sum())
+        return (runs.numerators - runs.denominators * (over / under)) / under
+
+    def value(sums: Floats) -> Floats:
+        return runs.valuation.values(sums[0])[None]
+
+    totals = runs.counts.sum(axis=(0, 2))[None, :, None].astype(np.float64)
+    gradient = numerical_gradient(value, totals, runs.units)[0, :, 0]
+    influences = sum(
+        weight * column for weight, column in zip(gradient.tolist(), runs.counts.transpose(1, 0, 2), strict=True)
+    )
+    return np.asarray(influences - np.mean(influences))
+
+
+def _noise(influences: Floats, present: Booleans) -> float:
+    """The part of the runs' variance that is noise on single documents, from those that all runs have."""
+    size, units = len(present), len(present.T)
+    everywhere: Floats = influences[:, present.all(axis=0)]
+    if everywhere.shape[1] < 2:
+        return 0.0
+    rest: Floats = everywhere - everywhere.mean(axis=0) - everywhere.mean(axis=1, keepdims=True) + everywhere.mean()
+    squares = float((rest**2).sum())
+    return squares * size * units / ((size - 1) * (len(everywhere.T) - 1))

@@ -1,0 +1,70 @@
+"""The bootstrap test: resampled differences, shifted so that their centre is no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from warehouse.significance.bootstrap.estimates import Differences, standard_errors
+from warehouse.significance.bootstrap.percentiles import TIE, SystemValues
+from warehouse.significance.bootstrap.resamples import CHUNK, VERY_MANY_UNITS, Resamples, resampled, resampled_kinds
+from warehouse.significance.draws import RESAMPLES, Draws
+from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
+from warehouse.significance.paired import Floats, Paired
+from warehouse.significance.valuation import PairedCounts
+from warehouse.significance.work import ALONE, Work
+
+
+def bootstrap_test(
+    paired: Paired | PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
+) -> Outcome:
+    """The bootstrap test: how often a resampled difference is as far from the observed one as that is from 0.
+
+    The null distribution is that of the resampled differences, shifted so that its centre is no difference (Noreen
+    1989; Efron & Tibshirani 1993, section 16.4). nge counts |d* − d| ≥ |d|, one-sided d* − d ≥ d, and
+    p = (nge + 1) / (resamples + 1). A resample without a value counts as one that is as far. Identical systems give p =
+    1.
+    """
+    check_sides(sides)
+    many = paired.many
+    differences = Differences.of(many, [(0, 1)])
+    (sign,), (observed,) = differences.signs.tolist(), (differences.signs * differences.values).tolist()
+    tie = TIE + many.tie
+    nge = done = 0
+    for deviations in _deviations(differences, draws, work):
+        shifted = sign * deviations
+        far = observed - abs(observed) * TIE - tie
+        if sides == "two-sided":
+            shifted, far = np.abs(shifted), abs(observed) * (1 - TIE) - tie
+        nge += int(np.count_nonzero(~(shifted < far)))
+        done += len(shifted)
+        work.progress(done / draws.shuffles)
+    return approximate(nge, draws.shuffles)
+
+
+def _deviations(differences: Differences, draws: Draws, work: Work) -> Iterator[Floats]:
+    """How far a difference is from the observed one in the resamples of each chunk, NaN where it is undefined.
+
+    Of VERY_MANY_UNITS units what is near to normal is drawn as that, and else how many units of each kind come.
+    """
+    if int(differences.times.sum()) < VERY_MANY_UNITS:
+        for counts in resampled(len(differences.times), draws, work.threads):
+            yield _of(differences, Resamples(differences.times, (counts,)))
+        return
+    only = np.array([0])
+    influences = differences.influences(only)
+    if not differences.near_normal(only, influences)[0]:
+        alone = differences.by_kind(0)
+        for drawn in resampled_kinds(alone.times, draws):
+            yield _of(alone, Resamples(alone.times, (drawn,)))
+        return
+    error = float(standard_errors(influences, differences.times)[0])
+    for chunk, used in draws.chunks(CHUNK):
+        yield error * draws.generator(chunk, RESAMPLES).standard_normal(CHUNK)[:used]
+
+
+def _of(differences: Differences, resamples: Resamples) -> Floats:
+    values, only = SystemValues.of(differences.many, resamples), np.array([0])
+    observed = differences.of_values(values.observed[:, None], only)
+    return np.asarray((differences.of_values(values.resampled, only) - observed)[0])

@@ -1,0 +1,189 @@
+"""Standard errors of values and of differences by linear approximation: in what was observed, and in each resample.
+
+A value is a function of sums, so a unit moves it by the gradient of the function times the unit's counts, its
+influence, and the variance of the value is the sum of the squared influences (Efron & Tibshirani 1993, section 21.3).
+In a resample the gradient is that at its own sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.bootstrap.resamples import Resamples, whole
+from warehouse.significance.paired import Floats, Integers
+
+STEP = 1e-5
+"""The step of a numerical gradient, as a share of the sum or of the number of units."""
+
+ROUNDING = 1e-9
+"""A variance that is no larger than this share of those that it is the difference of is nothing but rounding."""
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Smooth:
+    """The values of some systems as a smooth function of sums.
+
+    `columns` has the shape (systems, columns, units), and `times` says how many units each of these stands for.
+    `influences`, of shape (systems, units), say how far each unit moves the value of a system. `deviation` and
+    `gradient` take sums of shape (systems, columns, any) and give how far the values are from the observed ones, of
+    shape (systems, any), NaN where undefined, and arrays of shape (systems, columns, any). Where the sum of all
+    influences `may_move`, as it cannot for a ratio, a resample has a mean of them that is not 0.
+    """
+
+    columns: Floats
+    times: Integers
+    influences: Floats
+    deviation: Callable[[Floats], Floats]
+    gradient: Callable[[Floats], Floats]
+    may_move: bool = True
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return int(self.times.sum())
+
+
+def ratios(numerators: Integers, denominators: Integers, times: Integers) -> Smooth:
+    """The ratios θ = ΣN/ΣD of numerators and denominators of shape (systems, units).
+
+    The counts of a unit are its residual N − θ·D and its D, so that no digits are lost where values differ by little.
+    """
+    units = int(times.sum())
+    tops, bottoms = (numerators * times).sum(axis=1), (denominators * times).sum(axis=1)
+    values = np.array([over / under for over, under in zip(tops.tolist(), bottoms.tolist(), strict=True)])
+    exactly = numerators - denominators * values[:, None]
+    residuals, worth = whole(exactly, units, factors=2)
+    unders, under_worth = whole(denominators, units, factors=2)
+    worth = (worth / under_worth)[:, None]
+
+    def deviation(sums: Floats) -> Floats:
+        without = np.full(sums[:, 1].shape, np.nan)
+        return np.asarray(np.divide(worth * sums[:, 0], sums[:, 1], out=without, where=sums[:, 1] > 0))
+
+    def gradient(sums: Floats) -> Floats:
+        gradients = np.full(sums.shape, np.nan)
+        known = sums[:, 1] > 0
+        np.divide(worth, sums[:, 1], out=gradients[:, 0], where=known)
+        np.divide(-gradients[:, 0] * sums[:, 0], sums[:, 1], out=gradients[:, 1], where=known)
+        return gradients
+
+    columns = np.stack((residuals, unders), axis=1)
+    return Smooth(columns, times, exactly / bottoms[:, None], deviation, gradient, may_move=False)
+
+
+def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: Integers) -> Smooth:
+    """Any function of the sums of counts of shape (systems, columns, units); its gradient is found by differences."""
+    systems, columns, _ = counts.shape
+    units = int(times.sum())
+    flat, worths = whole(counts.reshape(systems * columns, -1), units, factors=2)
+    scaled, worth = flat.reshape(counts.shape), worths.reshape(systems, columns, 1)
+
+    def value(sums: Floats) -> Floats:
+        flat = (sums * worth).transpose(1, 0, 2).reshape(columns, -1)
+        return valuation(flat).reshape(systems, -1)
+
+    def gradient(sums: Floats) -> Floats:
+        return numerical_gradient(value, sums, units)
+
+    totals = (scaled * times).sum(axis=2, keepdims=True)
+    observed, gradients = value(totals), gradient(totals)
+    influences = np.zeros((systems, counts.shape[2]))
+    for column in range(columns):
+        influences += gradients[:, column] * scaled[:, column]
+    influences -= (gradients * totals).sum(axis=1) / units
+    return Smooth(scaled, times, influences, lambda sums: value(sums) - observed, gradient)
+
+
+def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: int) -> Floats:
+    """The gradients of the values of systems at sums of shape (systems, columns, any), by differences to both sides."""
+    gradients = np.empty_like(sums)
+    for column in range(sums.shape[1]):
+        step = STEP * np.maximum(np.abs(sums[:, column]), units)
+        ahead, behind = sums.copy(), sums.copy()
+        ahead[:, column] += step
+        behind[:, column] -= step
+        # No sum of counts is below 0, where a root or a logarithm may have no value.
+        counted = sums[:, column] >= 0
+        behind[:, column][counted] = np.maximum(behind[:, column][counted], 0.0)
+        gradients[:, column] = (value(ahead) - value(behind)) / (ahead[:, column] - behind[:, column])
+    return gradients
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resampled:
+    """The values of some systems in each resample: how far they are from the observed ones, of shape (systems,
+    resamples), NaN where undefined; their gradients, of shape (systems, columns, resamples); and the sums of the
+    influences, None where they are 0.
+    """
+
+    smooth: Smooth
+    resamples: Resamples
+    deviations: Floats
+    gradients: Floats
+    totals: Floats | None
+
+    @classmethod
+    def of(cls, smooth: Smooth, resamples: Resamples) -> Resampled:
+        """The values in these resamples."""
+        systems, columns, units = smooth.columns.shape
+        sums = resamples.sums(smooth.columns.reshape(-1, units)).reshape(systems, columns, -1)
+        gradients = smooth.gradient(sums)
+        totals = (gradients * sums).sum(axis=1) if smooth.may_move else None
+        return cls(smooth, resamples, smooth.deviation(sums), gradients, totals)
+
+    def covariances(self, first: Places, second: Places) -> Floats:
+        """Of the value of each first system with that of the second, of shape (pairs, resamples)."""
+        return self._bilinear(self._products(first, second), first, second)
+
+    def variances(self) -> Floats:
+        """Of the value of each system, of shape (systems, resamples)."""
+        each = np.arange(len(self.deviations))
+        products = self._products(each, each)
+        with np.errstate(invalid="ignore"):
+            largest = sum(self.gradients[:, j] ** 2 * products[:, j, j] for j in range(products.shape[1]))
+            variances = self._bilinear(products, each, each)
+            return np.where(variances <= ROUNDING * largest, 0.0, variances)
+
+    def _products(self, first: Places, second: Places) -> Floats:
+        """The sums of the products of each column with each, of shape (pairs, columns, columns, resamples)."""
+        a, b = self.smooth.columns[first], self.smooth.columns[second]
+        pairs, columns, units = a.shape
+        sums = self.resamples.sums((a[:, :, None] * b[:, None]).reshape(-1, units))
+        return sums.reshape(pairs, columns, columns, -1)
+
+    def _bilinear(self, products: Floats, first: Places, second: Places) -> Floats:
+        """The sums of the products of influences, but for what their means make."""
+        pairs, columns, _, resamples = products.shape
+        covariances, inner, term = np.zeros((pairs, resamples)), np.empty(resamples), np.empty(resamples)
+        # Row by row and in memory that is there: all that is at hand fits into the nearest cache.
+        for row, a, b, of_pair in zip(covariances, first.tolist(), second.tolist(), products, strict=True):
+            for j in range(columns):
+                np.multiply(self.gradients[b, 0], of_pair[j, 0], out=inner)
+                for k in range(1, columns):
+                    inner += np.multiply(self.gradients[b, k], of_pair[j, k], out=term)
+                row += np.multiply(inner, self.gradients[a, j], out=inner)
+            if self.totals is not None:
+                row -= self.totals[a] * self.totals[b] / self.smooth.units
+        return covariances
+
+
+def of_differences(resampled: Resampled, variances: Floats, first: Places, second: Places) -> tuple[Floats, Floats]:
+    """How far the difference of each pair is from the observed one in each resample, and its variance; both of shape
+    (pairs, resamples)."""
+    squares, deviations = resampled.covariances(first, second), np.empty((len(first), variances.shape[1]))
+    both, nothing = np.empty(variances.shape[1]), np.empty(variances.shape[1], dtype=np.bool_)
+    for row, difference, a, b in zip(squares, deviations, first.tolist(), second.tolist(), strict=True):
+        np.subtract(resampled.deviations[a], resampled.deviations[b], out=difference)
+        np.add(variances[a], variances[b], out=both)
+        row *= -2
+        row += both
+        both *= ROUNDING
+        if np.less_equal(row, both, out=nothing).any():
+            row[nothing] = 0.0
+    return deviations, squares

@@ -309,7 +309,7 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[S
         said.append("standard deviations above or below the mean of all systems")
     attributes = {entry.replicates.attribute for entry in plan.entries if entry.replicates is not None}
     said += [f"averages of the replicates by system.{attribute}" for attribute in attributes]
-    return "; ".join([*said, *([interval_caption(plan.how, spreads)] if plan.interval else [])])
+    return "; ".join([*said, *([interval_caption(plan.how, plan.entries, spreads)] if plan.interval else [])])
 
 
 def _kept(plan: ScorePlan, keys: list[Key]) -> list[Key]:

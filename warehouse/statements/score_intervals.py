@@ -113,13 +113,15 @@ def interval_names(place: int) -> tuple[str, str, str]:
 # --- what they are called, and notes ----------------------------------------------------------------------------------
 
 
-def interval_caption(how: p.Testing, spreads: Sequence[Spread]) -> str:
-    """95% CI studentized, 2,000 resamples, seed 1992."""
+def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequence[Spread]) -> str:
+    """95% CI studentized, 2,000 resamples, seed 1992; what is resampled is said where it is not the documents."""
     from warehouse.query.comparison.intervals import interval_heading
 
     drawn = max((interval.resamples for spread in spreads for interval in spread.intervals.values()), default=0)
     resamples = f", {drawn:,} resamples, seed {how.seed}" if drawn else ""
-    return f"{interval_heading(how.level)} {how.interval}{resamples}"
+    names = [name for entry in entries if (name := entry.exchange.name) != "document"]
+    exchange = f", resampled by {' or '.join(dict.fromkeys(names))}" if names else ""
+    return f"{interval_heading(how.level)} {how.interval}{exchange}{resamples}"
 
 
 def score_interval_notes(entry: p.Entry, spread: Spread) -> Iterator[str]:

@@ -208,7 +208,7 @@ class Database:
                 columns = tuple(column[0] for column in cursor.description or ())
                 rows = cursor.fetchmany(MOST_ROWS + 1)
             finally:
-                self._connection.execute("rollback")
+                self._roll_back()
         except _OF_THE_QUERY as error:
             raise DataError((Fault("sql", *first_sentence(str(error))),)) from None
         except duckdb.Error as error:
@@ -216,6 +216,19 @@ class Database:
         if len(rows) > MOST_ROWS:
             raise _refused(f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer")
         return columns, rows
+
+    def _roll_back(self) -> None:
+        """Ends the transaction also where what ends it is interrupted, since the next one could not begin."""
+        while True:
+            try:
+                self._connection.execute("rollback")
+            except duckdb.InterruptException:
+                continue
+            except duckdb.TransactionException:
+                # It had ended before the interruption was heard.
+                return
+            else:
+                return
 
     def _refuse_all_but_select(self, text: str) -> None:
         statements = self._connection.extract_statements(text)

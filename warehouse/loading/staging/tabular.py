@@ -10,6 +10,7 @@ import contextlib
 import csv
 import io
 import json
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.faults import DataError, Fault, UnreadableError
-from warehouse.loading.staging.lines import Compression, brief, compression_of, damages, open_bytes, start_of
+from warehouse.loading.staging.json_values import JSONError, values
+from warehouse.loading.staging.lines import CHUNK, Compression, brief, compression_of, damages, open_bytes, start_of
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, match, pattern_of, staged_columns
 from warehouse.store.sql import Sql, name, value
 from warehouse.tasks.observed import counted
@@ -29,8 +31,6 @@ LONGEST_CELL = 1_000_000
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_BY_LINE = {".jsonl": True, ".ndjson": True, ".json": False}
-LARGEST_JSON = 256 * 1024 * 1024
-"""The largest JSON array that is read, in bytes."""
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 """The types of Parquet columns that fit into 64 bits with their sign."""
 
@@ -82,10 +82,12 @@ def _stage_csv(text: _Text, separator: str) -> Staged:
 
 def _stage_json(text: _Text, *, by_line: bool) -> Staged:
     staging = text.staging
-    try:
-        staging.database.read("staged_json", _json_objects(text, by_line=by_line))
-    except UnreadableError as error:
-        raise text.json_diagnosis(by_line, str(error)) from None
+    with text.values_by_line(by_line) as (file, compression):
+        reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
+        try:
+            staging.database.read("staged_json", Sql(reading, (pattern_of(file), compression)))
+        except UnreadableError as error:
+            raise text.json_diagnosis(by_line, str(error)) from None
     lines = text.json_lines if by_line else None
     wrong = staging.database.rows(
         Sql(
@@ -115,18 +117,6 @@ def _stage_json(text: _Text, *, by_line: bool) -> Staged:
     staging.database.run("create or replace temp table " + name(staging.table) + " as " + rows)
     staging.database.run(Sql("drop table temp.staged_json"))
     return matching.staged(staging.form, header, lines)
-
-
-def _json_objects(text: _Text, *, by_line: bool) -> Sql:
-    if by_line:
-        reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
-        return Sql(reading, (pattern_of(text.staging.source), text.compression))
-    # An array is read as one value and taken apart here: DuckDB's own reading of arrays takes a cut-off one for whole.
-    return Sql(
-        "select unnest(case json_type(json) when 'ARRAY' then from_json(json, '[\"JSON\"]') else [json] end) as json "
-        "from read_json_objects(?, format='unstructured', compression=?, maximum_object_size=?)",
-        (pattern_of(text.staging.source), text.compression, LARGEST_JSON),
-    )
 
 
 def _parquet(source: Path, numbered: bool = False) -> Sql:
@@ -179,12 +169,17 @@ class _Text:
 
     def lines(self) -> Iterator[str]:
         """The physical lines with their ends. Raises DataError where one is not UTF-8 or the file is cut off."""
+        with self._opened() as text:
+            yield from text
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[io.TextIOWrapper]:
         try:
             with (
                 open_bytes(self.staging.source, self.compression) as binary,
                 io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text,
             ):
-                yield from text
+                yield text
         except UnicodeDecodeError:
             raise self.staging.refusal("this line is not UTF-8", self._first_undecodable()) from None
         except Exception as error:  # and not what ends a program or a generator: what damages there are is imported
@@ -278,15 +273,29 @@ class _Text:
                 except json.JSONDecodeError as error:
                     wrong = f"this line is not JSON: {error.msg}, character {error.pos + 1}"
                     faults.append(self.staging.fault(wrong, number))
-            if not by_line:
-                json.loads("".join(self.lines()))
-        except json.JSONDecodeError as error:
-            return self.staging.refusal(f"this is not JSON: {error.msg}", error.lineno)
         except DataError as error:
             return error
         if not faults:
             return self.staging.refusal(f"the file cannot be read: {brief(said)}")
         return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+
+    @contextlib.contextmanager
+    def values_by_line(self, by_line: bool) -> Iterator[tuple[Path, Compression]]:
+        """A file with a JSON value a line, and how it is compressed: this one, else one that is made of it.
+
+        Raises DataError if it has to be made, and this one is not JSON.
+        """
+        if by_line:
+            yield self.staging.source, self.compression
+            return
+        with tempfile.TemporaryDirectory(prefix="evalhouse-") as folder:
+            made = Path(folder) / "values"
+            try:
+                with self._opened() as text, made.open("w", encoding="utf-8", newline="") as out:
+                    out.writelines(value + "\n" for value in values(iter(lambda: text.read(CHUNK), "")))
+            except JSONError as error:
+                raise self.staging.refusal(f"this is not JSON: {error.message}", error.line) from None
+            yield made, "none"
 
 
 def _csv_sentence(error: csv.Error) -> str:

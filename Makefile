@@ -3,10 +3,12 @@
 # make test-all     all tests: also Spark, the browser, crashes, mistakes, the terminal and the documentation
 # make check        lint, types, layers and all tests; what .ci/run runs
 # make test-oldest  the fast tests on the lowest versions that pyproject.toml allows, with Python 3.11
+# make test-versions the fast tests on the lowest versions, then on the newest that there are
 # make test-pythons the fast tests on every Python from 3.11 on that is here
 # make bench        the benchmarks
 # make bench-scale  a large evaluation: SYSTEMS=1000 DOCUMENTS=10000 (ten million rows)
-# make soak         what the tests do a few times, many times: kills, torn writes, damage; under 20 minutes
+# make soak         what the tests do a few times, many times: kills, faults, signals, damage; under 30 minutes. It prints
+#                   the table of docs/reliability.md; make soak ACCEPT=--accept puts it there
 # make fuzz         statements and files with mistakes in them, many thousands; the parser under atheris
 # make pictures     the pictures of the documentation
 # Each target sets up .venv as far as it needs, once; `make clean` starts over. A few tests: make test TESTS=tests/shell
@@ -18,7 +20,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PARALLEL := -n auto --dist loadgroup
 FAST := not (spark or browser or crash or fuzz or terminal or docs or long or soak)
 
-.PHONY: demo test test-all check test-oldest test-pythons bench bench-scale fuzz soak pictures clean
+.PHONY: demo test test-all check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -38,6 +40,11 @@ check: .venv/installed-dev
 
 test-oldest: .venv-oldest/installed
 	.venv-oldest/bin/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS)
+
+test-versions: test-oldest
+	test -x .venv-newest/bin/python || $(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable ".[test]"
+	.venv-newest/bin/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS)
 
 test-pythons:
 	@for python in $$(.ci/pythons); do \
@@ -62,7 +69,7 @@ fuzz: .venv/installed-test
 	$(BIN)/python tests/fuzz_parser.py .venv/fuzz tests/cases -max_total_time=300 -max_len=400
 
 soak: .venv/installed-test
-	timeout 1200 $(BIN)/python -m pytest -m soak --durations=10
+	timeout 1800 $(BIN)/python -m pytest --soak -n auto --dist loadfile --durations=10 $(ACCEPT) $(TESTS)
 
 pictures: .venv/installed-test
 	cd docs/pictures && ../../$(BIN)/evalhouse run pictures.eval --force --quiet > /dev/null

@@ -1,11 +1,12 @@
 """How often intervals hold the true difference, and how often they contradict the verdict of the randomization test.
 
-    python benchmarks/coverage.py [--sets 4000] [--designs WORD]
+    python benchmarks/coverage.py [--sets 4000] [--designs WORD] [--averages]
 
 draws invented evaluations of two systems whose true difference is known, with fixed seeds, and prints markdown tables:
 the share of intervals at 95% that hold it, for the three kinds side by side and each number of documents. A set in
 which a system has no value is drawn again. Where a kind gives no interval for some sets, the share is that of those it
-gives, and how many these are stands in brackets. The last table has the systems of whole evaluations, each pair
+gives, and how many these are stands in brackets. With --averages they are taken over three test sets, too, which have
+so many documents, twice and three times as many. The last table has the systems of whole evaluations, each pair
 compared at 100 documents: the share of pairs whose interval says otherwise than the verdict of the randomization test.
 """
 
@@ -26,6 +27,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from warehouse.significance.bootstrap.averages import OfTestSet
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
 from warehouse.significance.draws import Draws
@@ -164,6 +166,24 @@ def coverage(design: Design, documents: int, sets: int) -> list[str]:
             limits = bootstrap.differences(many, [(0, 1)], IntervalPlan(LEVEL, kind))
             given[place] += limits.low[0] == limits.low[0]
             held[place] += limits.low[0] - 1e-9 <= true <= limits.high[0] + 1e-9
+    return shares(held, given, sets)
+
+
+def coverage_over_test_sets(design: Design, documents: int, sets: int) -> list[str]:
+    """The share of intervals of the average over test sets with so many documents, twice and three times as many."""
+    true, bootstrap = truth(design), Bootstrap(Draws(2000))
+    held, given = np.zeros(len(INTERVALS)), np.zeros(len(INTERVALS))
+    for of_sets in zip(*(drawn(design, size * documents, sets) for size in (1, 2, 3)), strict=True):
+        parts = [OfTestSet(many, 1.0, stream) for stream, many in enumerate(of_sets)]
+        for place, kind in enumerate(INTERVALS):
+            limits = bootstrap.averages(parts, [(0, 1)], IntervalPlan(LEVEL, kind))
+            given[place] += limits.low[0] == limits.low[0]
+            held[place] += limits.low[0] - 1e-9 <= true <= limits.high[0] + 1e-9
+    return shares(held, given, sets)
+
+
+def shares(held: Any, given: Any, sets: int) -> list[str]:
+    """What share of the intervals that there are hold the true difference, and where some are not there how many."""
     return [
         f"{share:.3f}" + (f" ({known / sets:.0%})" if known < sets else "")
         for share, known in zip(held / given, given, strict=True)
@@ -231,6 +251,7 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=4000, help="evaluations drawn for each design and size")
     parser.add_argument("--rounds", type=int, default=40, help="whole evaluations compared")
     parser.add_argument("--designs", default="", help="only the designs that are called so")
+    parser.add_argument("--averages", action="store_true", help="also averages over three test sets of each design")
     args = parser.parse_args()
     kinds: Sequence[str] = [kind.name for kind in INTERVALS]
     row("design", "documents", *kinds)
@@ -239,6 +260,10 @@ def main() -> None:
         if args.designs in design.name:
             for documents in DOCUMENTS:
                 row(design.name, documents, *coverage(design, documents, args.sets))
+        if args.averages and args.designs in design.name:
+            for documents in DOCUMENTS:
+                cells = coverage_over_test_sets(design, documents, args.sets)
+                row(f"{design.name}, over three test sets", documents, *cells)
     if not args.designs:
         print()
         row("measure", *kinds)

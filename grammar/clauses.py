@@ -26,6 +26,9 @@ STATEMENTS: dict[str, type[nodes.Statement]] = {kind.words.split()[0]: kind for 
 ABOUT_QUESTIONS = {word: kind for word, kind in STATEMENTS.items() if issubclass(kind, nodes.AboutQuestion)}
 """The statements that begin with a word before a question, by that word."""
 
+EXPECTATIONS: tuple[nodes.Expectation, ...] = get_args(nodes.Expectation)
+"""What can be expected of a comparison."""
+
 
 class Shape(Enum):
     """What stands behind the keywords of a clause, and so what becomes of it in a node and how it is printed."""
@@ -127,7 +130,8 @@ CLAUSES = (
         "replicates by",
         "replicates",
         "system.ATTRIBUTE",
-        "systems that share the attribute are runs of one system, averaged; `replicates` alone: by system.replicate",
+        "systems that share the attribute are runs of one system, averaged; `replicates` alone: by system.replicate, "
+        "else by system.model",
         "replicates by system.model",
         "attribute",
     ),
@@ -178,6 +182,13 @@ CLAUSES = (
     ),
     Clause("level", "level", "A", "the significance level; 0.05 unless said", "level 0.10"),
     Clause(
+        "margin",
+        "margin",
+        "D",
+        "how much worse may still pass: better, equivalent, not worse than that",
+        "margin 1%",
+    ),
+    Clause(
         "confidence",
         "confidence",
         "C",
@@ -201,11 +212,16 @@ CLAUSES = (
         "interval bca",
         shape=Shape.WORD,
     ),
+    Clause("at least", "at_least", "N", "the value is expected to be no lower", "at least 55%"),
+    Clause("at most", "at_most", "N", "the value is expected to be no higher", "at most 200"),
     Clause("trim", "trim", "K", "the mean without the K highest and lowest", "trim 1"),
     Clause("to", "to", '"FILE"', "the file; its ending names the format", 'to "scores.csv"'),
 )
 """All clauses, in the order in which they are printed."""
 
+
+_EXPECTED = frozenset(word for expected in EXPECTATIONS for word in expected.split())
+"""The words between `expect` and its question."""
 
 _CONTINUED = {
     ("is", "missing"),
@@ -223,6 +239,8 @@ def continues(before: str, word: str) -> bool:
 def question_word(words: Sequence[str]) -> str:
     """The first word of the question in a statement, behind `plot` and the like; empty where there is none."""
     at = 1 if words and words[0] in ABOUT_QUESTIONS else 0
+    while at and at < len(words) and words[at] in _EXPECTED:
+        at += 1
     return words[at] if len(words) > at and words[at] in QUESTIONS else ""
 
 

@@ -17,10 +17,10 @@ GRAMMAR = Path(__file__).with_name("language.lark")
 
 _LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
 
-KEYWORDS = frozenset(re.findall(r"^[A-Z_]+: +/([a-z-]+)\\b/i$", _LANGUAGE, re.MULTILINE))
+KEYWORDS = frozenset(re.findall(r"^[A-Z_]+: +/\(\?ai:([a-z-]+)\)\\b/$", _LANGUAGE, re.MULTILINE))
 """All keywords; those that are not reserved are bare names wherever the keyword cannot stand."""
 
-(_RESERVED,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?:([a-z|-]+)\)", _LANGUAGE, re.MULTILINE)
+(_RESERVED,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?ai:([a-z|-]+)\)", _LANGUAGE, re.MULTILINE)
 RESERVED = frozenset(_RESERVED.split("|"))
 """Words that are names only in quotes."""
 
@@ -29,6 +29,7 @@ BARE_NAME = re.compile(r"[A-Za-z0-9_]+(?:[-/.:+@][A-Za-z0-9_]+)*")
 PATTERN = re.compile(r"(?:\w+[-/.:+@])*\w*\*[\w*]*(?:[-/.:+@][\w*]+)*")
 WORD = re.compile(r"[A-Za-z0-9_]+")
 WHOLE_NUMBER = re.compile(NUMBER)
+_NAME = re.compile(r"\w+(?:[-/.:+@]\w+)*")
 VARIABLE_NAME = re.compile(r"\w+")
 
 
@@ -46,6 +47,16 @@ def is_bare_name(text: str) -> bool:
 def is_bare_word(text: str) -> bool:
     """Whether a name may stand without quotes in `where`, `define` and parentheses, where `-` subtracts."""
     return _is_bare(text, WORD)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is read as a word without quotes, in letters of any alphabet."""
+    return _is_bare(text, VARIABLE_NAME)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is read as a name without quotes, in letters of any alphabet."""
+    return _is_bare(text, _NAME)
 
 
 def _is_bare(text: str, form: re.Pattern[str]) -> bool:

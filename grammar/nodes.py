@@ -53,6 +53,9 @@ from grammar.phrases import (
     In as In,
 )
 from grammar.phrases import (
+    IsLatest as IsLatest,
+)
+from grammar.phrases import (
     IsMissing as IsMissing,
 )
 from grammar.phrases import (
@@ -193,6 +196,7 @@ class Compare(_Tested):
     against: Name | BaselineCall | Variable | None = None
     interval: IntervalWord | None = None
     over: bool = False
+    margin: Number | Variable | None = None
 
 
 @value
@@ -201,6 +205,15 @@ class Group(_Tested):
 
     test_sets: TestSets | None = None
     replicates: Attribute | None = None
+
+
+@value
+class Rank(_Tested):
+    words: ClassVar[str] = "rank"
+
+    test_sets: TestSets | None = None
+    replicates: Attribute | None = None
+    over: bool = False
 
 
 @value
@@ -283,7 +296,7 @@ class Coverage(StatementNode):
     test_sets: TestSets | None = None
 
 
-Question = Score | Compare | Group | Generality | Change | Replicate | Project | Audit | Agree | Coverage
+Question = Score | Compare | Group | Rank | Generality | Change | Replicate | Project | Audit | Agree | Coverage
 """What can be plotted, explained and exported."""
 
 
@@ -292,6 +305,21 @@ class AboutQuestion(StatementNode):
     """A statement whose words stand before a question."""
 
     question: Question
+
+
+Expectation = Literal["better", "worse", "not worse", "equivalent", "different"]
+"""What can be expected of the first system of a comparison against the second."""
+
+
+@value
+class Expect(AboutQuestion):
+    """`expect not worse compare F for A, B margin 1%`, `expect score F for A at least 55%`."""
+
+    words: ClassVar[str] = "expect"
+
+    expected: Expectation | None = None
+    at_least: Number | Variable | None = None
+    at_most: Number | Variable | None = None
 
 
 @value
@@ -369,4 +397,4 @@ class SqlQuery(StatementNode):
     text: Text
 
 
-Statement = Question | Plot | Explain | Export | Let | Define | Show | Load | Forget | SqlQuery
+Statement = Question | Expect | Plot | Explain | Export | Let | Define | Show | Load | Forget | SqlQuery

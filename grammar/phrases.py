@@ -168,6 +168,13 @@ class IsMissing(Node):
 
 
 @value
+class IsLatest(Node):
+    """`system.run is latest`: of each model the last run."""
+
+    attribute: Attribute
+
+
+@value
 class Not(Node):
     condition: Condition
 
@@ -182,7 +189,7 @@ class Or(Node):
     conditions: tuple[Condition, ...]
 
 
-Condition = Relation | In | Like | IsMissing | Not | And | Or
+Condition = Relation | In | Like | IsMissing | IsLatest | Not | And | Or
 
 
 # --- arithmetic of user measures --------------------------------------------------------------------------------------

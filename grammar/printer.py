@@ -13,7 +13,18 @@ from typing import Any
 from grammar import nodes
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import CLAUSES, Clause, Shape
-from grammar.lexicon import MOST_DIGITS, PATTERN, VARIABLE_NAME, WORD, is_bare_name, is_bare_word, normalized, quoted
+from grammar.lexicon import (
+    MOST_DIGITS,
+    PATTERN,
+    VARIABLE_NAME,
+    WORD,
+    is_bare_name,
+    is_bare_word,
+    is_name,
+    is_word,
+    normalized,
+    quoted,
+)
 
 _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
 """How strongly the operators bind."""
@@ -66,6 +77,7 @@ def _text(node: nodes.Node) -> str:
             | nodes.In()
             | nodes.Like()
             | nodes.IsMissing()
+            | nodes.IsLatest()
             | nodes.Not()
             | nodes.And()
             | nodes.Or()
@@ -95,6 +107,8 @@ def _statement(node: nodes.Node) -> str:
             return f"forget import {_text(number)}"
         case nodes.SqlQuery(text=text):
             return f"sql {_text(text)}"
+        case nodes.Expect(question=question, expected=expected):
+            return _joined(node.words, *([expected] if expected else []), _text(question), *_clauses(node))
         case nodes.AboutQuestion(question=question):
             return _joined(node.words, _text(question), *_clauses(node))
         case nodes.Measured(measures=measures):
@@ -128,7 +142,7 @@ def _clause(clause: Clause, value: Any, node: nodes.StatementNode) -> str:
 
 def _assigned(value: nodes.Node) -> str:
     if isinstance(value, nodes.Name):
-        return _matching(is_bare_name(value.text), value.text, "a name without quotes")
+        return _matching(is_name(value.text), value.text, "a name without quotes")
     return _text(value)
 
 
@@ -143,9 +157,9 @@ def _condition(node: nodes.Node) -> str:
             return f"{_word(of)}.{name if WORD.fullmatch(name) else quoted(normalized(name))}"
         case nodes.Relation(attribute=attribute, operator=operator, value=value):
             return f"{_condition(attribute)} {operator} {_compared(value)}"
-        case nodes.In() | nodes.Like() | nodes.IsMissing():
+        case nodes.In() | nodes.Like() | nodes.IsMissing() | nodes.IsLatest():
             return _predicate(node, "")
-        case nodes.Not(condition=nodes.In() | nodes.Like() | nodes.IsMissing() as condition):
+        case nodes.Not(condition=nodes.In() | nodes.Like() | nodes.IsMissing() | nodes.IsLatest() as condition):
             return _predicate(condition, "not ")
         case nodes.Not(condition=condition):
             return f"not {_condition_within(condition, (nodes.And, nodes.Or))}"
@@ -156,7 +170,7 @@ def _condition(node: nodes.Node) -> str:
     raise TypeError(f"{type(node).__name__} is no condition")
 
 
-def _predicate(node: nodes.In | nodes.Like | nodes.IsMissing, negated: str) -> str:
+def _predicate(node: nodes.In | nodes.Like | nodes.IsMissing | nodes.IsLatest, negated: str) -> str:
     attribute = _condition(node.attribute)
     match node:
         case nodes.In(values=values):
@@ -165,6 +179,8 @@ def _predicate(node: nodes.In | nodes.Like | nodes.IsMissing, negated: str) -> s
             return f"{attribute} {negated}like {_text(pattern)}"
         case nodes.IsMissing():
             return f"{attribute} is {negated}missing"
+        case nodes.IsLatest():
+            return f"{attribute} is {negated}latest"
 
 
 def _condition_within(node: nodes.Node, looser: tuple[type[nodes.Node], ...]) -> str:
@@ -173,7 +189,7 @@ def _condition_within(node: nodes.Node, looser: tuple[type[nodes.Node], ...]) ->
 
 def _compared(value: nodes.Node) -> str:
     if isinstance(value, nodes.Name):
-        return _matching(is_bare_word(value.text), value.text, "a word without quotes")
+        return _matching(is_word(value.text), value.text, "a word without quotes")
     return _text(value)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import os
 import signal
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.counting import Count, Figures, put_into_page
 from warehouse.loading.ingest import load
 from warehouse.loading.sample import fill
 from warehouse.store.database import Database
@@ -40,17 +41,24 @@ seconds that others should not use up.
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="rewrite goldens to what is printed now")
+    parser.addoption("--soak", action="store_true", help="run all tests that count, and print what they counted")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Several processes would rewrite one golden at once."""
-    if config.option.accept and getattr(config.option, "numprocesses", None):
+    """Several processes would rewrite one golden at once. What is counted is added up before it is written."""
+    if config.option.soak:
+        config.option.markexpr = ""
+    elif config.option.accept and getattr(config.option, "numprocesses", None):
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.soak:
+        others = [item for item in items if not item.get_closest_marker("soak") and not _counts(item)]
+        items[:] = [item for item in items if item not in others]
+        config.hook.pytest_deselected(items=others)
     for item in items:
         for mark in TOGETHER:
             if item.get_closest_marker(mark):
@@ -70,36 +78,59 @@ def accept(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--accept"))
 
 
-FIGURES: Counter[str] = Counter()
-"""What tests counted, by what it is."""
+FIGURES = Figures()
+"""What tests counted."""
+
+BEGAN = time.monotonic()
 
 
-@pytest.fixture(scope="session")
-def count() -> Callable[[str, int], None]:
-    """Adds to a figure that is printed when the tests are done."""
+def _counts(item: pytest.Item) -> bool:
+    parametrized = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return "count" in getattr(item, "fixturenames", ()) and "count" not in parametrized
 
-    def counting(what: str, number: int) -> None:
-        FIGURES[what] += number
+
+def _file(item: pytest.Item) -> str:
+    return item.path.relative_to(item.config.rootpath).as_posix()
+
+
+@pytest.fixture
+def count(request: pytest.FixtureRequest) -> Count:
+    """Adds to a figure of the table that `make soak` prints."""
+
+    def counting(what: str, times: int, failed: int = 0) -> None:
+        FIGURES.add(_file(request.node), what, times, failed)
 
     return counting
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails before it has counted is in the table too."""
+    report = yield
+    if report.failed and _counts(item):
+        FIGURES.add(_file(item), f"{item.name} as a whole", 1, 1)
+    return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """What was counted in one of several processes is sent to the one that prints."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["figures"] = dict(FIGURES)
+        session.config.workeroutput["figures"] = FIGURES.as_rows()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    FIGURES.update(getattr(node, "workeroutput", {}).get("figures", {}))
+    for row in getattr(node, "workeroutput", {}).get("figures", ()):
+        FIGURES.add(*row)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if FIGURES:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if FIGURES.as_rows():
+        table = FIGURES.table(time.monotonic() - BEGAN)
         terminalreporter.section("counted")
-        for what, number in sorted(FIGURES.items()):
-            terminalreporter.line(f"{number:>12,}  {what}")
+        terminalreporter.write(table)
+        if config.option.soak and config.option.accept:
+            put_into_page(table)
 
 
 @pytest.fixture(scope="session")
@@ -201,7 +232,8 @@ def fill_clustered(database: Database, folder: Path) -> None:
 
 def imported() -> list[tuple[object, ...]]:
     """Values of several kinds: `seven`, of twelve questions that are answered right or wrong the new system has seven
-    right that the old one has wrong, and three more; `speech`, error rates and efforts of three systems."""
+    right that the old one has wrong, and three more; `speech`, error rates and efforts of three systems; `faq`, where
+    not every system has answered every question, nor every judge judged it, and `faq2`, where they have."""
     new, old = [1] * 10 + [0] * 2, [0] * 7 + [1] * 3 + [0] * 2
     answers = [
         ("seven", system, f"q{k:02}", "accuracy", right[k])
@@ -221,6 +253,13 @@ def imported() -> list[tuple[object, ...]]:
             for k, rate in enumerate(of_system)
             for measure, scale in (("WER", 100), ("effort", 10))
         ),
+        *(
+            ("faq", system, f"q{k}", measure, (k * 7 + len(system)) % 5)
+            for system, first, last in (("base", 0, 12), ("tuned", 0, 11), ("late", 1, 12), ("short", 0, 8))
+            for measure in ("helpful", "correct")
+            for k in range(first, last if measure == "helpful" or system != "base" else 10)
+        ),
+        *(("faq2", system, f"q{k}", "helpful", k % 3) for system in ("base", "tuned") for k in range(5)),
     ]
 
 
@@ -288,6 +327,7 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         load(database, write_csv(folder / "mail.csv", header, confident), "decisions")
         load(database, write_csv(folder / "key.csv", "test_set document label", key_of_mail), "labels")
         days = [("mail", f"m{k:02}", f"day{k // 3}") for k in range(60)]
+        days += [("faq", f"q{k}", f"day{k // 6}") for k in range(12)]
         load(database, write_csv(folder / "days.csv", "test_set document day", days), "documents")
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}

@@ -1,5 +1,5 @@
-"""The parts of the language reference that follow from tables: measures, tests, adjustments, functions, readers,
-formats, grammar.
+"""The parts of the language reference that follow from tables: measures, tests, adjustments, intervals, functions,
+readers, formats, grammar.
 
 Each is Markdown and stands in the page between `<!-- NAME -->` and `<!-- end -->`. Nothing here reads or writes a page,
 and nothing here knows a warehouse.
@@ -14,6 +14,7 @@ from grammar.arithmetic import ArithmeticFunction
 from warehouse.loading.readers import Reader
 from warehouse.measures.measure import Measure, Parameter, plain
 from warehouse.render import Format
+from warehouse.significance.bootstrap.interval_kinds import IntervalKind
 from warehouse.significance.tests import Adjustment, Test
 
 _BLOCK = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -71,6 +72,13 @@ def adjustments(known: Iterable[Adjustment]) -> str:
     return _table(
         ("`adjust`", "what it does", "source"),
         ((", ".join(map(_code, each.names)), each.meaning, each.source) for each in known),
+    )
+
+
+def intervals(known: Iterable[IntervalKind]) -> str:
+    """A row a kind of interval."""
+    return _table(
+        ("`interval`", "what it is", "source"), ((_code(kind.name), kind.meaning, kind.source) for kind in known)
     )
 
 

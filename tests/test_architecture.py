@@ -30,6 +30,7 @@ OF_THEIR_OWN = {
     "grammar/editing/completion.py": "the words behind show are keywords, and completed together",
     "grammar/editing/mistakes.py": "define alone has arithmetic",
     "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
+    "warehouse/loading/readers/trec.py": "a run has a column called rank",
     "warehouse/loading/staging/tabular.py": "none is no compression",
 }
 """Files that compare a word which a table has too, and why."""
@@ -100,6 +101,28 @@ def test_nobody_asks_for_a_name_that_a_table_knows() -> None:
         if isinstance(constant, ast.Constant) and constant.value in names
     ]
     assert [place for place in compared if place.partition(":")[0] not in OF_THEIR_OWN] == []
+
+
+def test_readers_open_files_through_the_door_alone() -> None:
+    """A script is held to its folder there. Sheets and archives are opened, too, which are not files of the script."""
+    files = {"open", "read_bytes", "read_text", "iterdir", "glob", "rglob", "is_file", "exists", "stat", "ZipFile"}
+    opened_otherwise = {"sheets", "archive", "tarfile", "gzip", "door"}
+    room = ROOT / "warehouse" / "loading"
+    ours = {room / "staging" / "door.py", room / "staging" / "sheets.py", room / "readers" / "recognition.py"}
+    found = []
+    for source in sorted({*(room / "readers").glob("*.py"), *(room / "staging").glob("*.py")} - ours):
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in files:
+                of = node.func.value
+                if getattr(of, "attr", getattr(of, "id", "")) not in opened_otherwise:
+                    found.append(f"{source.name}: {ast.unparse(node)}")
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open":
+                found.append(f"{source.name}: {ast.unparse(node)}")
+    opened_before, made_here = (
+        "inspect_log.py: zipfile.ZipFile(file)",
+        ("tabular.py: made.open(", "workbooks.py: made.open("),
+    )
+    assert [call for call in found if call != opened_before and not call.startswith(made_here)] == []
 
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])

@@ -6,19 +6,21 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import cli
+from tests.counting import Count
 from tests.store.texts import SCORES, THREE
 from warehouse.loading.ingest import load
+from warehouse.loading.readers import lm_eval
 from warehouse.store.replacement import making
 
-Count = Callable[[str, int], None]
 SECRET = "SYSTEM-NOBODY-MAY-SEE"
+DATE = "2026-01-16T15-23-47"
 
 STATEMENTS = {
     # Files that are read.
@@ -34,6 +36,9 @@ STATEMENTS = {
     "settings of the process": 'load "/proc/self/environ" as auto',
     "a device": 'load "/dev/zero" as auto',
     "a file by a variable": 'let $f = "../outside/secret.csv"; load $f as scores',
+    "a file beside samples that is a link": f'load "samples_t_{DATE}.jsonl" as lm-eval',
+    "a file beside samples, found out": f'load "samples_t_{DATE}.jsonl" as auto',
+    "a folder with such samples": f'load "*_{DATE}.jsonl" as lm-eval',
     "a file with a URL": 'load "file://OUTSIDE/secret.csv" as scores',
     "the network by load": 'load "http://127.0.0.1:PORT/x.csv" as scores',
     # Files that are written.
@@ -143,6 +148,9 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Victim]:
     outside.mkdir()
     (outside / "secret.csv").write_text(SCORES + f"T,{SECRET},D1,4,4,3,0\n")
     (study / "mine.csv").write_text(SCORES + THREE)
+    (study / f"samples_t_{DATE}.jsonl").write_text(lm_eval.EXAMPLE)
+    (outside / "results.json").write_text(f'{{"model_name": "{SECRET}"}}')
+    (study / f"results_{DATE}.json").symlink_to(outside / "results.json")
     (study / "link.csv").symlink_to(outside / "secret.csv")
     (study / "door").symlink_to(outside)
     (study / "nowhere.csv").symlink_to(outside / "new.csv")

@@ -1,27 +1,34 @@
-"""Programs that are told to end do so at once, in order: with the status that says so, and nothing left behind."""
+"""Programs that are told to end do so at once, in order: with the status that says so, without a traceback, and with
+nothing left behind.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+import warehouse
+from tests.counting import Count
 from tests.store.texts import SCORES, THREE
 from warehouse.loading.ingest import load
+from warehouse.loading.sample import fill
 from warehouse.store.database import open_database
 from warehouse.store.replacement import making
 from warehouse.store.soundness import check
 
 pytestmark = pytest.mark.crash
 
-Count = Callable[[str, int], None]
 ROOT = Path(__file__).resolve().parent.parent
 LONG = "select sum(hash(a) % 7) from range(100000000000) t(a)"
 COMMANDS = {
@@ -80,6 +87,187 @@ def ended(folder: Path, command: str, number: signal.Signals, after: float) -> b
 def test_a_command_ends_in_order(folder: Path, command: str, number: signal.Signals, count: Count) -> None:
     assert ended(folder, command, number, 0.3)
     count("commands told to end that ended in order", 1)
+
+
+# --- every command, in every phase ------------------------------------------------------------------------------------
+
+COLUMNS = ", ".join(f"{k} as c{k}" for k in range(3_000))
+SOON, LATE = 1.0, 3.0
+"""How soon a command has ended after it was told to, in seconds: nearly always, and always."""
+
+WORDS = {
+    "help": ["--help"],
+    "query": ["query", "score F for all on TST3; compare F for all on TST3"],
+    "sample data": ["query", "show systems", "--db", ""],
+    "a long query": ["query", f'sql "{LONG}"'],
+    "many rows": ["query", 'sql "select a, a::varchar from range(900000) t(a)"', "--format", "json"],
+    "long values": ["query", 'sql "select range(100000) from range(1000)"'],
+    "many columns": [
+        "query",
+        'sql "select ' + ", ".join(f"{k} as c{k}" for k in range(3_000)) + '"',
+        "--format",
+        "table",
+    ],
+    "shuffles": ["query", "compare F for all on TST3 test bootstrap shuffles 10000000"],
+    "a script": ["run", "study.eval", "--report", "report.html", "--force"],
+    "results in a file": ["run", "study.eval", "--output", "results.xlsx", "--force"],
+    "load": ["load", "many.csv", "--as", "scores"],
+    "load --in-place": ["load", "many.csv", "--as", "scores", "--in-place"],
+    "load of many columns": ["load", "wide.csv", "--as", "documents"],
+    "a script of a pipe": ["run", "fifo"],
+    "init": ["init", "new.duckdb", "--sample"],
+    "info": ["info"],
+    "check": ["check"],
+    "backup": ["backup", "copy.duckdb"],
+    "upgrade": ["upgrade"],
+    "verify": ["verify", "past.json"],
+    "export-scores": ["export-scores", "out.csv", "--kind", "published", "--force"],
+    "export-scores of all": ["export-scores", "out", "--force"],
+    "export-lake": ["export-lake", "lake", "--force"],
+    "fmt": ["fmt", "study.eval"],
+    "completion": ["completion", "bash"],
+    "demo": ["demo"],
+    "shell": [],
+}
+"""Every command, and what used not to listen."""
+
+FIRST = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+import cli
+cli.ending.at_once()
+print(flush=True)
+sys.exit(cli.command())
+"""
+"""The installed command, which says when its first instruction has come."""
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with something to do for every command."""
+    folder = tmp_path_factory.mktemp("busy")
+    with making(folder / "w.duckdb") as database:
+        fill(database)
+    (folder / "many.csv").write_text(SCORES + "".join(f"U,S{k % 50},D{k // 50},9,9,7,1\n" for k in range(100_000)))
+    header = ",".join(f"c{k}" for k in range(10_000))
+    (folder / "wide.csv").write_text(f"test_set,document,{header}\nTST3,D," + ",".join("x" for _ in range(10_000)))
+    study = "score F for all on TST3;\nplot compare F for all on TST3;\n"
+    (folder / "study.eval").write_text(study + "".join(f"compare F for all on TST{k};\n" for k in (3, 4)))
+    with warehouse.open(folder / "w.duckdb") as session:
+        (folder / "past.json").write_text(session.run("compare F for all on TST3").to_json())
+    (folder / "out").mkdir()
+    os.mkfifo(folder / "fifo")
+    (folder / "temporary").mkdir()
+    return folder
+
+
+def told(folder: Path, command: str, number: int, after: float) -> float | None:
+    """How long a command takes to end that is told to some seconds after its first instruction; None where it had ended
+    before. However it ends, it says nothing of how it is made.
+    """
+    for made in ("new.duckdb", "copy.duckdb"):
+        (folder / made).unlink(missing_ok=True)
+    database = [] if "--db" in WORDS[command] or command in ("help", "demo", "completion") else ["--db", "w.duckdb"]
+    environment = {"TMPDIR": str(folder / "temporary"), "XDG_CACHE_HOME": str(folder / "cache")}
+    command_line = [sys.executable, "-c", FIRST, *WORDS[command], *database]
+    took = None
+    with (
+        (folder / "said").open("w") as said,
+        subprocess.Popen(
+            command_line,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        process.stdout.readline()
+        emptying = Thread(target=process.stdout.read, daemon=True)
+        emptying.start()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(after)
+        if process.poll() is None:
+            began = time.monotonic()
+            process.send_signal(number)
+            try:
+                process.wait(10 * LATE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            took = time.monotonic() - began
+        emptying.join()
+    text = (folder / "said").read_text()
+    assert not re.search("Traceback|EVALHOUSE_TRACEBACK|Exception ignored|KeyboardInterrupt|terminate", text), text
+    # One that had done what it was asked for is done.
+    killed = -number if number == signal.SIGKILL else 128 + number
+    assert process.returncode in (0, killed), (command, process.returncode, text)
+    return took
+
+
+def signals(folder: Path, chance: random.Random, times: int, count: Count) -> None:
+    """Tells commands to end at random moments from their first instruction on."""
+    commands = list(WORDS)
+    slow = late = sent = 0
+    for turn in itertools.count():
+        if sent == times:
+            break
+        took = told(folder, commands[turn % len(commands)], chance.choice(list(STATUS)), 2 * chance.random() ** 2)
+        sent += took is not None
+        slow += took is not None and took > SOON
+        late += took is not None and took > LATE
+    count(f"commands told to end, in every phase, that had ended {LATE:.0f} s later without a traceback", sent, late)
+    count(f"the same {SOON:.0f} s later", sent, slow)
+    assert late == 0
+    assert slow <= times / 1000
+
+
+@pytest.mark.parametrize(
+    "command", ["many rows", "long values", "many columns", "shuffles", "a script of a pipe", "load of many columns"]
+)
+def test_what_does_not_listen_is_ended(busy: Path, command: str, count: Count) -> None:
+    took = told(busy, command, signal.SIGINT, 1.5)
+    assert took is None or took < LATE
+    count("commands that would not listen to Ctrl-C, ended", 1)
+
+
+@pytest.mark.parametrize("after", [0, 0.02, 0.05, 0.1, 0.2])
+def test_nothing_is_said_of_imports_that_are_interrupted(busy: Path, after: float) -> None:
+    assert told(busy, "query", signal.SIGINT, after) is not None
+
+
+WRITING = [
+    "sample data", "a script", "results in a file", "load", "init", "backup", "export-scores", "export-scores of all",
+    "export-lake", "fmt",
+]  # fmt: skip
+
+
+def kills(folder: Path, chance: random.Random, command: str, times: int, count: Count) -> None:
+    """Kills a command that writes at random moments. The next one needs nobody to clear up, and leaves nothing."""
+    for _ in range(times):
+        (folder / "study.eval").write_text((folder / "study.eval").read_text().replace(";", " ;"))
+        told(folder, command, signal.SIGKILL, 1.2 * chance.random())
+        assert told(folder, command, signal.SIGKILL, 60) is None
+        left = [path.name for path in folder.rglob("*") if path.name.startswith((".evalhouse", "evalhouse-"))]
+        assert left == []
+        assert not list(folder.glob("*.import")) + list(folder.glob("*.lock"))
+    count("commands that write, killed at random moments; the next needed no help", times)
+
+
+@pytest.mark.parametrize("command", ["export-lake", "export-scores of all"])
+def test_what_comes_after_a_kill_needs_no_help(busy: Path, command: str, count: Count) -> None:
+    kills(busy, random.Random(command), command, 2, count)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("command", WRITING)
+def test_what_comes_after_many_kills_needs_no_help(busy: Path, command: str, count: Count) -> None:
+    kills(busy, random.Random(command), command, 10, count)
+
+
+@pytest.mark.soak
+def test_signals_end_every_phase(busy: Path, count: Count) -> None:
+    signals(busy, random.Random(18), 1_000, count)
 
 
 @pytest.mark.soak

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import os
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
+from tests.counting import Count
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
@@ -28,7 +28,6 @@ from warehouse.significance.paired import Paired
 from warehouse.store.database import in_memory
 from warehouse.store.soundness import check
 
-Count = Callable[[str, int], None]
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))
 
 ODD = (

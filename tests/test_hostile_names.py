@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import pytest
 
 import cli
 from tests.conftest import write_csv
+from tests.counting import Count
 from tests.store.texts import SCORES
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
@@ -28,8 +29,6 @@ from warehouse.render.style import clean
 from warehouse.session import Session
 from warehouse.store.database import in_memory
 from warehouse.store.sql import Sql
-
-Count = Callable[[str, int], None]
 
 REFUSED = {
     "a NUL": "a\0b",
@@ -144,14 +143,16 @@ PICTURES = (
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     folder = tmp_path_factory.mktemp("hostile")
     names = list(dict.fromkeys(unicodedata.normalize("NFC", name.strip()) for name in LOADED))
+    # In a table of text an apostrophe before a formula is no part of the name, so one that is stands there twice.
+    written = ["'" + name if re.match("'+[=+@-]", name) else name for name in names]
     rows = [
         (test_set, name, f"d{k}", 9, 9, (place + 3 * k) % 9, 0)
-        for place, name in enumerate(names)
+        for place, name in enumerate(written)
         for k in range(2)
         for test_set in (TEST_SET, OTHER)
     ]
-    rows += [("documents", system, name, 1, 1, 1, 0) for name in names for system in names[:2]]
-    values = [(TEST_SET, name, "d0", MEASURE, place) for place, name in enumerate(names)]
+    rows += [("documents", system, name, 1, 1, 1, 0) for name in written for system in written[:2]]
+    values = [(TEST_SET, name, "d0", MEASURE, place) for place, name in enumerate(written)]
     with in_memory() as database:
         header = "test_set system document possible actual correct partial"
         load(database, write_csv(folder / "<b>=a.csv", header, rows), "scores")

@@ -23,6 +23,7 @@ from warehouse.measures import MEASURES
 from warehouse.render import FORMATS
 from warehouse.render.diagnostics import query_error
 from warehouse.session import Session
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import TASKS
 
@@ -36,6 +37,7 @@ BLOCKS: dict[str, str] = {
     "parameters": reference.parameters(MEASURES),
     "tests": reference.tests(TESTS),
     "adjustments": reference.adjustments(ADJUSTMENTS),
+    "intervals": reference.intervals(INTERVALS),
     "functions": reference.functions(FUNCTIONS.values()),
     "readers": reference.readers(READERS.values()),
     "formats": reference.formats(FORMATS),

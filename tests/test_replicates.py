@@ -151,6 +151,11 @@ def test_replicates_that_change_sides(session: Session) -> None:
     assert (row["p"], row["method"], row["units"]) == (sum(found) / 10, "exact", 5)
     assert row["statistic"] == pytest.approx(observed)
     assert row["differing"] is None
+    [studentized] = session.run("compare F for bert, gpt on T replicates exchange by system test studentized").rows
+    welch = stats.ttest_ind(values[:3], values[3:], equal_var=False).statistic
+    assert (studentized["method"], studentized["statistic"]) == ("exact", pytest.approx(welch))
+    with pytest.raises(QueryError, match="a single replicate, so that nothing shows how much"):
+        session.run("compare F for bert, lone.0 on T replicates exchange by system test studentized")
 
 
 @pytest.mark.parametrize("sides", ["two-sided", "one-sided"])
@@ -346,7 +351,8 @@ def test_replicates_are_carried_over_to_another_test_set(session: Session) -> No
         assert session.run(question).rows[0]["difference"] == difference
     assert result.caption.startswith(
         "what of F(beta=1) on T holds on folds: randomization test, 99 shuffles, 12 documents exchanged on T, "
-        "11 documents exchanged on folds, two-sided, level 0.05; Holm-adjusted within families of 1 comparison; seed "
+        "11 documents exchanged on folds, two-sided, level 0.05; missing documents left out; Holm-adjusted within "
+        "families of 1 comparison; seed "
     )
     for test_set in ("T", "folds"):
         assert f"{test_set}: each system is the average of its replicates by system.replicate" in result.notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, MutableSequence
+from collections.abc import MutableSequence
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from tests.conftest import write_csv
+from tests.counting import Count
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.store.database import in_memory
 from warehouse.store.sql import Sql
-
-Count = Callable[[str, int], None]
 
 QUESTIONS = (
     "score bleu, ter for all on V",

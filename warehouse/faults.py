@@ -38,3 +38,10 @@ class WarehouseError(Exception):
         super().__init__(message)
         self.message = message
         self.hints = hints
+
+
+class DiskFullError(WarehouseError):
+    """There was no room to write. What has become of the change is for whoever made it to say."""
+
+    def __init__(self) -> None:
+        super().__init__("the disk is full", ("make room on it; what does not fit into memory is written there, too",))

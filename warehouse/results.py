@@ -76,6 +76,25 @@ class Table:
 
 EMPTY = Table((), ())
 
+Outcome = Literal["met", "not met", "undecided"]
+"""Whether what `expect` says holds; undecided where the data, or so many shuffles, cannot tell."""
+
+
+class UnmetError(Exception):
+    """What was expected was not shown; `result` says what was seen."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"{result.statement}: {result.outcome}")
+        self.result = result
+
+
+class NotMetError(UnmetError):
+    """What was expected does not hold."""
+
+
+class UndecidedError(UnmetError):
+    """Whether what was expected holds cannot be decided."""
+
 
 @value
 class SideBySide:
@@ -126,6 +145,19 @@ class Result:
     """What the caption says behind what it is of: how much was observed, and how it was tested."""
     chart: Chart | None = None
     """The picture that was asked for; the tables are then what it is drawn from."""
+    outcome: Outcome | None = None
+    """Whether what was expected holds; None where nothing was."""
+
+    def raise_for(self) -> Result:
+        """The result itself, where what was expected holds, or nothing was.
+
+        Raises NotMetError where it does not, and UndecidedError where that cannot be decided.
+        """
+        if self.outcome == "not met":
+            raise NotMetError(self)
+        if self.outcome == "undecided":
+            raise UndecidedError(self)
+        return self
 
     @property
     def signed(self) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,7 @@ from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
 from warehouse.faults import DataError
+from warehouse.publishing import temporary
 from warehouse.query.engine import DuckDBEngine, Engine, Workforce
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.substitution import Item, expanded, substituted
@@ -30,8 +32,12 @@ from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database
-from warehouse.store.replacement import replacing
+from warehouse.store.lock import nobody
+from warehouse.store.replacement import Tell, replacing
 from warehouse.threads import allowed
+
+MOST_ITEMS = 20_000
+"""How many names a variable may stand for: more than a statement of 64 KB can list, however often lists double."""
 
 
 class Session:
@@ -39,7 +45,9 @@ class Session:
 
     `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. Paths
     in statements begin at `folder`, and may not lead out of it where the session is `confined`. With `force` an export
-    writes over a file that is there. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
+    writes over a file that is there. A session that `follows` its warehouse asks what others loaded meanwhile, and says
+    so in a note of the result; one that does not asks what there was when it was opened. `tell` hears whom a statement
+    waits for that changes the warehouse. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
     """
 
     def __init__(
@@ -56,12 +64,15 @@ class Session:
         self.confined = False
         self.force = False
         self.lake = ""
+        self.follows = True
+        self.tell: Tell = nobody
         self._progress: Progress = silent
         self._use(database)
         show_results_as_html()
 
     def _use(self, database: Database) -> None:
         self.database = database
+        self._opened = None if self.path is None else (self.path.absolute(), stamp(self.path))
         self._engine = self._made(database, Workforce(Work(allowed(), self._heard)))
         self.catalog = Catalog(database, self._engine.rows)
 
@@ -137,6 +148,26 @@ class Session:
         if isinstance(statement, n.Let):
             self._let(statement)
             return None
+        note = self._follow()
+        result = self._answered(statement)
+        return replace(result, notes=(note, *result.notes)) if result is not None and note else result
+
+    def _follow(self) -> str:
+        """Opens the warehouse anew where another program has replaced it. Raises WarehouseError where it cannot be."""
+        if self._opened is None or not self.follows:
+            return ""
+        path, before = self._opened
+        now = stamp(path)
+        if now == before:
+            return ""
+        if now is None:
+            return f"{path} is not there any more: this is what was in it"
+        database = open_database(path)
+        self.database.close()
+        self._use(database)
+        return f"{self.path} was changed by another program meanwhile, and is read anew"
+
+    def _answered(self, statement: n.Statement) -> Result | None:
         statement = substituted(statement, self.variables)
         scope = Scope(self.catalog, self.variables)
         if self.lake and isinstance(statement, n.Load | n.Forget):
@@ -216,7 +247,9 @@ class Session:
     def _let(self, statement: n.Let) -> None:
         name = statement.variable.name
         if name not in self.fixed:
-            items = (item for value in statement.values for item in expanded(value, self.variables))
+            items = [item for value in statement.values for item in expanded(value, self.variables)]
+            if len(items) > MOST_ITEMS:
+                raise QueryError(f"a variable is a list of at most {MOST_ITEMS:,}", statement.variable.span)
             self.variables[name] = tuple(items)
 
     def _define(self, statement: n.Define) -> None:
@@ -235,30 +268,33 @@ class Session:
             self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
 
     def _load(self, statement: n.Load) -> Result:
-        from warehouse.loading.ingest import Loaded, load
+        from warehouse.loading.carrying_out import CarriedOut, carry_out
+        from warehouse.loading.planning import AUTO, Asked, plan
         from warehouse.loading.readers import READERS, plugins
-        from warehouse.loading.readers.recognition import named_files, recognize
+        from warehouse.loading.staging.door import Door
+        from warehouse.store.database import in_memory
 
         named = text_of(statement.path, statement.path, "the name of a file")
-        files = named_files([str(self._path(named, statement.path.span))])
-        for file in files:
-            self._stay_inside(file, statement.path.span)
+        path = self._path(named, statement.path.span)
+        self._stay_inside(path, statement.path.span)
         reader = statement.reader.text.casefold()
-        known = [*READERS, *plugins(), "auto"]
+        known = [*READERS, *plugins(), AUTO]
         if reader not in known:
             raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, known, "readers"))
-        done: list[Loaded] = []
-
-        def change(database: Database) -> None:
-            for file in files:
-                reading = recognize(file, database).reader if reader == "auto" else reader
-                called = file.relative_to(self.folder) if file.is_relative_to(self.folder) else file
-                done.append(load(database, file, reading, called=called.as_posix()))
-
-        self._replace(change, statement.span)
+        asked = Asked([str(path)], reader, door=Door(self.folder if self.confined else None))
+        with temporary() as scratch:
+            with in_memory() as store:
+                planned = plan(asked, store, scratch).called_from(self.folder)
+            done: list[CarriedOut] = []
+            self._replace(
+                lambda database: done.append(carry_out(database, asked, planned)),
+                statement.span,
+                [file.found.path for file in planned.files],
+            )
+        together = [loaded for _, loaded in done[0].loaded]
         columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
         rows = TableRows.of(columns)
-        for loaded in done:
+        for loaded in together:
             rows.add(
                 source=loaded.source,
                 reader=loaded.reader,
@@ -266,7 +302,10 @@ class Session:
                 rows_new=loaded.rows_new,
                 **{"import": loaded.import_id},
             )
-        notes = tuple(note for loaded in done for note in loaded.notes)
+        notes = tuple(note for loaded in together for note in loaded.notes)
+        if planned.passed_over:
+            listed = ", ".join(found.called for found in planned.passed_over)
+            notes += (f"passed over, being no results: {listed}",)
         return Result(to_text(statement), "loaded", to_text(statement), rows.table(columns), notes=notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
@@ -287,13 +326,13 @@ class Session:
         rows.add(**{"import": number, "rows_removed": removed[0]})
         return Result(text, "forgotten", text, rows.table(columns))
 
-    def _replace(self, change: Callable[[Database], None], place: Span) -> None:
-        """Changes a copy of the warehouse, lets it take the place of the warehouse, and goes on with it."""
+    def _replace(self, change: Callable[[Database], None], place: Span, files: Iterable[Path] = ()) -> None:
+        """Changes a copy of the warehouse by files, lets it take the place of the warehouse, and goes on with it."""
         if self.path is None:
             raise QueryError(
                 "the sample data cannot be changed", place, ("evalhouse init FILE --sample makes a warehouse of them",)
             )
-        with replacing(self.path) as database:
+        with replacing(self.path, files, tell=self.tell) as database:
             change(database)
         self.database.close()
         self._use(open_database(self.path))
@@ -309,6 +348,15 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """What changes when a file takes the place of another; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 def _written(statement: str, what: str, to: str, result: Result) -> Result:

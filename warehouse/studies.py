@@ -66,7 +66,7 @@ def draws(parts: Sequence[Part]) -> bool:
 
 
 def _begins(part: Written, keyword: str) -> bool:
-    return re.match(rf"{keyword}\b", part.text, re.IGNORECASE) is not None
+    return re.match(rf"(?ai:{keyword})\b", part.text) is not None
 
 
 def _parsed(part: Part) -> Answer:

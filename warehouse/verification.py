@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -58,7 +59,8 @@ def claims(text: str, source: str) -> list[Claim]:
         raise _wrong(source, "there is nothing in it")
     if not text.startswith(("{", "[")):
         return [_signed(text, source)]
-    decoder = json.JSONDecoder()
+    # A whole number may have more digits than Python takes; then it is no number of a result.
+    decoder = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 4_000 else math.inf)
     claimed: list[Claim] = []
     place = 0
     while place < len(text):
@@ -89,15 +91,14 @@ def _claim(value: Any, source: str) -> Claim:
 
 
 def _signed(text: str, source: str) -> Claim:
-    """A signature. Names may contain bars, so the statement is the shortest beginning that parses."""
-    pieces = text.split(BAR)
-    for place in range(1, len(pieces)):
-        statement = BAR.join(pieces[:place])
-        try:
-            parse(statement)
-        except QueryError:
-            continue
-        return Claim(source, statement, tuple(pieces[place:]))
+    """A signature. Names may contain bars, but then stand in quotes, so the statement ends at the first bar outside."""
+    for bar in re.finditer(r'"[^"]*"|(?P<bar> \| )', text):
+        if bar["bar"]:
+            statement, rest = text[: bar.start()], text[bar.end() :]
+            with suppress(QueryError):
+                parse(statement)
+                return Claim(source, statement, tuple(rest.split(BAR)))
+            break
     raise _wrong(source, "is neither a signature nor a file of results as JSON")
 
 

@@ -111,7 +111,7 @@ def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:
         if match.lastgroup is None:
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]
-        if kind == "name" and match.group().lower() in KEYWORDS:
+        if kind == "name" and match.group().isascii() and match.group().lower() in KEYWORDS:
             kind = "keyword"
         guesses.append(Token(kind, Span(match.start(), match.end())))
     return tuple(guesses)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, EXPECTATIONS, QUESTIONS, STATEMENTS
 from grammar.editing.hints import near
 from grammar.editing.places import Place, place_after
 from grammar.errors import QueryError
@@ -152,6 +152,8 @@ def _statement(stop: Stop) -> QueryError | None:
         )
     if stop.place.statement in ABOUT_QUESTIONS and not stop.place.question:
         word = stop.place.statement
+        if word == "expect":
+            return _of_expect(stop)
         suggestions = _did_you_mean(stop.word, QUESTIONS)
         return QueryError(
             f"{word} takes a question, not '{_short(stop.word)}'",
@@ -159,6 +161,14 @@ def _statement(stop: Stop) -> QueryError | None:
             suggestions or ("questions are " + ", ".join(QUESTIONS),),
         )
     return None
+
+
+def _of_expect(stop: Stop) -> QueryError:
+    """Something else than what `expect` takes."""
+    what = f"expect takes compare behind {_listed(list(EXPECTATIONS))}, or score"
+    near_words = _did_you_mean(stop.word, [word for word in (*EXPECTATIONS, "compare", "score") if word != stop.word])
+    examples = ("expect better compare F for A, B", "expect score F for A at least 55%")
+    return QueryError(f"{what}, not '{_short(stop.word)}'", stop.span, near_words or examples)
 
 
 def _extra(stop: Stop) -> QueryError:

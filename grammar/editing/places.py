@@ -51,7 +51,7 @@ def place_after(tokens: Sequence[Token]) -> Place:
             kind = names[at]
         elif token.type in VALUE_FOLLOWS and kind == "attribute":
             kind = "value"
-        elif token.type in {"AND", "OR", "NOT"}:
+        elif token.type in {"AND", "OR", "NOT"} and kind in {"attribute", "value"}:
             kind = "attribute"
         elif token.type == "EQUAL" and kind == "new name" and not any(calls):
             kind = "count"

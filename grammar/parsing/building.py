@@ -7,6 +7,7 @@ methods of questions and of most clauses are alike; they are made from the table
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -42,7 +43,7 @@ class Draft:
 
 @value
 class Preceded:
-    """A draft with `plot`, `explain` or `export` before it."""
+    """A draft with `plot`, `explain`, `export` or `expect` before it."""
 
     word: str
     question: Draft
@@ -117,7 +118,8 @@ class Builder(Transformer[Token, Any]):
         for word in QUESTIONS:
             setattr(self, word, self._question)
         for word in ABOUT_QUESTIONS:
-            setattr(self, word, self._about_question)
+            if not hasattr(self, word):
+                setattr(self, word, self._about_question)
         for clause in CLAUSES:
             if not hasattr(self, clause.field):  # some clauses have methods of their own; two rows fill `sides`
                 setattr(self, clause.field, _method_of(clause))
@@ -137,6 +139,14 @@ class Builder(Transformer[Token, Any]):
 
     def _about_question(self, pieces: list[Piece]) -> Preceded:
         return Preceded(str(pieces[0]).lower(), pieces[1], _whole(pieces), span_of(pieces[0]))
+
+    def expect(self, pieces: list[Piece]) -> Preceded:
+        words = [str(piece).lower() for piece in pieces[1:-1]]
+        question: Draft = pieces[-1]
+        if words:
+            expected = _clause(pieces[1:-1], expected=" ".join(words))
+            question = replace(question, clauses=(*question.clauses, expected))
+        return Preceded("expect", question, _whole(pieces), span_of(pieces[0]))
 
     # --- other statements ---
 
@@ -265,6 +275,9 @@ class Builder(Transformer[Token, Any]):
 
     def is_missing(self, pieces: list[Piece]) -> nodes.Condition:
         return _perhaps_not(nodes.IsMissing(pieces[0], span=_whole(pieces)), pieces)
+
+    def is_latest(self, pieces: list[Piece]) -> nodes.Condition:
+        return _perhaps_not(nodes.IsLatest(pieces[0], span=_whole(pieces)), pieces)
 
     def attribute(self, pieces: list[Token]) -> nodes.Attribute:
         return nodes.Attribute(_name(pieces[0]), _name(pieces[2]) if len(pieces) > 1 else "", span=_whole(pieces))

@@ -1,7 +1,7 @@
 """From drafts to statements: sorts the written clauses into the fields of their node.
 
-Refused here: a clause that stands twice, `to "file"` without `plot` or `export`, and a statement that lacks a clause it
-needs.
+Refused here: a clause that stands twice, `to "file"` without `plot` or `export`, `at least` without `expect`, and a
+statement that lacks a clause it needs.
 """
 
 from __future__ import annotations

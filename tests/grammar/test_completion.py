@@ -46,7 +46,11 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("compare F missing ", "bounds, drop, error, zero", ""),
     ("compare F exchange ", "by", ""),
     ("compare F shuffles ", "", "variable, number"),
-    ("plot ", "agree, audit published, change, compare, coverage, generality, group, project, replicate, score", ""),
+    (
+        "plot ",
+        "agree, audit published, change, compare, coverage, generality, group, project, rank, replicate, score",
+        "",
+    ),
     ("plot agree ", "on, to, where, with key", ""),
     ("agree ", "on, where, with key", ""),
     ("plot agree to ", "", "variable, text"),

@@ -28,7 +28,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot show systems",
         "plot takes a question, not 'show'",
         "show",
-        ("questions are score, compare, group, generality, change, replicate, project, audit, agree, coverage",),
+        ("questions are score, compare, group, rank, generality, change, replicate, project, audit, agree, coverage",),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
     (
@@ -52,7 +52,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot agree shuffles 9",
         "clause 'shuffles' does not apply to agree",
         "shuffles",
-        ("it belongs to compare, group and replicate",),
+        ("it belongs to compare, group, rank and replicate",),
     ),
     ('score F to "x.csv"', "clause 'to' does not apply to score", "to", ("it belongs to plot and export",)),
     ('explain score F to "x"', "clause 'to' does not apply to explain", "to", ("it belongs to plot and export",)),

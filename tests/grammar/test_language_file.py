@@ -15,7 +15,7 @@ import pytest
 from lark import __version__ as lark_release
 
 from grammar import tables
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Shape
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS, Shape
 from grammar.lexicon import GRAMMAR, KEYWORDS, RESERVED, keyword
 from grammar.parsing.building import Builder
 from grammar.parsing.reading import lark
@@ -43,7 +43,7 @@ def test_the_shipped_tables_parse_as_the_grammar_does() -> None:
 
 def test_the_keywords_are_all_terminals_of_the_grammar_that_are_words_and_match_their_names() -> None:
     patterns = {terminal.name: terminal.pattern.value for terminal in lark().terminals}
-    words = {name: pattern.removesuffix(r"\b") for name, pattern in patterns.items() if pattern.endswith(r"\b")}
+    words = {name: match[1] for name, pattern in patterns.items() if (match := re.match(r"\(\?ai:(.*)\)\\b$", pattern))}
     assert {keyword(name): word for name, word in words.items()} == {word: word for word in KEYWORDS}
     written = LANGUAGE.partition("// --- keywords ---")[2]
     assert len(re.findall(r"^[A-Z_]+:", written, re.MULTILINE)) == len(KEYWORDS)
@@ -87,8 +87,10 @@ def test_a_statement_says_what_it_needs_for_every_clause_that_it_must_have() -> 
 
 
 def test_every_clause_of_the_table_is_a_field_and_every_field_of_a_question_a_clause() -> None:
-    fields_of_questions = {field.name for field in chain.from_iterable(fields(kind) for kind in QUESTIONS.values())}
-    assert {clause.field for clause in CLAUSES} - {"to"} == fields_of_questions - {"span", "measures", "target"}
+    kinds = (*QUESTIONS.values(), *ABOUT_QUESTIONS.values())
+    all_fields = {field.name for field in chain.from_iterable(fields(kind) for kind in kinds)}
+    others = {"span", "measures", "target", "question", "expected"}
+    assert {clause.field for clause in CLAUSES} == all_fields - others
 
 
 def test_importing_the_parser_imports_neither_lark_nor_anything_of_the_warehouse() -> None:

@@ -21,6 +21,7 @@ from grammar.nodes import (
     Export,
     Forget,
     In,
+    IsLatest,
     IsMissing,
     Let,
     Like,
@@ -225,6 +226,7 @@ CONDITIONS: list[tuple[str, nodes.Condition]] = [
     ("document.language is missing", IsMissing(Attribute("document", "language"))),
     ("document.order is not missing", Not(IsMissing(Attribute("document", "order")))),
     ("label not in (optional)", Not(In(Attribute("label"), (Name("optional"),)))),
+    ("system.run is LATEST", IsLatest(Attribute("system", "run"))),
     ("documnt is missing", IsMissing(Attribute("documnt"))),
 ]
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from grammar import nodes
 from grammar.arithmetic import FUNCTIONS
+from grammar.clauses import EXPECTATIONS
 from grammar.editing.layout import layout
 from grammar.lexicon import KEYWORDS
 from grammar.parser import parse
@@ -89,7 +90,7 @@ compared = texts | numbers | bare_words | variables
 comparisons = st.builds(nodes.Relation, attributes, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), compared)
 ins = st.builds(nodes.In, attributes, some(compared))
 likes = st.builds(nodes.Like, attributes, texts | variables)
-missings = st.builds(nodes.IsMissing, attributes)
+missings = st.builds(nodes.IsMissing, attributes) | st.builds(nodes.IsLatest, attributes)
 conditions = st.recursive(
     comparisons | ins | likes | missings,
     lambda inner: (
@@ -147,18 +148,21 @@ scores = st.builds(
     **asked,
     **filtered,
 )
+compares = st.builds(
+    nodes.Compare,
+    measures,
+    against=perhaps(names | baselines | variables),
+    replicates=perhaps(attributes),
+    interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
+    over=st.booleans(),
+    **tested,
+    margin=perhaps(amounts),
+)
 question_kinds = (
     scores,
-    st.builds(
-        nodes.Compare,
-        measures,
-        against=perhaps(names | baselines | variables),
-        replicates=perhaps(attributes),
-        interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
-        over=st.booleans(),
-        **tested,
-    ),
+    compares,
     st.builds(nodes.Group, measures, replicates=perhaps(attributes), **tested),
+    st.builds(nodes.Rank, measures, replicates=perhaps(attributes), over=st.booleans(), **tested),
     st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions)),
     st.builds(
         nodes.Replicate,
@@ -181,6 +185,8 @@ files = texts | variables
 shown = typing.get_args(typing.get_type_hints(nodes.Show)["what"])
 defaults = st.builds(nodes.Default, name_texts, perhaps(numbers))
 other_kinds = (
+    st.builds(nodes.Expect, compares, st.sampled_from(EXPECTATIONS)),
+    st.builds(nodes.Expect, scores, at_least=perhaps(amounts), at_most=perhaps(amounts)),
     st.builds(nodes.Plot, questions, perhaps(files)),
     st.builds(nodes.Explain, questions),
     st.builds(nodes.Export, questions, files),

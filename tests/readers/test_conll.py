@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import random
 import warnings
+from pathlib import Path
 
 import pytest
 import seqeval.metrics
 import seqeval.scheme
 
+import warehouse
 from tests.store.texts import Complaints, Load
+from warehouse.faults import DataError
+from warehouse.loading.readers import Role
 from warehouse.loading.readers.conll import EXAMPLE
+from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.staging.mentions import Mention, entities
+from warehouse.loading.staging.tagging import Scheme
 from warehouse.store.database import Database
+from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 ON = {"test_set": "news", "system": "crf"}
@@ -94,14 +101,19 @@ def test_entities_of_any_scheme(tags: str, found: list[Mention]) -> None:
     assert entities(tags.split()) == found
 
 
+NO_TAG = "is no tag: O, or one of B, I, E, S with a type, such as B-PER"
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a B-A O\nb O\n", "in:2: 2 columns in this line; a token, its gold and its predicted tag are wanted"),
-        ("a B-A X-A\n", "in:1: 'X-A' is no tag: O, or one of B, I, E, S with a type, such as B-PER"),
-        ("a B-A\tO\nb\n", "in:2: 1 column in this line; a token, its gold and its predicted tag are wanted"),
-        ("a B- O\n", "in:1: 'B-' is no tag: O, or one of B, I, E, S with a type, such as B-PER"),
-        ("a O O\n", "in: no token has a tag other than O in the last two columns"),
+        ("a B-A O\nb O\n", "in:2: 2 columns in this line, and 3 before it"),
+        ("a B-A X-A\n", f"in:1: 'X-A' in column 3 {NO_TAG}"),
+        ("a B-A B-A\n\nb O B-A\nc O _\n", f"in:4: '_' in column 3 {NO_TAG}"),
+        ("a\tB-A\tO\nb\n", "in:2: 1 column in this line, and 3 before it"),
+        ("a B- O\n", f"in:1: 'B-' in column 2 {NO_TAG}"),
+        ("a O O\n", "in: no column holds a tag of an entity, such as B-PER"),
+        ("-DOCSTART- O O\n\n", "in: there is no token in it"),
         ("a B-A O\n\xff".encode("latin-1"), "in:2: this line is not UTF-8"),
     ],
 )
@@ -109,10 +121,214 @@ def test_what_is_not_tagged_is_refused(complaints: Complaints, text: str | bytes
     assert complaints(text, "conll", "in", fields=ON) == [sentence]
 
 
-def test_the_system_must_be_said(complaints: Complaints) -> None:
-    assert complaints(EXAMPLE, "conll", "in", fields={"test_set": "T"}) == [
-        "in: the file does not say the system; --set system=NAME does"
-    ]
+def columns(*sides: str) -> str:
+    """A file whose columns are these texts, word by word; a bar ends a sentence."""
+    rows = zip(*(side.split() for side in sides), strict=True)
+    return "".join("\n" if cells[0] == "|" else " ".join(cells) + "\n" for cells in rows)
+
+
+WORDS = "Ada saw Turin | It rained"
+CHUNKS = "B-NP B-VP B-NP | B-NP B-VP"
+NAMES = "B-PER O B-LOC | O O"
+FOUND = "B-PER O O | B-LOC O"
+
+
+def sums(database: Database) -> list[tuple[object, ...]]:
+    query = "select unit, sum(possible), sum(actual), sum(correct) from scores group by all order by 1"
+    return database.rows(Sql(query))
+
+
+EITHER = [("LOC", 1, 1, 0), ("PER", 1, 1, 1)]
+
+
+def test_chunks_are_not_taken_for_gold(load_text: Load, database: Database, complaints: Complaints) -> None:
+    """The four columns of CoNLL-2003: words, parts of speech, chunks and names."""
+    file = columns(WORDS, WORDS, CHUNKS, NAMES)
+    [refused] = complaints(file, "conll", "in", fields=ON)
+    assert refused == (
+        "in: column 3 (NP, VP) and column 4 (LOC, PER) have no type in common, so they are not gold and answers; "
+        "--gold FILE names the file of the gold tags, or --map gold=3 --map answers=4 says they are"
+    )
+    load_text(columns(WORDS, WORDS, CHUNKS, NAMES, FOUND), "conll", "in", fields=ON)
+    assert sums(database) == EITHER
+
+
+def test_gold_stands_in_a_file_of_its_own(load_text: Load, database: Database, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("-DOCSTART- -X- O\n\n" + columns(WORDS, CHUNKS, NAMES))
+    loaded = load_text(columns(WORDS, FOUND), "conll", "crf", fields=ON, options={"gold": "gold"})
+    assert sums(database) == EITHER
+    assert loaded.notes[0] == "gold: column 3 (LOC, PER) of gold, BIO; answers: column 2 (LOC, PER) of crf, BIO"
+    texts = "select document, value from document_attributes order by 1"
+    assert database.rows(Sql(texts)) == [("1", "1"), ("2", "1")]
+
+
+def test_a_folder_of_gold_and_answers_is_loaded_by_name(tmp_path: Path) -> None:
+    """What is called gold is the key of the answers near it, and the test set is called like the folder they share."""
+    news = tmp_path / "news"
+    (news / "systems").mkdir(parents=True)
+    (news / "gold.conll").write_text(columns(WORDS, WORDS, CHUNKS, NAMES))
+    (news / "systems" / "crf.conll").write_text(columns(WORDS, FOUND))
+    (news / "systems" / "oracle.conll").write_text(columns(WORDS, NAMES))
+    create(tmp_path / "w.duckdb").close()
+    with warehouse.open(tmp_path / "w.duckdb") as session:
+        session.run(f'load "{news}" as auto')
+        rows = {row["system"]: row["F(beta=1)"] for row in session.run("score F for all on news").rows}
+        assert rows == {"crf": 0.5, "oracle": 1.0}
+        (news / "gold.conll").rename(news / "test.conll")
+        with pytest.raises(DataError, match="--gold FILE names the file of the gold tags"):
+            session.run(f'load "{news}" as auto')
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "role"),
+    [
+        ("news/gold.conll", columns(WORDS, CHUNKS, NAMES), Role.KEY),
+        ("gold/news.txt", columns(NAMES), Role.KEY),
+        ("news/golden.conll", columns(WORDS, NAMES), Role.FACTS),
+        ("news/gold.conll", columns(WORDS, NAMES, FOUND), Role.FACTS),
+    ],
+)
+def test_gold_is_told_by_its_name(database: Database, tmp_path: Path, name: str, text: str, role: Role) -> None:
+    file = tmp_path / name
+    file.parent.mkdir()
+    file.write_text(text)
+    known = recognize(file, database)
+    assert (known.reader, known.role) == ("conll", role)
+
+
+def test_answers_may_be_tags_alone(load_text: Load, database: Database, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text(columns(WORDS, NAMES))
+    load_text(columns(FOUND), "conll", "crf", fields=ON, options={"gold": "gold"})
+    assert sums(database) == EITHER
+
+
+def test_columns_are_chosen_by_number(load_text: Load, database: Database, complaints: Complaints) -> None:
+    three = columns(WORDS, NAMES, FOUND, NAMES)
+    [refused] = complaints(three, "conll", "in", fields=ON)
+    assert refused == (
+        "in: column 2 (LOC, PER) and column 3 (LOC, PER) and column 4 (LOC, PER) could be gold and answers; "
+        "--map gold=2 --map answers=4, for example, says which are meant"
+    )
+    load_text(three, "conll", "in", fields=ON, columns={"gold": "4", "answers": "3"})
+    assert sums(database) == EITHER
+    nothing = columns(WORDS, NAMES, "O O O | O O")
+    [refused] = complaints(nothing, "conll", "in", fields=ON)
+    assert refused == (
+        "in: column 2 (LOC, PER) is the only one that holds tags of entities, so gold or answers are not in this file; "
+        "--gold FILE names the file of the gold tags"
+    )
+    load_text(nothing, "conll", "in", fields={**ON, "system": "silent"}, columns={"gold": "2", "answers": "3"})
+    assert sums(database) == [("LOC", 2, 1, 0), ("PER", 2, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"gold": "7"}, "in: --map gold=7: the columns are counted from 1 to 3, as in --map gold=3"),
+        ({"gold": "ner"}, "in: --map gold=ner: the columns are counted from 1 to 3, as in --map gold=3"),
+        ({"answers": "1"}, "in: column 1 holds other texts than tags, so it cannot be answers"),
+        ({"gold": "3", "answers": "2"}, "in: column 3 holds no tag of an entity, so it cannot be gold"),
+        ({"system": "2"}, "in: 'system' is not taken from a column; these are: gold, answers"),
+    ],
+)
+def test_a_column_that_cannot_be_meant_is_refused(
+    complaints: Complaints, chosen: dict[str, str], sentence: str
+) -> None:
+    file = columns(WORDS, NAMES, "O O O | O O")
+    assert complaints(file, "conll", "in", fields=ON, columns=chosen) == [sentence]
+
+
+SHORT = "in:1: 2 tokens in this sentence, and 3 in that on line 1 of gold"
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        (columns("Ada met Turin | It rained", FOUND), "in:2: the token is 'met', and 'saw' on line 2 of gold"),
+        (columns("Ada saw | It rained", "B-PER O | B-LOC O"), SHORT),
+        (columns("B-PER O | B-LOC O"), SHORT),
+        (
+            columns("Ada saw Turin", "B-PER O O"),
+            "in: 1 sentence here, and more in gold: the next begins on its line 5",
+        ),
+        (
+            columns(f"{WORDS} | Yes", f"{FOUND} | O"),
+            "gold: 2 sentences here, and more in in: the next begins on its line 8",
+        ),
+        (
+            columns(WORDS, CHUNKS),
+            "in: column 2 (NP, VP) here, column 2 (LOC, PER) in gold: they have no type in common; "
+            "--map gold=COLUMN --map answers=COLUMN says which are meant",
+        ),
+        (columns(WORDS, "O O O | O O"), "in: no column holds a tag of an entity, such as B-PER"),
+    ],
+)
+def test_gold_and_answers_must_fit(complaints: Complaints, tmp_path: Path, answers: str, sentence: str) -> None:
+    (tmp_path / "gold").write_text(columns(WORDS, NAMES))
+    assert complaints(answers, "conll", "in", fields=ON, options={"gold": "gold"}) == [sentence]
+
+
+def test_a_gold_file_that_is_not_there(complaints: Complaints) -> None:
+    said = complaints(columns(WORDS, NAMES), "conll", "in", fields=ON, options={"gold": "none"})
+    assert said == ["none: there is no such file"]
+
+
+@pytest.mark.parametrize(
+    ("tags", "named"),
+    [
+        ("B-A I-A O B-A", ("BIO", 0)),
+        ("B-A B-A O I-A", ("BIO", 1)),
+        ("I-A B-A I-A O I-A", ("IOB1", 0)),
+        ("I-A O I-A O B-A", ("IOB1", 1)),
+        ("S-A O B-A I-A E-A", ("BIOES", 0)),
+        ("S-A O I-A E-A B-A", ("BIOES", 2)),
+        ("U-A O B-A I-A L-A", ("BILOU", 0)),
+        ("S-A O B-A M-A E-A", ("BMES", 0)),
+    ],
+)
+def test_schemes_are_told_apart(tags: str, named: tuple[str, int]) -> None:
+    scheme = Scheme()
+    scheme.add(tags.split())
+    assert scheme.named()[:2] == named
+
+
+def test_mixed_schemes_are_said(load_text: Load) -> None:
+    notes = load_text(columns(WORDS, NAMES, "I-PER O B-LOC | O O"), "conll", "in", fields=ON).notes
+    assert notes[0] == (
+        "gold: column 2 (LOC, PER), BIO; answers: column 3 (LOC, PER), BIO but for 1 tag where I begins an entity"
+    )
+
+
+def test_letters_of_other_schemes_mark_the_same_entities() -> None:
+    wanted = entities(["S-A", "O", "B-A", "I-A", "E-A"])
+    assert entities(["U-A", "O", "B-A", "I-A", "L-A"]) == entities(["S-A", "O", "B-A", "M-A", "E-A"]) == wanted
+
+
+def test_tokens_have_an_accuracy(load_text: Load, database: Database) -> None:
+    load_text(columns(WORDS, NAMES, FOUND), "conll", "in", fields=ON)
+    query = "select document, measure, value from document_values order by 1"
+    assert database.rows(Sql(query)) == [("1", "token-accuracy", 2 / 3), ("2", "token-accuracy", 1 / 2)]
+
+
+def test_comments_numbers_and_blanks_in_words(load_text: Load, database: Database) -> None:
+    """CoNLL-U: tabs, numbered words with blanks in them, comments, and documents that begin with a comment."""
+    lines = ["# newdoc id = a", "# sent_id = 1", "1\tNew York\tB-LOC\tB-LOC", "2\t\u00a0\tO\tO", "",
+             "# text = #", "1\t#\tO\tB-LOC", "2\t2\tO\tO", ""]  # fmt: skip
+    load_text("\n".join(lines), "conll", "in", fields=ON)
+    assert sums(database) == [("LOC", 1, 2, 1)]
+    assert database.rows(Sql("select count(*) from document_attributes")) == [(2,)]
+    load_text(columns("# # b", "B-A O B-B", "B-A O B-B"), "conll", "in", fields={**ON, "test_set": "T"})
+    assert database.rows(Sql("select sum(possible) from scores where test_set = 'T'")) == [(2,)]
+
+
+def test_a_scheme_is_one_of_three(complaints: Complaints) -> None:
     assert complaints(EXAMPLE, "conll", "in", fields=ON, options={"scheme": "bilou"}) == [
         "in: --scheme is 'bilou', not conlleval or iob2 or iobes"
     ]
+
+
+def test_a_sentence_is_bounded(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warehouse.loading.staging.columns.MOST_CELLS", 30)
+    sentence = "a B-X B-X\n" * 10
+    [refused] = complaints(f"{sentence}\n{sentence}a O O\nb O O\n", "conll", "in.txt", fields=ON)
+    assert refused.endswith("in.txt:12: the sentence that begins here has more than 30 cells")

@@ -23,13 +23,14 @@ from warehouse.store.database import Database
 from warehouse.store.replacement import create
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
-from warehouse.tasks.records import FACT_TABLES, VALUES
+from warehouse.tasks.records import FACT_TABLES, RUNS, SYSTEMS, VALUES
 
 OTHERS = [reader for reader in READERS.values() if not reader.columns and reader.name != "brat"]
 """All but the one whose example is a member of an archive."""
 SETTINGS = {
     "muc-report": {},
     "trec": {"test_set": "T"},
+    "wide": {"test_set": "T"},
     "trec-eval": {"test_set": "T"},
     "inspect": {},
     "sacrebleu": {"test_set": "T"},
@@ -63,7 +64,7 @@ def test_its_example_loads_once_and_can_be_undone(database: Database, load_text:
 @each_reader
 def test_its_example_stores_facts_of_its_forms_only(load_text: Load, reader: Reader) -> None:
     parts = load_text(reader.example, reader.name, "example", dry_run=True, **words(reader)).parts
-    assert {part.form for part in parts} <= set(reader.forms)
+    assert {part.form for part in parts} <= {*reader.forms, RUNS, SYSTEMS}
     for part in parts:
         assert {field.name for field in part.form.fields if field.required} <= set(part.columns)
         assert all(len(row) == len(part.columns) for row in part.first)
@@ -171,9 +172,10 @@ def test_a_reader_of_another_package_is_found_by_what_is_in_a_file(
     file = tmp_path / "in.txt"
     file.write_text(BARS.example)
     assert recognize(file, database) == Recognized("bars", "its bars")
-    # What goes by the same as a reader of this package is asked after it, what goes by more before it.
-    file.write_text(READERS["trec"].example + BARS.example)
-    assert recognize(file, database).reader == "trec"
+    # What goes by the same as a reader of this package is a question, and what goes by more is asked before it.
+    file.write_text("0.5\n" * 20 + BARS.example)
+    with pytest.raises(DataError, match=r"it could be sacrebleu \(having a number a line\) or bars \(its bars\)"):
+        recognize(file, database)
     offered[0] = replace(BARS, evidence=Evidence.MARK)
     plugins.cache_clear()
     assert recognize(file, database).reader == "bars"

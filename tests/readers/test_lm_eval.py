@@ -11,7 +11,9 @@ import pytest
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
-from warehouse.loading.readers.lm_eval import EXAMPLE, labelled_spans
+from warehouse.loading.readers.lm_eval import EXAMPLE
+from warehouse.loading.staging.labelled_spans import labelled_spans
+from warehouse.session import Session
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
@@ -31,29 +33,58 @@ def values(database: Database) -> list[tuple[object, ...]]:
 
 def test_values_are_of_samples_and_the_task_is_the_test_set(database: Database, load_text: Load) -> None:
     load_text(EXAMPLE, "lm-eval", LOG, fields=GEMMA)
-    assert values(database) == [("gemma", "0", "acc", 1.0), ("gemma", "1", "acc", 0.0)]
+    assert values(database) == [("gemma", "0", "accuracy", 1.0), ("gemma", "1", "accuracy", 0.0)]
     assert database.rows(Sql("select name from test_set")) == [("arith",)]
     hashes = "select document, value from document_attributes where attribute = 'doc_hash' order by 1"
     assert database.rows(Sql(hashes)) == [("0", "9f2c"), ("1", "77ab")]
 
 
-def test_filters_are_measures_of_their_own(database: Database, load_text: Load) -> None:
+def test_the_first_filter_is_the_accuracy_and_others_are_measures_of_their_own(
+    database: Database, load_text: Load
+) -> None:
     text = sample(0, "exact_match", True, "strict-match") + sample(0, "exact_match", 0.5, "flexible-extract")
-    load_text(text, "lm-eval", LOG, fields=GEMMA)
+    assert load_text(text, "lm-eval", LOG, fields=GEMMA).notes == ("accuracy is exact_match,strict-match",)
     assert values(database) == [
+        ("gemma", "0", "accuracy", 1.0),
         ("gemma", "0", "exact_match:flexible-extract", 0.5),
-        ("gemma", "0", "exact_match:strict-match", 1.0),
     ]
 
 
-def test_runs_that_were_appended_are_told_apart(database: Database, load_text: Load) -> None:
+def test_of_several_metrics_the_one_that_says_what_is_right_is_the_accuracy(
+    database: Database, load_text: Load
+) -> None:
+    said = {"doc_id": 0, "filter": "none", "metrics": ["acc_norm", "acc", "f1"], "acc_norm": 1.0, "acc": 0.0, "f1": 1}
+    load_text(json.dumps(said), "lm-eval", LOG, fields=GEMMA)
+    assert [row[2:] for row in values(database)] == [("acc_norm", 1.0), ("accuracy", 0.0), ("f1", 1.0)]
+
+
+@pytest.mark.parametrize("name", ["accuracy", "acc", "mean_acc", "exact_match", '"exact_match,strict-match"', "EM"])
+def test_what_a_log_calls_the_accuracy_finds_it(database: Database, load_text: Load, name: str) -> None:
+    text = sample(0, "exact_match", 1.0, "strict-match") + sample(0, "exact_match", 0.5, "flexible-extract")
+    load_text(text, "lm-eval", LOG, fields=GEMMA)
+    session = Session(database)
+    assert session.run(f"score {name} for all on arith").rows[0][name.strip('"')] == 1.0
+    other = "exact_match,flexible-extract"
+    assert session.run(f'score "{other}" for all on arith').rows[0][other] == 0.5
+
+
+def test_runs_that_were_appended_are_replicates(database: Database, load_text: Load) -> None:
     notes = load_text(EXAMPLE + EXAMPLE.replace("1.0", "0.0"), "lm-eval", LOG, fields=GEMMA).notes
-    assert "2 runs were appended to this log; the later ones are gemma:run2 and so on" in notes
-    assert values(database)[2:] == [("gemma:run2", "0", "acc", 0.0), ("gemma:run2", "1", "acc", 0.0)]
+    assert "2 runs were appended to one another in this log; each is a replicate" in notes
+    assert values(database)[2:] == [("gemma#2", "0", "accuracy", 0.0), ("gemma#2", "1", "accuracy", 0.0)]
+
+
+def test_a_later_log_is_a_replicate_and_the_same_log_is_there_already(database: Database, load_text: Load) -> None:
+    load_text(EXAMPLE, "lm-eval", LOG, fields=GEMMA)
+    assert load_text(EXAMPLE, "lm-eval", LOG, fields=GEMMA).rows_new == 0
+    load_text(EXAMPLE.replace("1.0", "0.0"), "lm-eval", LOG.replace("2026-01", "2026-02"), fields=GEMMA)
+    assert [row[:2] for row in values(database)][2:] == [("gemma#2", "0"), ("gemma#2", "1")]
+    dates = "select system, date from runs order by all"
+    assert database.rows(Sql(dates)) == [("gemma", DATE), ("gemma#2", DATE.replace("2026-01", "2026-02"))]
 
 
 def test_a_log_of_other_samples_is_refused(load_text: Load) -> None:
-    assert load_text(EXAMPLE, "lm-eval", LOG, fields=GEMMA).rows_new == 4
+    load_text(EXAMPLE, "lm-eval", LOG, fields=GEMMA)
     with pytest.raises(DataError, match="arith, 0 has 'doc_hash' other, but is stored with 'doc_hash' 9f2c"):
         load_text(EXAMPLE.replace("9f2c", "other"), "lm-eval", LOG, fields={"system": "phi"})
 
@@ -69,6 +100,70 @@ def test_the_folder_or_the_results_file_names_the_system(database: Database, tmp
     notes = load(database, tmp_path / LOG, "lm-eval").notes
     assert {row[0] for row in values(database)} == {"google/gemma-2b", "phi"}
     assert "the results file gives acc,none as 0.75, and the mean of the samples is 0.5" in notes
+
+
+def results_of(folder: Path, results: dict[str, object], **others: object) -> Path:
+    file = folder / f"results_{DATE}.json"
+    file.write_text(json.dumps({"model_name": "phi", "results": results, **others}))
+    return file
+
+
+def figures(database: Database) -> list[tuple[object, ...]]:
+    query = "select test_set, system, measure, value::double, documents, standard_error from published_figures"
+    return database.rows(Sql(query + " order by all"))
+
+
+def test_tasks_and_groups_without_samples_are_published_figures(database: Database, tmp_path: Path) -> None:
+    anatomy = {"alias": " - anatomy", "acc,none": 0.25, "acc_stderr,none": 0.125}
+    file = results_of(
+        tmp_path,
+        {"mmlu": {"acc,none": 0.5, "acc_stderr,none": "N/A"}, "mmlu_anatomy": anatomy, "arith": {"acc,none": 0.5}},
+        **{"n-samples": {"mmlu_anatomy": {"original": 9, "effective": 8}}, "groups": {"mmlu": {"acc,none": 0.5}}},
+    )
+    (tmp_path / LOG).write_text(EXAMPLE)
+    load(database, file, "lm-eval")
+    assert figures(database) == [
+        ("mmlu", "phi", "accuracy", 0.5, None, None),
+        ("mmlu_anatomy", "phi", "accuracy", 0.25, 8, 0.125),
+    ]
+    load(database, tmp_path / LOG, "lm-eval")
+    assert {row[0] for row in values(database)} == {"phi"}
+
+
+def test_a_results_file_whose_tasks_all_have_samples_adds_no_figures(database: Database, tmp_path: Path) -> None:
+    file = results_of(tmp_path, {"arith": {"acc,none": 0.5}})
+    (tmp_path / LOG).write_text(EXAMPLE)
+    load(database, file, "lm-eval")
+    load(database, tmp_path / LOG, "lm-eval")
+    assert figures(database) == []
+    assert len(values(database)) == 2
+
+
+def test_samples_know_the_groups_of_their_task(database: Database, tmp_path: Path) -> None:
+    groups = {"mmlu": ["mmlu_stem"], "mmlu_stem": ["arith"], "arith": []}
+    results_of(tmp_path, {"arith": {"acc,none": 0.5}}, group_subtasks=groups)
+    (tmp_path / LOG).write_text(EXAMPLE)
+    load(database, tmp_path / LOG, "lm-eval")
+    query = "select document, value from document_attributes where attribute = 'mmlu' order by all"
+    assert database.rows(Sql(query)) == [("0", "mmlu_stem"), ("1", "mmlu_stem")]
+
+
+def test_the_results_file_says_which_way_a_metric_goes(database: Database, tmp_path: Path) -> None:
+    told = {"arith": {"likelihood_diff": False, "acc": True, "word_perplexity": False}}
+    results_of(tmp_path, {"arith": {"acc,none": 0.5}}, higher_is_better=told)
+    (tmp_path / LOG).write_text(sample(0, "likelihood_diff", 3.5) + sample(0, "word_perplexity", 9.0, "x"))
+    load(database, tmp_path / LOG, "lm-eval")
+    assert database.rows(Sql("select measure, lower_is_better from direction")) == [("likelihood_diff", True)]
+
+
+def test_a_results_file_of_another_tool_is_refused(database: Database, tmp_path: Path) -> None:
+    file = results_of(tmp_path, {})
+    file.write_text('{"results": 3}')
+    with pytest.raises(DataError, match="this is not a results file of lm-evaluation-harness"):
+        load(database, file, "lm-eval")
+    (tmp_path / LOG).write_text(EXAMPLE)
+    with pytest.raises(DataError, match=r"the results file beside it, results_.*json, is not a results file of lm"):
+        load(database, tmp_path / LOG, "lm-eval")
 
 
 def test_spans_become_tuples_by_label(database: Database, load_text: Load) -> None:
@@ -89,20 +184,28 @@ def test_spans_become_tuples_by_label(database: Database, load_text: Load) -> No
 @pytest.mark.parametrize("item", [["a", "b"], float("nan"), 10**400])
 def test_what_is_no_number_is_listed(load_text: Load, item: object) -> None:
     notes = load_text(EXAMPLE + sample(2, "bleu", item), "lm-eval", LOG, fields=GEMMA).notes
-    assert notes == ("left out, bleu having items that are no finite numbers: 1 samples",)
+    assert notes[0] == "left out, bleu having items that are no finite numbers: 1 sample"
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (EXAMPLE + '{"doc_id": 1,', f"{LOG}:3: this line is not JSON"),
-        (EXAMPLE + "[]", f"{LOG}:3: this is no sample: it has no doc_id"),
+        (
+            EXAMPLE + '{"doc_id": 1,',
+            f"{LOG}:3: this line is not JSON: Expecting property name enclosed in double quotes",
+        ),
+        (EXAMPLE + "[]", f"{LOG}:3: this is not a sample: it has no doc_id"),
         (EXAMPLE + '{"doc_id": 1}', f"{LOG}:3: this sample has no list of metrics"),
         ("\n", f"{LOG}: there is nothing in it to store"),
     ],
 )
 def test_what_is_no_sample_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
     assert complaints(text, "lm-eval", LOG, fields=GEMMA) == [sentence]
+
+
+def test_a_sample_without_any_finite_value_failed(database: Database, load_text: Load) -> None:
+    load_text(EXAMPLE + sample(2, "acc", float("nan")) + sample(3, "bleu", ["a", "b"]), "lm-eval", LOG, fields=GEMMA)
+    assert database.rows(Sql("select item, reason from failures")) == [("2", "not scored")]
 
 
 def test_names_that_nothing_says_must_be_set(complaints: Complaints) -> None:
@@ -135,3 +238,8 @@ def test_labelled_spans_are_those_of_the_answers() -> None:
     assert Counter(labelled_spans(["DATE: 1 $", "per: An Ada $$ x $ LOC: the  Turin, ORG: a: b"])) == Counter(
         [("per", "an ada"), ("loc", "turin"), ("date", "1")]
     )
+
+
+def test_a_log_holds_so_many_runs(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warehouse.loading.readers.lm_eval.MOST_RUNS", 3)
+    assert complaints(EXAMPLE * 4, "lm-eval", LOG, fields=GEMMA) == [f"{LOG}:7: doc_id '0' is there more than 3 times"]

@@ -36,12 +36,15 @@ def observed(database: Database) -> dict[str, Observed]:
 @each_reader
 def test_its_example_is_called_by_its_noun(database: Database, load_text: Load, reader: Reader) -> None:
     load_text(reader.example, reader.name, "example", **words(reader))
+    # The documents of a wide table are called as their column is.
+    own = "question" if reader.name == "wide" else reader.noun
     for task, of_task in observed(database).items():
-        assert of_task.noun == ("topic-document pair" if TASKS[task].has_key and reader.observed_in else reader.noun)
+        assert of_task.noun == ("topic-document pair" if TASKS[task].has_key and reader.observed_in else own)
 
 
 def test_readers_have_the_nouns_of_their_fields() -> None:
     assert {reader.name: reader.noun for reader in OTHERS} == {
+        "wide": "",
         "muc-report": "message",
         "trec": "topic",
         "trec-eval": "topic",
@@ -49,7 +52,12 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "lm-eval": "sample",
         "helm": "sample",
         "inspect": "sample",
+        "every-eval-ever": "sample",
+        "alpaca-eval": "instruction",
+        "mteb": "",
+        "swe-bench": "instance",
         "sacrebleu": "segment",
+        "segments": "segment",
         "sklearn": "",
     }
 
@@ -64,7 +72,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
             {"filtering": PAIRS, "extraction": Observed("topic"), "values": Observed("topic")},
         ),
         ("trec-eval", ["trec/out.test.aq"], {"fields": ON}, {"values": Observed("topic")}),
-        ("inspect", ["inspect/data_arc_qwen.json"], {}, {"extraction": Observed("sample")}),
+        ("inspect", ["inspect/data_arc_qwen.json"], {}, {"values": Observed("sample")}),
         (
             "lm-eval",
             ["lm_eval/EleutherAI__pythia/samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl"],

@@ -106,8 +106,12 @@ def test_files_folders_and_patterns_load_together_or_not_at_all(tmp_path: Path) 
     on = ("--set", "test_set=T", "--db", "w.duckdb")
     tried = evalhouse("load", "qrels", "runs", "--as", "auto", "--dry-run", *on, folder=tmp_path)
     assert tried.returncode == 0, tried.stderr
-    assert "runs/a.run: read as trec, for being a run, with Q0 in its second column" in tried.stderr
-    assert "301/FBIS3-10\trelevant" in tried.stdout
+    assert tried.stdout.splitlines() == [
+        "file\treader\twhy\tsystems\ttest_sets\trows\tnew",
+        "qrels\ttrec\tits 4 columns, being qrels\t\tT\t9\t9",
+        "runs/a.run\ttrec\tbeing a run, with Q0 in its second column\tbase\tT\t49\t49",
+        "runs/b.run\ttrec\tbeing a run, with Q0 in its second column\tother\tT\t49\t49",
+    ]
     (runs / "c.run").write_text("1 Q0\n")
     wrong = evalhouse("load", "qrels", "runs/*.run", "--as", "trec", *on, folder=tmp_path)
     assert wrong.returncode == 1
@@ -147,7 +151,8 @@ def test_a_statement_loads_a_folder_of_what_each_file_is(tmp_path: Path) -> None
         assert [(row["reader"], row["rows_new"]) for row in rows] == [("labels", 1), ("scores", 1), ("systems", 1)]
         assert session.run("score recall for all on TST3").rows[0]["recall"] == 0.75
         (folder / "notes.txt").write_text("nothing of the kind")
+        assert session.run(f'load "{folder}" as auto').notes[-1] == f"passed over, being no results: {folder}/notes.txt"
         with pytest.raises(DataError, match="nothing in it says what it is"):
-            session.run(f'load "{folder}" as auto')
+            session.run(f'load "{folder}/notes.txt" as auto')
         with pytest.raises(QueryError, match="unknown reader 'scors'"):
             session.run(f'load "{folder}/*.csv" as scors')

@@ -11,8 +11,10 @@ import pytrec_eval
 
 from tests.store.texts import Complaints, Load
 from warehouse.loading.ingest import load
-from warehouse.loading.readers.trec import CUTOFFS, EXAMPLE, EXAMPLE_RUN
+from warehouse.loading.readers import READERS, Recognition, Start
+from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
 from warehouse.loading.readers.trec_eval import measure_name
+from warehouse.loading.readers.trec_judging import CUTOFFS
 from warehouse.store.database import Database
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
@@ -107,7 +109,26 @@ def test_options_are_numbers(complaints: Complaints) -> None:
     assert complaints(EXAMPLE, "trec", "in", fields=ON, options={"deep": "1"}) == [
         "in: the reader trec has no option 'deep'; there are depth, threshold, relevance"
     ]
-    assert complaints(EXAMPLE, "trec", "in") == ["in: the file does not say the test set; --set test_set=NAME does"]
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("301 0 FBIS3-10 1\n301 0 FBIS3-11 0\n", "KEY"),
+        ("301 Q0 FBIS3-10 -1\n", "KEY"),
+        ("301 0 7187155 1\n", "KEY"),
+        ("301 3 FBIS3-10 1\n301 4 FBIS3-11 0\n", "asked"),
+        ("1 2 3 4\n5 6 7 8\n", "asked"),
+        ("the DT I-NP 0\ncat NN I-NP 0\n", None),
+        ("red 1.5 small 3\n", None),
+        ("301 0 FBIS3-10 1\n301 0 FBIS3-11 high\n", None),
+    ],
+)
+def test_four_columns_are_qrels_only_with_an_iteration(text: str, role: str | None) -> None:
+    found = READERS["trec"].recognizes(Start("file", text))
+    assert isinstance(found, Recognition) is (role is not None)
+    if isinstance(found, Recognition):
+        assert ("asked" if found.unsure else found.role.name) == role
 
 
 def printed(file: Path) -> dict[tuple[str, str], str]:
@@ -141,14 +162,21 @@ def test_what_trec_eval_printed_is_stored_by_topic(database: Database, real_file
     assert database.rows(Sql("select name from system")) == [("STANDARD",)]
 
 
-def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_text: Load) -> None:
+@pytest.mark.parametrize("order", ["as it comes", "ranked", "ranked but for ties", "topics mixed"])
+def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_text: Load, order: str) -> None:
+    """Whatever the order of their lines is."""
     chance = random.Random(1992)
     names = [f"d{k}" for k in range(60)]
     grades = {f"t{t}": {d: chance.choice((-1, 0, 0, 1, 2, 3)) for d in chance.sample(names, 40)} for t in range(12)}
     scores = {t: {d: chance.randrange(8) / 4 for d in chance.sample(names, chance.randrange(1, 50))} for t in grades}
     load_text("".join(f"{t} 0 {d} {g}\n" for t in grades for d, g in grades[t].items()), "trec", "qrels", fields=ON,
               options={"relevance": "2"})  # fmt: skip
-    load_text("".join(f"{t} Q0 {d} 1 {s} x\n" for t in scores for d, s in scores[t].items()), "trec", "run", fields=ON)
+    lines = [(topic, score, name) for topic, of in scores.items() for name, score in of.items()]
+    if order == "topics mixed":
+        chance.shuffle(lines)
+    elif order != "as it comes":
+        lines.sort(key=lambda line: (line[0], line[1], line[2] if order == "ranked" else ""), reverse=True)
+    load_text("".join(f"{t} Q0 {d} 1 {s} x\n" for t, s, d in lines), "trec", "run", fields=ON)
     asked = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut"}
     wanted = pytrec_eval.RelevanceEvaluator(grades, asked, relevance_level=2).evaluate(scores)
     found = values(database)

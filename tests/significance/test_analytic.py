@@ -11,7 +11,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportions_ztest
 
 from warehouse.significance.analytic import independent, matched
-from warehouse.significance.correlation import correlation, correlations, inflation
+from warehouse.significance.correlation import correlation, correlations, inflations
 from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Paired
 
@@ -73,6 +73,14 @@ def test_t_tests_are_those_of_scipy(sides: Sides, alternative: str) -> None:
         assert (found.p, found.statistic) == (pytest.approx(oracle.pvalue, rel=1e-10), pytest.approx(oracle.statistic))
         oracle = stats.ttest_ind(a, b[1:], alternative=alternative) if units > 2 else oracle
         assert units == 2 or independent.two_sample_t(a, b[1:], sides).p == pytest.approx(oracle.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-600, 2.0**600])
+def test_t_does_not_depend_on_the_unit(scale: float) -> None:
+    """However small or large the values: squares of the smallest are 0 in floating point."""
+    a, b = np.array([1.0, 3.0, 2.0, 5.0]), np.array([0.0, 1.0, 4.0, 1.0])
+    assert matched.t(scale * (a - b)) == matched.t(a - b)
+    assert independent.two_sample_t(scale * a, scale * b) == independent.two_sample_t(a, b)
 
 
 def test_mcnemar_of_yeh_modifiers() -> None:
@@ -193,8 +201,26 @@ def test_correlation_and_inflation_of_yeh() -> None:
     one = [1] * 47 + [0] * 56
     two = [1] * 19 + [0] * 28 + [1] * 6 + [0] * 50
     assert correlation(one, two) == pytest.approx(0.35, abs=0.005)
-    assert inflation(0.5) == pytest.approx(1.41, abs=0.005)
-    assert inflation(0.0) == 1.0
-    assert inflation(1.0) is None
-    with pytest.raises(ValueError, match="between -1 and 1"):
-        inflation(1.2)
+    alike = np.array([[3.0, -1, -2, 0], [1.5, 2.5, -1, -3], [3.0, -1, -2, 0], [0, 0, 0, 0]])
+    alike[1] *= np.sqrt(14 / float(alike[1] @ alike[1]))  # of equal variance
+    r = correlation(alike[0], alike[1])
+    assert r is not None
+    assert inflations(alike, [(0, 1), (0, 2), (0, 3)]) == [pytest.approx(1 / np.sqrt(1 - r)), None, 1.0]
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0])
+def test_inflation_is_that_of_resamples(spread: float) -> None:
+    """Of ratios of sums with unequal variances: the bootstrap standard deviation of the difference as it would be for
+    independent systems, over what it is. Taking r alone would be off by up to half of it."""
+    source = np.random.default_rng(4)
+    under = source.integers(1, 20, (2, 400))
+    common = source.normal(0, 1, 400)
+    shares = 1 / (1 + np.exp(-(common + np.array([[spread], [3.0]]) * source.normal(0, 1, (2, 400)))))
+    over = source.binomial(under, shares)
+    values = over.sum(axis=1) / under.sum(axis=1)
+    influences = (over - values[:, None] * under) / under.sum(axis=1, keepdims=True)
+    drawn = source.integers(0, 400, (4000, 400))
+    resampled = [over[k][drawn].sum(axis=1) / under[k][drawn].sum(axis=1) for k in (0, 1)]
+    apart = np.sqrt(resampled[0].var() + resampled[1].var())
+    [factor] = inflations(influences, [(0, 1)])
+    assert factor == pytest.approx(apart / (resampled[0] - resampled[1]).std(), rel=0.05)

@@ -13,6 +13,7 @@ from scipy import stats
 from tests.significance.test_exact_randomization import BOTH_SIDES
 from warehouse.significance import areas
 from warehouse.significance.areas import LEAST, Ranked
+from warehouse.significance.bootstrap.interval_kinds import IntervalPlan
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import counting
 from warehouse.significance.outcome import Sides
@@ -95,12 +96,30 @@ def test_delong_is_that_of_proc(
     assert [float(ranked.area(system) or 0) for system in (0, 1)] == pytest.approx([area_a, area_b])
     two = ranked.of_two(0, 1)
     assert two.difference / sqrt(two.variance) == pytest.approx(z)
-    assert areas.interval(two) == (pytest.approx(low), pytest.approx(high))
+    half = areas.reach(0.95) * sqrt(two.variance)
+    assert (two.difference - half, two.difference + half) == (pytest.approx(low), pytest.approx(high))
     if two.enough:
+        limits = areas.area_intervals(ranked, [(0, 1), (1, 0)], IntervalPlan())
+        assert (limits.low[0], limits.high[0]) == (pytest.approx(low), pytest.approx(high))
+        assert (limits.low[1], limits.high[1]) == (-limits.high[0], -limits.low[0])
         found = areas.delong(two)
         assert (found.statistic, found.p) == (pytest.approx(z), pytest.approx(p))
         assert areas.delong(two, "one-sided").p == pytest.approx(p_greater)
         assert areas.delong(ranked.of_two(1, 0), "one-sided").p == pytest.approx(1 - p_greater)
+
+
+def test_intervals_of_areas_have_the_level_and_the_sides_that_are_asked_for() -> None:
+    ranked, pairs = drawn(np.random.default_rng(2), 80, False, systems=3), [(0, 1), (0, 2), (1, 2)]
+    two = ranked.of_two(0, 1)
+    whole = areas.area_intervals(ranked, pairs, IntervalPlan(0.1))
+    assert whole.high[0] - two.difference == pytest.approx(stats.norm.isf(0.05) * sqrt(two.variance))
+    lower = areas.area_intervals(ranked, pairs, IntervalPlan(0.05, bounds="lower"))
+    assert lower.low.tolist() == pytest.approx(whole.low.tolist())
+    assert np.isnan(lower.high).all()
+    divided = areas.area_intervals(ranked, pairs, IntervalPlan(0.3, family="divided"))
+    assert divided.low.tolist() == pytest.approx(whole.low.tolist())
+    alike = Ranked(ranked.confidences[[0, 0]], ranked.relevant, ranked.cluster)
+    assert np.isnan(areas.area_intervals(alike, [(0, 1)], IntervalPlan()).low).all()
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -251,3 +251,28 @@ def test_published_levels_of_muc4(a: str, b: str, published: float) -> None:
         rows = [row for row in csv.DictReader(lines) if row["test_set"] == "TST3"]
     counts = [[[int(row[field]) for field in fields] for row in rows if row["site"] == site] for site in (a, b)]
     assert counting.exact_test(brute.paired(brute.f(np.array(counts)))).p == pytest.approx(published, abs=0.01)
+
+
+# Seed, documents, largest value; p two-sided and one-sided.
+OF_R = [
+    (1, 8, 3, 0.15625, 0.078125),
+    (2, 12, 5, 0.083984375, 0.0419921875),
+    (3, 20, 9, 0.277099609375, 0.8902587890625),
+    (4, 35, 4, 6.47306442260742e-05, 3.23653221130371e-05),
+    (5, 60, 20, 0.249030107242419, 0.124515053621209),
+    (6, 100, 1, 1.45519152283669e-11, 7.27595761418343e-12),
+]
+"""What perm.test of exactRankTests 0.8.35 says with R 4.2.2 (paired, exact), and for both sides oneway_test of coin
+1.4.2 (y ~ system | document, distribution "exact")."""
+
+
+@pytest.mark.parametrize(("seed", "documents", "largest", "two_sided", "one_sided"), OF_R)
+def test_the_mean_has_the_levels_of_r(
+    seed: int, documents: int, largest: int, two_sided: float, one_sided: float
+) -> None:
+    source = np.random.default_rng(seed)
+    first, second = (source.integers(0, largest + 1, documents) for _ in range(2))
+    second = np.where(source.random(documents) < 0.25, first, np.maximum(second - 1, 0))
+    paired = Many(np.stack((first, second)), np.ones((2, documents), dtype=np.int64)).pair(0, 1)
+    assert counting.exact_test(paired).p == pytest.approx(two_sided, rel=1e-12)
+    assert counting.exact_test(paired, "one-sided").p == pytest.approx(one_sided, rel=1e-12)

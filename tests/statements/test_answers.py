@@ -52,8 +52,9 @@ def observed(correct: dict[int, list[int]], possible: int = 4) -> dict[str, Any]
 def test_score_rounds_the_quotient_of_its_sums_once() -> None:
     asked, plain = (entry("recall", "extraction", A, B),), p.Testing.plain(None)
     plan = score.ScorePlan("score recall", asked, (), plain, "recall", True, None)
-    assert [query.name for query in score.compile(plan)] == ["sums on 'T'"]
-    result = score.answer(plan, {"sums on 'T'": [(1, 3, 1, 3), (2, 3, 2, 0)]}, NOBODY)
+    facts = {"sums on 'T'": [(1, 3, 1, 3), (2, 3, 2, 0)]}
+    assert [query.name for query in score.compile(plan) if query.needed is None or query.needed(facts)] == list(facts)
+    result = score.answer(plan, facts, NOBODY)
     assert result.rows == [
         {"test_set": "T", "task": "extraction", "system": "A", "documents": 3, "recall": 1 / 6, "source": "documents"},
         {"test_set": "T", "task": "extraction", "system": "B", "documents": 3, "recall": None, "source": "documents"},
@@ -133,12 +134,15 @@ def test_coverage_is_the_difference_of_counts() -> None:
         "by measure of extraction on 'T'": [(1, "", 3), (2, "", 2)],
         "by any of extraction on 'T'": [("", 3)],
         "absent of extraction on 'T'": [(2, "d3")],
+        "failed of extraction on 'T'": [(2, "error", False, 1, 1)],
+        "names failed of extraction on 'T'": [(2, "d4")],
+        "failed elsewhere of extraction on 'T'": [(1,)],
     }
     assert {query.name for query in coverage.compile(plan)} == facts.keys()
     rows = coverage.answer(plan, facts, NOBODY).rows
-    assert [(row["system"], row["scored"], row["absent"], row["names"]) for row in rows] == [
-        ("A", 3, 0, None),
-        ("B", 2, 1, "d3"),
+    assert [(row["system"], row["scored"], row["absent"], row["failed"], row["names"]) for row in rows] == [
+        ("A", 3, 1, 0, None),
+        ("B", 2, 1, 1, "d3, d4"),
     ]
 
 

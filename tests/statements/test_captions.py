@@ -103,12 +103,12 @@ def test_a_test_is_said_with_what_was_exchanged_and_how_many_comparisons_were_ma
     how: dict[str, str], families: list[ComparedPairs], said: str
 ) -> None:
     testing = replace(p.Testing.plain(None), **how)  # type: ignore[arg-type]
-    assert captions.testing_caption(testing, [entry()], families, "") == said
+    assert captions.testing_caption(testing, [entry()], families, None) == said
 
 
 def test_the_seed_and_the_kind_of_intervals_stand_where_they_are_drawn() -> None:
     testing = replace(p.Testing.plain(None), interval="bca", seed=7)
-    caption = captions.testing_caption(testing, [entry()], [family(1, "exact")], "95% CI bca, 2,000 resamples")
+    caption = captions.testing_caption(testing, [entry()], [family(1, "exact")], 2_000)
     assert caption.endswith("level 0.05; 95% CI bca, 2,000 resamples, seed 7")
 
 

@@ -42,7 +42,7 @@ def test_counts_and_the_first_names_of_what_is_absent(session: Session) -> None:
     assert rows["short"]["absent"] == 8
     assert rows["short"]["names"] == "q04, q05, q06, q07, q08"
     assert rows["base"]["names"] is None
-    assert {row["failed"] for row in rows.values()} == {row["reasons"] for row in rows.values()} == {None}
+    assert {(row["failed"], row["reasons"]) for row in rows.values()} == {(0, None)}
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_export_and_explain_take_it_as_any_question(session: Session, tmp_path: 
     session.run('export coverage for all on qa to "c.csv"')
     assert (tmp_path / "c.csv").read_text(encoding="utf-8").startswith("test_set,task,system,documents,scored,absent")
     stages = [row["stage"] for row in session.run("explain coverage on qa").rows]
-    assert stages.count("sql") == 4
+    assert stages.count("sql") == 7

@@ -143,7 +143,7 @@ def test_who_has_no_interval_and_why(sample: Session) -> None:
 def test_what_varies_is_said(sample: Session) -> None:
     caption = sample.run("score F for GE on TST3 interval percentile exchange by unit seed 3 level 0.2").caption
     assert caption == (
-        "F(beta=1) on TST3: 100 messages; 80% CI percentile, resampled by unit, 2,000 resamples, seed 3 "
+        "F(beta=1) on TST3: 100 messages; 80% CI percentile over units, 2,000 resamples, seed 3 "
         "(extraction, simulated data)"
     )
 

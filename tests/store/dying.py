@@ -95,15 +95,15 @@ class Dying:
         self._process.communicate("")
 
 
-def built_shim(folder: Path) -> Path:
-    """The shim, built from its source. Skips the test where that cannot be done."""
+def built(source: Path, folder: Path) -> Path:
+    """A library to put in front of the C library, built from its source. Skips the test where that cannot be done."""
     if not sys.platform.startswith("linux"):
-        pytest.skip("the disk that loses power is made for Linux")
+        pytest.skip("what stands in front of the C library is made for Linux")
     compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
     if compiler is None:
-        pytest.skip("there is no C compiler to build the disk that loses power")
-    shim = folder / "torn_writes.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", shim, SOURCE, "-ldl"], check=True)
+        pytest.skip("there is no C compiler")
+    shim = folder / f"{source.stem}.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"], check=True)
     return shim
 
 
@@ -149,7 +149,7 @@ def _load(folder: Path) -> None:
     from warehouse.loading.ingest import load
     from warehouse.store.replacement import replacing
 
-    with replacing(folder / "w.duckdb") as database:
+    with replacing(folder / "w.duckdb", [folder / "many.csv"]) as database:
         load(database, folder / "many.csv", "scores")
 
 
@@ -157,7 +157,7 @@ def _load_in_place(folder: Path) -> None:
     from warehouse.loading.ingest import load
     from warehouse.store.replacement import in_place
 
-    with in_place(folder / "w.duckdb") as database:
+    with in_place(folder / "w.duckdb", [folder / "many.csv"]) as database:
         load(database, folder / "many.csv", "scores")
 
 

@@ -95,7 +95,8 @@ def test_a_closed_quote_ends_the_cell(complaints: Complaints) -> None:
             SCORES + THREE + "T,GE,D8,1,1,1,0\r\nT,GE,D9,1,1,1,0\n",
             "in.csv:5: this line ends in another way than the first one (CRLF, LF or CR)",
         ),
-        (SCORES + "T," + "x" * 3_000_000 + ",D,1,1,1,0\n", "in.csv:2: a cell is longer than 1000000 characters"),
+        (SCORES + "T," + "x" * 3_000_000 + ",D,1,1,1,0\n", "in.csv:2: this line is longer than 2,000,000 bytes"),
+        (SCORES + 'T,"' + "x\n" * 1_500_000 + '",D,1,1,1,0\n', "in.csv:2: a cell is longer than 1000000 characters"),
     ],
 )
 def test_a_file_is_a_table_in_utf_8(complaints: Complaints, text: str | bytes, sentence: str) -> None:

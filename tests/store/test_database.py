@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -10,8 +11,10 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -19,6 +22,8 @@ from tests.store.texts import SCORES, THREE
 from warehouse.faults import DataError, WarehouseError
 from warehouse.loading.ingest import load
 from warehouse.store.database import Database, in_memory, open_database
+from warehouse.store.file_header import extent_of
+from warehouse.store.lock import loading_lock
 from warehouse.store.replacement import backup, create, in_place, making, replacing
 from warehouse.store.sql import Sql
 
@@ -117,11 +122,11 @@ class TestOpening:
         path = folder / "w.duckdb"
         with replacing(path) as database:
             database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
-            database.run(Sql("update meta set value = '4' where key = 'schema_version'"))
+            database.run(Sql("update meta set value = '5' where key = 'schema_version'"))
         with create(folder / "newer.duckdb") as database:
             database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
         said = refusal(folder / "newer.duckdb")
-        assert said.message == f"{folder / 'newer.duckdb'} has schema version 9, and this evalhouse reads version 4"
+        assert said.message == f"{folder / 'newer.duckdb'} has schema version 9, and this evalhouse reads version 5"
         assert said.hints == ("a newer evalhouse reads it",)
 
     def test_a_file_of_a_newer_duckdb_is_told(self, folder: Path) -> None:
@@ -159,6 +164,16 @@ class TestOpening:
             lengths.add(path.stat().st_size)
             with open_database(path) as database:
                 assert len(database.rows(Sql("select * from definition"))) == number + 1
+            # A disk that was full has room for a part of a block.
+            if (extent := extent_of(path)).lacking:
+                with path.open("ab") as file:
+                    file.write(b"part of a block")
+                with open_database(path) as database:
+                    assert len(database.rows(Sql("select * from definition"))) == number + 1
+                cut = folder / "cut.duckdb"
+                cut.write_bytes(path.read_bytes()[: extent.size - 100])
+                with pytest.raises(WarehouseError, match="is cut off: it has"):
+                    open_database(cut)
         assert len(lengths) > 1
 
     def test_a_damaged_file_is_told(self, folder: Path) -> None:
@@ -171,11 +186,45 @@ class TestOpening:
         assert said.message == f"{path} is damaged: a checksum is wrong in the block at byte 4,096"
         assert said.hints[0] == "restore it from a backup"
 
-    def test_a_log_of_another_program_is_told(self, folder: Path) -> None:
-        path = folder / "logged.duckdb"
+    def test_what_is_left_in_a_log_is_read_copied_and_finished(self, folder: Path) -> None:
+        """As by a program that was killed before it had written all to the file."""
+        path, log = folder / "logged.duckdb", folder / "logged.duckdb.wal"
         shutil.copy(folder / "w.duckdb", path)
-        (folder / "logged.duckdb.wal").write_bytes(b"x")
-        assert "logged.duckdb.wal lies beside the warehouse" in refusal(path).message
+        code = """if True:
+            import duckdb, os, sys
+            connection = duckdb.connect(sys.argv[1])
+            connection.execute("insert into meta values ('a', 'b')")
+            os._exit(0)
+        """
+        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+        assert log.stat().st_size
+        asked = Sql("select value from meta where key = 'a'")
+
+        def stored(path: Path) -> list[tuple[str]]:
+            with open_database(path) as database:
+                return database.rows(asked)
+
+        before = path.read_bytes(), log.read_bytes()
+        assert stored(path) == [("b",)]
+        backup(path, folder / "copy.duckdb")
+        assert (path.read_bytes(), log.read_bytes()) == before
+        assert stored(folder / "copy.duckdb") == [("b",)]
+        assert not (folder / "copy.duckdb.wal").exists()
+        with replacing(path, [folder / "one.csv"]) as database:
+            load(database, folder / "one.csv", "scores")
+        assert not log.exists()
+        assert (stored(path), count(path)) == ([("b",)], 4)
+        # A log that was cut off at once says nothing.
+        log.write_bytes(b"x")
+        assert stored(path) == [("b",)]
+        with in_place(path):
+            pass
+        assert not log.exists()
+        log.write_bytes(before[1])
+        said = refusal(path)
+        assert said.message == f"{path}.wal does not belong to {path}: it was written for an older state of it"
+        assert said.hints == (f"if the warehouse was restored from a backup, remove {path}.wal",)
+        log.unlink()
 
     def test_a_file_that_another_program_writes_is_told(self, folder: Path) -> None:
         path = folder / "w.duckdb"
@@ -301,14 +350,14 @@ class TestUntrusted:
 
 class TestReplacing:
     def test_what_is_loaded_is_there_afterwards(self, folder: Path) -> None:
-        with replacing(folder / "w.duckdb") as database:
+        with replacing(folder / "w.duckdb", [folder / "one.csv"]) as database:
             load(database, folder / "one.csv", "scores")
         assert count(folder / "w.duckdb") == 4
         assert sorted(file.name for file in folder.iterdir()) == ["one.csv", "three.csv", "w.duckdb"]
 
     def test_readers_keep_what_they_opened_and_see_the_new_when_they_open_again(self, folder: Path) -> None:
         with open_database(folder / "w.duckdb") as before:
-            with replacing(folder / "w.duckdb") as database:
+            with replacing(folder / "w.duckdb", [folder / "one.csv"]) as database:
                 load(database, folder / "one.csv", "scores")
             assert before.rows(COUNT) == [(3,)]
             assert count(folder / "w.duckdb") == 4
@@ -316,7 +365,7 @@ class TestReplacing:
     @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, WarehouseError])
     def test_an_exception_leaves_the_warehouse_as_it_was(self, folder: Path, error: type[BaseException]) -> None:
         before = (folder / "w.duckdb").read_bytes()
-        with pytest.raises(error), replacing(folder / "w.duckdb") as database:  # noqa: PT012
+        with pytest.raises(error), replacing(folder / "w.duckdb", [folder / "one.csv"]) as database:  # noqa: PT012
             load(database, folder / "one.csv", "scores")
             raise error("no")
         assert (folder / "w.duckdb").read_bytes() == before
@@ -325,9 +374,10 @@ class TestReplacing:
     def test_a_refused_file_leaves_the_warehouse_as_it_was(self, folder: Path) -> None:
         before = (folder / "w.duckdb").read_bytes()
         (folder / "bad.csv").write_text(SCORES + "T,GE,D9,x,1,1,0\n")
-        with pytest.raises(DataError), replacing(folder / "w.duckdb") as database:  # noqa: PT012
-            load(database, folder / "one.csv", "scores")
-            load(database, folder / "bad.csv", "scores")
+        files = [folder / "one.csv", folder / "bad.csv"]
+        with pytest.raises(DataError), replacing(folder / "w.duckdb", files) as database:  # noqa: PT012
+            for file in files:
+                load(database, file, "scores")
         assert (folder / "w.duckdb").read_bytes() == before
 
     def test_an_unsound_copy_does_not_take_the_place(self, folder: Path) -> None:
@@ -340,18 +390,31 @@ class TestReplacing:
     def test_a_stale_copy_is_removed(self, folder: Path) -> None:
         (folder / "w.duckdb.import").write_bytes(b"half a copy")
         (folder / "w.duckdb.import.wal").write_bytes(b"half a log")
-        with replacing(folder / "w.duckdb") as database:
+        with replacing(folder / "w.duckdb", [folder / "one.csv"]) as database:
             load(database, folder / "one.csv", "scores")
         assert count(folder / "w.duckdb") == 4
 
     def test_the_file_keeps_its_mode_and_a_link_stays_a_link(self, folder: Path) -> None:
         (folder / "w.duckdb").chmod(0o640)
         (folder / "link.duckdb").symlink_to(folder / "w.duckdb")
-        with replacing(folder / "link.duckdb") as database:
+        with replacing(folder / "link.duckdb", [folder / "one.csv"]) as database:
             load(database, folder / "one.csv", "scores")
         assert (folder / "link.duckdb").is_symlink()
         assert (folder / "w.duckdb").stat().st_mode & 0o777 == 0o640
         assert count(folder / "w.duckdb") == 4
+
+    def test_a_link_and_other_names_of_the_file_are_told(self, folder: Path) -> None:
+        path, link = folder / "w.duckdb", folder / "link.duckdb"
+        link.symlink_to(path)
+        os.link(path, folder / "snapshot.duckdb")
+        told: list[str] = []
+        with replacing(link, [folder / "one.csv"], tell=told.append) as database:
+            load(database, folder / "one.csv", "scores")
+        assert told == [
+            f"{link} is a link to {path}",
+            f"{path} had 2 names (hard links); the others keep what was there before",
+        ]
+        assert (count(path), count(folder / "snapshot.duckdb")) == (4, 3)
 
     def test_what_is_no_warehouse_is_not_replaced(self, tmp_path: Path) -> None:
         path = tmp_path / "w.duckdb"
@@ -374,11 +437,11 @@ class TestReplacing:
     ) -> None:
         before = (folder / "w.duckdb").read_bytes()
 
-        def copying(source: Path, target: Path) -> None:
-            target.write_bytes(b"half")
+        def copying(source: IO[bytes], target: IO[bytes], size: int) -> None:
+            target.write(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("warehouse.store.replacement.shutil.copyfile", copying)
+        monkeypatch.setattr("warehouse.store.replacement.shutil.copyfileobj", copying)
         with pytest.raises(WarehouseError, match="the disk is full"), replacing(folder / "w.duckdb"):
             pass
         assert (folder / "w.duckdb").read_bytes() == before
@@ -398,7 +461,7 @@ class TestReplacing:
             path, many, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
             try:
-                with replacing(path) as database:
+                with replacing(path, [many]) as database:
                     load(database, many, "scores")
             except WarehouseError as error:
                 print("refused:", error.message)
@@ -411,7 +474,7 @@ class TestReplacing:
     def test_what_another_program_wrote_meanwhile_is_not_lost(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         said = "was changed by another program meanwhile; nothing was loaded"
-        with pytest.raises(WarehouseError, match=said), replacing(path) as database:  # noqa: PT012
+        with pytest.raises(WarehouseError, match=said), replacing(path, [folder / "one.csv"]) as database:  # noqa: PT012
             load(database, folder / "one.csv", "scores")
             other = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('create table theirs(i integer)')"
             subprocess.run([sys.executable, "-c", other, str(path)], check=True)
@@ -423,7 +486,7 @@ class TestReplacing:
 class TestInPlace:
     def test_what_is_loaded_is_there_and_no_copy_was_made(self, folder: Path) -> None:
         path = folder / "w.duckdb"
-        with in_place(path) as database:
+        with in_place(path, [folder / "one.csv"]) as database:
             load(database, folder / "one.csv", "scores")
             assert not (folder / "w.duckdb.import").exists()
         assert count(path) == 4
@@ -465,7 +528,9 @@ LOADER = """if True:
     from warehouse.faults import WarehouseError
     from warehouse.loading.ingest import load
     try:
-        with replacing(Path(sys.argv[1])) as database:
+        wait = float(sys.argv[3])
+        tell = lambda said: print(said, flush=True)
+        with replacing(Path(sys.argv[1]), [Path(sys.argv[2])], wait=wait, tell=tell) as database:
             load(database, Path(sys.argv[2]), "scores")
             print("loading", flush=True)
             sys.stdin.readline()
@@ -475,8 +540,8 @@ LOADER = """if True:
 """
 
 
-def loader(path: Path, file: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", LOADER, str(path), str(file)]
+def loader(path: Path, file: Path, wait: float = 0.5) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", LOADER, str(path), str(file), str(wait)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -489,11 +554,44 @@ class TestTwoLoaders:
             since = json.loads((folder / "w.duckdb.lock").read_text())["since"]
             with loader(path, folder / "one.csv") as second:
                 said, _ = second.communicate("")
-            assert said == f"{path} is being loaded into by process {first.pid} since {since}\n"
+            assert said.endswith(f"{path} is being loaded into by process {first.pid} since {since}\n")
             assert count(path) == 3
             assert first.communicate("\n")[0] == "loaded\n"
         assert count(path) == 4
         assert not (folder / "w.duckdb.lock").exists()
+
+    def test_the_second_waits_says_for_whom_and_loads_then(self, folder: Path) -> None:
+        path = folder / "w.duckdb"
+        (folder / "two.csv").write_text(SCORES + "T,GE,D4,1,1,1,0\n")
+        with loader(path, folder / "one.csv") as first:
+            assert first.stdout is not None
+            assert first.stdout.readline() == "loading\n"
+            since = json.loads((folder / "w.duckdb.lock").read_text())["since"]
+            with loader(path, folder / "two.csv", 60) as second:
+                assert second.stdout is not None
+                said = second.stdout.readline()
+                assert said == f"waiting for process {first.pid} since {since}, which is loading into {path}\n"
+                assert first.communicate("\n")[0] == "loaded\n"
+                assert second.communicate("\n")[0] == "loading\nloaded\n"
+        assert count(path) == 5
+
+    def test_all_names_of_a_warehouse_have_one_lock(self, folder: Path) -> None:
+        path, link = folder / "w.duckdb", folder / "link.duckdb"
+        link.symlink_to("w.duckdb")
+        for held, other in ((path, link), (link, path)):
+            with (
+                loading_lock(path),
+                pytest.raises(WarehouseError, match="is being loaded into"),
+                in_place(link, wait=0),
+            ):
+                pass
+            with (
+                replacing(held),
+                pytest.raises(WarehouseError, match="is being loaded into by process"),
+                in_place(other, wait=0),
+            ):
+                pass
+        assert sorted(file.name for file in folder.iterdir()) == ["link.duckdb", "one.csv", "three.csv", "w.duckdb"]
 
     def test_the_lock_of_a_dead_process_is_taken_over(self, folder: Path) -> None:
         path = folder / "w.duckdb"
@@ -504,7 +602,7 @@ class TestTwoLoaders:
         assert (folder / "w.duckdb.lock").exists()
         assert (folder / "w.duckdb.import").exists()
         assert count(path) == 3
-        with replacing(path) as database:
+        with replacing(path, [folder / "one.csv"]) as database:
             load(database, folder / "one.csv", "scores")
         assert count(path) == 4
 
@@ -535,11 +633,88 @@ def test_a_killed_load_leaves_all_or_nothing(folder: Path) -> None:
     os.remove(whole)
 
 
-def test_a_backup_is_a_whole_copy_and_overwrites_nothing(folder: Path) -> None:
-    backup(folder / "w.duckdb", folder / "copy.duckdb")
-    assert count(folder / "copy.duckdb") == 3
-    with pytest.raises(WarehouseError, match="exists already"):
+class TestBackup:
+    def test_it_is_a_whole_copy_and_overwrites_nothing(self, folder: Path) -> None:
         backup(folder / "w.duckdb", folder / "copy.duckdb")
-    with pytest.raises(WarehouseError, match="there is no warehouse"):
-        backup(folder / "nothing.duckdb", folder / "other.duckdb")
-    assert not (folder / "other.duckdb").exists()
+        assert count(folder / "copy.duckdb") == 3
+        with pytest.raises(WarehouseError, match="exists already"):
+            backup(folder / "w.duckdb", folder / "copy.duckdb")
+        with pytest.raises(WarehouseError, match="there is no warehouse"):
+            backup(folder / "nothing.duckdb", folder / "other.duckdb")
+        with pytest.raises(WarehouseError, match="there is no folder"):
+            backup(folder / "w.duckdb", folder / "none" / "other.duckdb")
+        assert not (folder / "other.duckdb").exists()
+
+    @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+    def test_it_has_the_mode_and_the_owner_of_the_warehouse(self, folder: Path, mode: int) -> None:
+        (folder / "w.duckdb").chmod(mode)
+        if os.geteuid() == 0:
+            os.chown(folder / "w.duckdb", 12345, 54321)
+        backup(folder / "w.duckdb", folder / "copy.duckdb")
+        whole, copy = ((folder / name).stat() for name in ("w.duckdb", "copy.duckdb"))
+        assert copy.st_mode & 0o7777 == mode
+        assert (copy.st_uid, copy.st_gid) == (whole.st_uid, whole.st_gid)
+
+    @pytest.mark.parametrize("ending", [".import", ".import.wal", ".lock"])
+    def test_a_planted_link_is_not_written_through(self, folder: Path, ending: str) -> None:
+        """Nor where an init is to make a file, or a load a copy."""
+        precious = folder / "precious"
+        precious.write_text("mine")
+        for name in ("copy.duckdb", "w.duckdb", "new.duckdb"):
+            (folder / (name + ending)).symlink_to(precious)
+        doing: list[Callable[[], AbstractContextManager[object] | None]] = [
+            lambda: backup(folder / "w.duckdb", folder / "copy.duckdb"),
+            lambda: replacing(folder / "w.duckdb"),
+            lambda: making(folder / "new.duckdb"),
+        ]
+        for change in doing:
+            with contextlib.suppress(WarehouseError), change() or contextlib.nullcontext():
+                pass
+            assert precious.read_text() == "mine"
+        made = {"copy.duckdb", "new.duckdb"} & {file.name for file in folder.iterdir()}
+        assert made == (set() if ending == ".lock" else {"copy.duckdb", "new.duckdb"})
+        for link in folder.glob("*.lock"):
+            link.unlink()
+
+    def test_a_link_in_its_place_is_told(self, folder: Path) -> None:
+        (folder / "copy.duckdb").symlink_to("elsewhere.duckdb")
+        for change in (lambda path: backup(folder / "w.duckdb", path), create):
+            with pytest.raises(WarehouseError) as caught:
+                change(folder / "copy.duckdb")
+            assert caught.value.message == f"{folder / 'copy.duckdb'} exists already: it is a link to elsewhere.duckdb"
+        assert not (folder / "elsewhere.duckdb").exists()
+
+    def test_of_many_that_make_one_file_at_once_one_does(self, folder: Path) -> None:
+        code = """if True:
+            import sys
+            from pathlib import Path
+            from warehouse.faults import WarehouseError
+            from warehouse.store.replacement import backup, create
+            path, to = map(Path, sys.argv[1:3])
+            sys.stdin.readline()
+            try:
+                backup(path, to) if sys.argv[3] == "backup" else create(to).close()
+                print("made")
+            except WarehouseError as error:
+                print(error.message)
+        """
+        to = folder / "new.duckdb"
+        made = [
+            subprocess.Popen(
+                [sys.executable, "-c", code, str(folder / "w.duckdb"), str(to), what],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for what in ("init", "backup", "init", "backup")
+        ]
+        for process in made:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        said = sorted(process.communicate()[0] for process in made)
+        assert said == ["made\n"] + [f"{to} exists already\n"] * 3 or said == [f"{to} exists already\n"] * 3 + [
+            "made\n"
+        ]
+        assert count(to) in (0, 3)
+        assert sorted(file.name for file in folder.iterdir()) == ["new.duckdb", "one.csv", "three.csv", "w.duckdb"]

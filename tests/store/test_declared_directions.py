@@ -18,6 +18,7 @@ from warehouse.session import Session
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, in_memory, open_database, open_to_export
 from warehouse.store.replacement import create
+from warehouse.store.schema import EARLIER
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.store.upgrading import upgrade
@@ -94,7 +95,7 @@ def test_lakes_backups_and_exports_keep_what_was_declared(tmp_path: Path) -> Non
     folder.mkdir()
     with create(path) as database:
         load(database, file, "values", lower_is_better={"effort": True, "WER": False})
-    with open_to_export(path) as database:
+    with open_to_export(path, tmp_path) as database:
         export_lake(database, lake)
         [exported] = export_all(database, folder)
     assert exported.directions == "--lower-is-better effort --higher-is-better WER"
@@ -107,9 +108,10 @@ def test_an_older_warehouse_has_no_declarations_and_takes_some_once_upgraded(tmp
     file.write_text(EFFORTS)
     with create(path) as database:
         load(database, file, "values")
-        database.run(Sql("drop table direction"))
+        database.run(Sql("drop view runs; drop view failures; drop table run; drop table failure"))
+        database.run(Sql(f"{EARLIER[5]} drop table direction"))
         database.run(Sql("update meta set value = '3' where key = 'schema_version'"))
-    assert upgrade(path) == (3, 4)
+    assert upgrade(path) == (3, 5)
     with open_database(path) as database:
         assert (directions(database), check(database)) == ({}, ())
     assert cli.main(["load", str(file), "--as", "values", "--lower-is-better", "effort", "--db", str(path)]) == 0

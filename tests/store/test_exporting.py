@@ -8,7 +8,7 @@ import pytest
 
 import warehouse
 from warehouse.faults import DataError
-from warehouse.loading.exporting import ENDINGS, export_all, export_form
+from warehouse.loading.exporting import ENDINGS, export_all, export_form, of_earlier_exports
 from warehouse.loading.ingest import load
 from warehouse.loading.readers.recognition import recognize
 from warehouse.store.database import Database, open_database, open_to_export
@@ -25,6 +25,8 @@ VIEWS = (
     "published_figures",
     "system_attributes",
     "document_attributes",
+    "runs",
+    "failures",
 )
 
 
@@ -52,7 +54,7 @@ def again(folder: Path, path: Path) -> Database:
 def test_what_documents_are_called_and_clustered_by_is_named_to_be_said_again(
     warehouses: dict[str, Path], tmp_path: Path
 ) -> None:
-    with open_to_export(warehouses["clustered"]) as database:
+    with open_to_export(warehouses["clustered"], tmp_path) as database:
         observed = {form.name: export_form(database, form, tmp_path / f"{form.name}.csv")[0].observed for form in FORMS}
     assert observed == {
         "scores": Observed("topic"),
@@ -62,6 +64,8 @@ def test_what_documents_are_called_and_clustered_by_is_named_to_be_said_again(
         "published": Observed(),
         "systems": Observed(),
         "documents": Observed(),
+        "runs": Observed(),
+        "failures": Observed(),
     }
     assert observed["decisions"].settings == (("noun", "topic-document pair"), ("cluster", "topic"))
 
@@ -71,7 +75,7 @@ def test_what_documents_are_called_and_clustered_by_is_named_to_be_said_again(
 def test_all_rows_come_back_as_they_were(name: str, warehouses: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    with open_to_export(warehouses[name]) as database:
+    with open_to_export(warehouses[name], tmp_path) as database:
         written = export_all(database, folder)
         before = contents(database)
     assert {each.file for each in written} == set(folder.iterdir())
@@ -90,7 +94,7 @@ def test_the_real_evaluation_comes_back_as_it_was(real_data: Path, tmp_path: Pat
         load(database, real_data / "muc4" / "score_tuples.csv", "scores", columns=columns)
         load(database, real_data / "muc4" / "decisions.csv", "decisions", columns=columns)
         load(database, real_data / "muc4" / "key_labels.csv", "labels", columns={"document": "message_id"})
-    with open_to_export(path) as database:
+    with open_to_export(path, tmp_path) as database:
         export_all(database, folder)
         before = contents(database)
     with again(folder, tmp_path / "again.duckdb") as database:
@@ -101,7 +105,7 @@ def test_the_real_evaluation_comes_back_as_it_was(real_data: Path, tmp_path: Pat
 def test_one_kind_of_rows_in_every_format(ending: str, warehouses: dict[str, Path], tmp_path: Path) -> None:
     for form in (SCORES, PUBLISHED):
         file = tmp_path / f"{form.name}{ending}"
-        with open_to_export(warehouses["sample"]) as database:
+        with open_to_export(warehouses["sample"], tmp_path) as database:
             (written,) = export_form(database, form, file)
             kept = "published_figures" if form is PUBLISHED else form.name
             view = f"from {kept} v join import i on i.id = v.import_id order by all"
@@ -113,7 +117,7 @@ def test_one_kind_of_rows_in_every_format(ending: str, warehouses: dict[str, Pat
 
 
 def test_nothing_is_written_over_and_nothing_half(warehouses: dict[str, Path], tmp_path: Path) -> None:
-    with open_to_export(warehouses["sample"]) as database:
+    with open_to_export(warehouses["sample"], tmp_path) as database:
         (tmp_path / "published.csv").write_text("mine")
         with pytest.raises(DataError, match="is there already"):
             export_all(database, tmp_path)
@@ -133,3 +137,13 @@ def test_every_form_has_a_kind_on_the_command_line() -> None:
     parser = parser_for(["export-scores"])
     for form in FORMS:
         assert parser.parse_args(["export-scores", "x.csv", "--kind", form.name]).kind == form.name
+
+
+def test_files_of_an_earlier_export_are_named(warehouses: dict[str, Path], tmp_path: Path) -> None:
+    with open_to_export(warehouses["worked"], tmp_path) as database:
+        former = {export.file for export in export_all(database, tmp_path)}
+    with open_to_export(warehouses["empty"], tmp_path) as database:
+        written = export_all(database, tmp_path, force=True)
+    assert written == ()
+    assert set(of_earlier_exports(tmp_path, written)) == former
+    assert tmp_path / "scores.csv" in former

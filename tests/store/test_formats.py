@@ -102,19 +102,6 @@ def test_files_beside_one_with_a_star_in_its_name_are_not_read(load_text: Load) 
     assert load_text(TEXT, file="a*.csv").rows_read == 3
 
 
-def test_a_locked_warehouse_still_loads(database: Database, load_text: Load) -> None:
-    """In memory, asking and loading share one connection, and what was typed locks it."""
-    assert database.untrusted("select 1")[1] == [(1,)]
-    assert load_text(TEXT).rows_new == 3
-    assert load_text(JSON, file="in.jsonl").rows_new == 0
-    assert load_text(gzip.compress((TEXT + "T,GE,D3,1,1,1,0\n").encode()), file="in.csv.gz").rows_new == 1
-    assert stored(database)[:3] == WANTED
-    decisions = "test_set,system,document,decision,confidence\nT,GE,D0,yes,\nT,GE,D1,no,0.5\n"
-    load_text(decisions, "decisions")
-    found = database.rows(Sql("select document, decision, confidence from decisions order by document"))
-    assert found == [("D0", True, None), ("D1", False, 0.5)]
-
-
 def test_listing_the_readers_imports_nothing_heavy() -> None:
     code = "import sys, warehouse.loading.readers; print({'duckdb', 'numpy', 'lark', 'rich'} & set(sys.modules))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -50,13 +50,10 @@ def refusals(database: Database, file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("as_text", [False, True], ids=["numbers", "texts"])
-@pytest.mark.parametrize("locked", [False, True], ids=["open", "locked"])
-def test_columns_of_any_type_are_stored_alike(database: Database, tmp_path: Path, as_text: bool, locked: bool) -> None:
+def test_columns_of_any_type_are_stored_alike(database: Database, tmp_path: Path, as_text: bool) -> None:
     made = table()
     if as_text:
         made = made.cast(pa.schema([(column, pa.string()) for column in made.column_names]))
-    if locked:
-        database.untrusted("select 1")
     loaded = load(database, written(tmp_path, made), "scores")
     assert (loaded.rows_read, loaded.rows_new) == (6, 6)
     rows = database.rows(Sql("select document, system, possible, actual, correct, partial from scores order by all"))

@@ -19,6 +19,7 @@ from warehouse.store.database import Database, in_memory, open_database
 from warehouse.store.definitions import keep
 from warehouse.store.fingerprints import wrong
 from warehouse.store.replacement import create, unbalanced_imports
+from warehouse.store.schema import EARLIER
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.store.upgrading import upgrade
@@ -142,24 +143,35 @@ def test_the_order_of_rows_does_not_count(everything: Database) -> None:
         raise _UndoneError
 
 
-NEW_IN = {2: "fingerprint", 3: "observed", 4: "direction"}
-"""The table that each version of the schema brought."""
+NEW_IN = {
+    2: "drop table fingerprint;",
+    3: "drop table observed;",
+    4: "drop table direction;",
+    5: (
+        "drop view runs; drop view failures; drop table run; drop table failure; "
+        "create temp table figures as from published; "
+        f"{EARLIER[5]} "
+        "insert into published select * exclude (documents, standard_error, ci_low, ci_high, ci_level) from figures; "
+        "drop table figures;"
+    ),
+}
+"""What takes back what each version of the schema brought."""
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
         fill(database)
-        for table in (table for since, table in NEW_IN.items() if since > version):
-            database.run(Sql(f"drop table {table}"))
+        for since in sorted((since for since in NEW_IN if since > version), reverse=True):
+            database.run(Sql(NEW_IN[since]))
         database.run(Sql(f"update meta set value = '{version}' where key = 'schema_version'"))
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 4"
+    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 5"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (version, 4)
+    assert upgrade(path) == (version, 5)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
@@ -168,7 +180,7 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (4, 4)
+    assert upgrade(path) == (5, 5)
     with Session.open(path) as session:
         # Before version 3 nothing was stored of what its documents are called.
         assert version >= 3 or session.catalog.observed("extraction", 1) == Observed()
@@ -182,7 +194,7 @@ def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     with create(path) as database:
         database.run(Sql("update meta set value = '9'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 4"):
+    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 5"):
         upgrade(path)
     assert path.read_bytes() == before
 

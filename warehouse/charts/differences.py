@@ -11,12 +11,15 @@ Difference = tuple[str, float, float | None, float | None, Verdict]
 """The name of a pair, its difference, its limits, and the verdict."""
 
 
-def differences(title: str, measure: str, unit: Unit, pairs: Sequence[Difference]) -> Panel:
+def differences(
+    title: str, measure: str, unit: Unit, pairs: Sequence[Difference], margin: float | None = None
+) -> Panel:
     """A panel of differences; one that is not significant is hollow. A line whose interval is open on one side goes on
-    to the edge.
+    to the edge. A `margin` is drawn on both sides of no difference.
     """
+    margins = [] if margin is None else [-margin, margin]
     known = [end for _, value, low, high, _ in pairs for end in (value, low, high) if end is not None]
-    left, right = limits([*known, 0.0])
+    left, right = limits([*known, *margins, 0.0])
     spans = tuple(
         (left if low is None else low, right if high is None else high, float(place))
         for place, (_, _, low, high, _) in enumerate(pairs)
@@ -25,6 +28,7 @@ def differences(title: str, measure: str, unit: Unit, pairs: Sequence[Difference
     dots = [Point(value, float(place), name, verdict) for place, (name, value, _, _, verdict) in enumerate(pairs)]
     marks: list[Mark] = [
         Rule(0.0, "", "dashed"),
+        *(Rule(limit, "", "dotted") for limit in margins),
         *([Spans(spans)] if spans else []),
         Points(tuple(dot for dot in dots if dot.verdict == "significant")),
         Points(tuple(dot for dot in dots if dot.verdict != "significant"), hollow=True),

@@ -4,7 +4,7 @@ status. Which commands there are, and their options, is said in `table`; nothing
 
 from __future__ import annotations
 
-DONE, WRONG, MISUSED, CLOSED, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, WRONG, MISUSED, CLOSED, NOT_MET, UNDECIDED = 0, 1, 2, 3, 4, 5
 """Exit statuses: done; an error in the query or the data; an error on the command line; the warehouse cannot be
-opened or written; Ctrl-C.
+opened or written; what was expected does not hold; whether it does cannot be decided.
 """

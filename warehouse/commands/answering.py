@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from warehouse.commands import DONE, MISUSED, WRONG
+from warehouse.commands import DONE, MISUSED, NOT_MET, UNDECIDED, WRONG
 from warehouse.commands.opened import open_on_engine, pairs
+from warehouse.commands.streams import columns_said, typed
 from warehouse.commands.talk import coloured, note, patience, say
 
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.results import Result
+    from warehouse.results import Outcome, Result
     from warehouse.session import Session
 
 T = TypeVar("T")
@@ -24,7 +25,7 @@ T = TypeVar("T")
 def query(args: argparse.Namespace) -> int:
     """Runs statements from the line or from standard input."""
     piped = args.statements == "-"
-    text = sys.stdin.read() if piped else args.statements
+    text = typed() if piped else args.statements
     with open_on_engine(args) as session:
         # Statements typed on the line are trusted; those from standard input are a script.
         session.confined = piped and not args.allow_files
@@ -34,13 +35,15 @@ def query(args: argparse.Namespace) -> int:
 def given(args: argparse.Namespace, session: Session) -> bool:
     """Sets the variables given with --param. False if one is wrong, after an error message about it."""
     from grammar.errors import QueryError
+    from warehouse.render.style import clean
 
     session.force = args.force
     for name, value in pairs(args.param, "--param NAME=VALUE").items():
         try:
             session.set(name.removeprefix("$"), value)
         except QueryError:
-            say(f"error: --param {name}={value}: a value is a list of names, a number or a text in quotes")
+            given_so = clean(f"{name}={value}")
+            say(f"error: --param {given_so}: a value is a list of names, a number or a text in quotes")
             return False
     return True
 
@@ -55,9 +58,11 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
     file = Path(named) if named else None
     format, document = target(args, file)
     gathered: list[Result] = []
+    outcomes: list[Outcome | None] = []
     results = session.results(text)
     try:
         while (result := next_of(args, session, results)) is not None:
+            outcomes.append(result.outcome)
             if document:
                 gathered.append(result)
             else:
@@ -70,7 +75,13 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
         return WRONG
     if document:
         write(args, gathered, file, format)
-    return DONE
+    return status_of(outcomes)
+
+
+def status_of(outcomes: Iterable[Outcome | None]) -> int:
+    """The exit status that goes with what was expected: not met outweighs undecided."""
+    said = set(outcomes)
+    return NOT_MET if "not met" in said else UNDECIDED if "undecided" in said else DONE
 
 
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
@@ -107,11 +118,15 @@ def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None
 
 
 def show(args: argparse.Namespace, result: Result) -> None:
-    """Prints a result, and its notes where the format has no place for them."""
+    """Prints a result, and its notes where the format has no place for them. What was expected is not printed with
+    --quiet: the exit status says it.
+    """
+    if args.quiet and result.outcome is not None:
+        return
     from warehouse.render import Style, format_named
 
     terminal = sys.stdout.isatty()
-    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else int(os.environ.get("COLUMNS") or 100)
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else columns_said() or 100
     style = Style(digits=args.digits, width=width or 80, colour=coloured(args))
     format = format_named(args.format or ("table" if terminal else "tsv"))
     sys.stdout.write(format.draw(result, style))

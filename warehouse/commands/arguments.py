@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from warehouse import TYPE_CHECKING
 from warehouse.commands import MISUSED
+from warehouse.commands.streams import columns_said
 from warehouse.commands.table import COMMANDS
 from warehouse.commands.talk import say
 from warehouse.version import __version__
@@ -32,9 +33,8 @@ class _Help(argparse.HelpFormatter):
 
 
 def _columns() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
+    if columns := columns_said():
+        return columns
     try:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80
     except (OSError, ValueError):
@@ -46,6 +46,11 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Help, **options)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Raises OSError where the help that was asked for cannot be written, which argparse passes over."""
+        sys.stdout.flush()
+        super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
         say(f"error: {message}\n  {self.prog} --help says what there is")

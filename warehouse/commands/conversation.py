@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from warehouse import ending
 from warehouse.commands import DONE, WRONG
 from warehouse.commands.opened import open_session, path_of
 from warehouse.commands.talk import coloured
@@ -18,6 +19,8 @@ def shell(args: argparse.Namespace) -> int:
     from warehouse.session import Session
     from warehouse.shell.repl import Shell
 
+    if sys.stdin.isatty():
+        ending.leave_ctrl_c()
     # On a terminal the banner says what the note would.
     opened = Session.open(path_of(args)) if sys.stdin.isatty() else open_session(args)
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE
 from warehouse.commands.answering import answer
-from warehouse.commands.loading import report
+from warehouse.commands.load_reports import say_stored
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +42,7 @@ def demo(args: argparse.Namespace) -> int:
 
     with in_memory() as database:
         for loaded in fill(database):
-            report(args, loaded)
+            say_stored(args, loaded)
         session = Session(database)
         for why, text in QUESTIONS:
             print(f"\n-- {why}\nevalhouse> {text}\n", flush=True)

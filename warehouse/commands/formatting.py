@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE, WRONG
+from warehouse.commands.streams import LARGEST_TEXT, text_of
 from warehouse.commands.talk import note, say
+from warehouse.publishing import files_in
 from warehouse.render.files import fault
 
 if TYPE_CHECKING:
@@ -17,17 +19,17 @@ if TYPE_CHECKING:
 def script(file: Path) -> str:
     """The text of a script. Raises DataError if it cannot be read."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        with file.open("rb") as opened:
+            return text_of(opened.read(LARGEST_TEXT + 1), str(file))
     except OSError as error:
         raise fault(file, (error.strerror or "cannot be read").lower()) from None
-    except UnicodeDecodeError:
-        raise fault(file, "is not UTF-8") from None
 
 
 def lay_out(args: argparse.Namespace) -> int:
     """Lays scripts out; a script that cannot be parsed is left as it is."""
     from grammar.editing.layout import layout
     from grammar.errors import QueryError
+    from warehouse.render.style import clean
 
     status = DONE
     for file in map(Path, args.files):
@@ -43,7 +45,7 @@ def lay_out(args: argparse.Namespace) -> int:
         if laid_out == text:
             continue
         if args.check:
-            say(f"{file} would change")
+            say(f"{clean(str(file))} would change")
             status = WRONG
         else:
             _rewrite(file, laid_out)
@@ -53,18 +55,9 @@ def lay_out(args: argparse.Namespace) -> int:
 
 def _rewrite(file: Path, text: str) -> None:
     """Replaces the text of a file, whole or not at all, and keeps its permissions. Raises DataError."""
-    import shutil
-    import tempfile
-
+    real = Path(os.path.realpath(file))
     try:
-        handle, new = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with open(handle, "w", encoding="utf-8") as out:
-                out.write(text)
-            shutil.copymode(file, new)
-            os.replace(new, file)
-        except BaseException:
-            os.unlink(new)
-            raise
+        with files_in(real.parent, [real.name]) as draft:
+            (draft / real.name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise fault(file, f"cannot be written: {(error.strerror or 'why is not known').lower()}") from None

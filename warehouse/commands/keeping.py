@@ -20,7 +20,7 @@ def init(args: argparse.Namespace) -> int:
     """Makes a warehouse, empty or with the sample data."""
     from warehouse.store.replacement import making
 
-    with making(Path(args.file)) as database:
+    with making(Path(args.file), tell=partial(note, args)) as database:
         if args.sample:
             from warehouse.loading.sample import fill
 
@@ -31,8 +31,8 @@ def init(args: argparse.Namespace) -> int:
 
 def info(args: argparse.Namespace) -> int:
     """Prints what a warehouse holds; notes say the versions, and the memory and threads a query may use."""
-    from warehouse.store.database import SCHEMA_VERSION
     from warehouse.store.library import LIBRARY
+    from warehouse.store.schema import SCHEMA_VERSION
 
     with open_session(args) as opened:
         status = answer(args, opened, "show test sets; show imports")
@@ -47,15 +47,22 @@ def info(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Prints what is wrong with a warehouse, one sentence per line."""
+    """Prints what is wrong with a warehouse or a lake, one sentence per line."""
     from warehouse.interrupting import interruptibly
+    from warehouse.render.style import clean
     from warehouse.store.soundness import check
 
-    with open_session(args) as opened:
-        wrong = interruptibly(partial(check, opened.database), opened.database.interrupt)
-        for sentence in wrong:
-            print(sentence)
-        note(args, f"{opened.path or 'the sample data'}: {'unsound' if wrong else 'nothing is wrong'}")
+    path = path_of(args)
+    if path is not None and (path / "manifest.json").is_file():
+        from warehouse.lake.folder import check as check_lake
+
+        wrong: tuple[str, ...] = interruptibly(partial(check_lake, path), lambda: None)
+    else:
+        with open_session(args) as opened:
+            wrong = interruptibly(partial(check, opened.database), opened.database.interrupt)
+    for sentence in wrong:
+        print(clean(sentence))
+    note(args, f"{path or 'the sample data'}: {'unsound' if wrong else 'nothing is wrong'}")
     return WRONG if wrong else DONE
 
 
@@ -64,7 +71,7 @@ def bring_up_to_date(args: argparse.Namespace) -> int:
     from warehouse.store.upgrading import upgrade
 
     path = _named(args, "bring up to date")
-    had, has = upgrade(path)
+    had, has = upgrade(path, partial(note, args))
     note(args, f"{path}: schema version {had} is now {has}" if had != has else f"{path} is up to date")
     return DONE
 
@@ -92,6 +99,6 @@ def back_up(args: argparse.Namespace) -> int:
             raise WarehouseError(f"{path} is unsound, so it was not copied: {sentence}", ("evalhouse check says more",))
 
     path = _named(args, "copy")
-    backup(path, Path(args.file), sound)
+    backup(path, Path(args.file), sound, tell=partial(note, args))
     note(args, f"{args.file} is a copy of {path}")
     return DONE

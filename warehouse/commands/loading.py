@@ -1,59 +1,75 @@
-"""The command `load`: files into a warehouse, all of them or none."""
+"""The command `load`: files, folders and archives of them into a warehouse, all or nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE, MISUSED
-from warehouse.commands.answering import show
+from warehouse.commands.load_reports import say_plan, say_recognized, say_stored, say_together
 from warehouse.commands.opened import DEFAULT_FILE, pairs, path_of
 from warehouse.commands.talk import note, progress, say
 
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.loading.ingest import Loaded, LoadedPart
-    from warehouse.results import Result
+    from warehouse.loading.planning import Asked
     from warehouse.store.database import Database
 
 
 def load_files(args: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
     from warehouse.interrupting import interruptibly
-    from warehouse.loading.ingest import load
-    from warehouse.loading.readers.recognition import named_files
+    from warehouse.loading.carrying_out import carry_out, silent
+    from warehouse.loading.planning import option_files, plan
+    from warehouse.publishing import temporary
+    from warehouse.store.database import in_memory
 
     path = path_of(args) or DEFAULT_FILE
-    of_readers = {key: text for key, text in vars(args).items() if key.startswith("reader_") and text is not None}
-    options: dict[str, Any] = {
-        "fields": pairs(args.set, "--set FIELD=VALUE"),
-        "columns": pairs(args.map, "--map FIELD=COLUMN"),
-        "options": {key.removeprefix("reader_"): text for key, text in of_readers.items()},
-        "lower_is_better": _directions(args),
-        "simulated": args.simulated,
-    }
-    files = named_files(args.files)
-    readers = _recognized(args, files) if args.reader == "auto" else [args.reader] * len(files)
-    done: list[Loaded] = []
-    with (
-        progress(args, f"loading {files[0].name}" if len(files) == 1 else f"loading {len(files)} files") as advance,
-        _opened(path, args) as database,
-    ):
-        for place, (file, reader) in enumerate(zip(files, readers, strict=True)):
-            overall = advance and partial(_overall, advance, place, len(files))
-            loading = partial(load, database, file, reader, progress=overall, **options)
-            done.append(interruptibly(loading, database.interrupt))
-            if args.in_place:
-                # Stored already, whatever becomes of the files behind it.
-                report(args, done[-1])
-        _check_declared(options["lower_is_better"], done)
-    for loaded in () if args.in_place else done:
-        report(args, loaded, dry_run=args.dry_run)
+    asked = _asked(args)
+    with temporary() as scratch:
+        with in_memory() as store:
+            planned = interruptibly(partial(plan, asked, store, scratch), store.interrupt)
+        say_recognized(args, asked, planned)
+        files = [*(file.found.path for file in planned.files), *option_files(asked)]
+        with _opened(path, files, args) as database, progress(args, "loading") as advance:
+            tell = partial(say_stored, args) if args.in_place else silent
+            loading = partial(carry_out, database, asked, planned, advance=advance or silent, tell=tell)
+            done = interruptibly(loading, database.interrupt)
+    if args.dry_run:
+        say_plan(args, planned, done)
+    say_together(args, planned, done)
     return DONE
+
+
+def _asked(args: argparse.Namespace) -> Asked:
+    """What the line asks for; a template with a part that there is not is a mistake in it."""
+    from warehouse.loading.planning import Asked
+    from warehouse.loading.staging.door import EVERYWHERE, Door
+    from warehouse.loading.staging.templates import filled
+
+    of_readers = {key: text for key, text in vars(args).items() if key.startswith("reader_") and text is not None}
+    fields = pairs(args.set, "--set FIELD=VALUE")
+    for field, text in fields.items():
+        try:
+            filled({field: text}, Path())
+        except ValueError as error:
+            say(f"error: --set {field}={text}: {error}")
+            raise SystemExit(MISUSED) from None
+    return Asked(
+        args.files,
+        args.reader,
+        fields=fields,
+        columns=pairs(args.map, "--map FIELD=COLUMN"),
+        options={key.removeprefix("reader_"): text for key, text in of_readers.items()},
+        lower_is_better=_directions(args),
+        simulated=args.simulated,
+        skip_bad=args.skip_bad,
+        door=EVERYWHERE if args.max_unpacked is None else Door(unpacked=args.max_unpacked),
+    )
 
 
 def _directions(args: argparse.Namespace) -> dict[str, bool]:
@@ -69,20 +85,7 @@ def _directions(args: argparse.Namespace) -> dict[str, bool]:
     return directions
 
 
-def _check_declared(directions: dict[str, bool], done: list[Loaded]) -> None:
-    """Raises DataError where none of the files has a measure whose direction is declared."""
-    from warehouse.faults import DataError, Fault
-
-    measures = sorted({measure for loaded in done for measure in loaded.measures})
-    known = {measure.casefold() for measure in measures}
-    unknown = [measure for measure in directions if measure.casefold() not in known]
-    if unknown:
-        there_are = f"there are {', '.join(measures)}" if measures else "there are none at all"
-        faults = (Fault(str(done[-1].source), None, f"no values of {measure}; {there_are}") for measure in unknown)
-        raise DataError(tuple(faults))
-
-
-def _opened(path: Path, args: argparse.Namespace) -> AbstractContextManager[Database]:
+def _opened(path: Path, files: Sequence[Path], args: argparse.Namespace) -> AbstractContextManager[Database]:
     """What the files are loaded into. A dry run loads them in earnest, for files may build on each other, as runs do on
     qrels, but into a copy that is then removed.
     """
@@ -91,53 +94,7 @@ def _opened(path: Path, args: argparse.Namespace) -> AbstractContextManager[Data
 
     if args.dry_run and not path.exists():
         return in_memory()
-    return in_place(path) if args.in_place else replacing(path, keep=not args.dry_run)
-
-
-def _overall(progress: Callable[[float], None], place: int, files: int, share: float) -> None:
-    """Tells the share of all files, from the share of one."""
-    progress((place + share) / files)
-
-
-def _recognized(args: argparse.Namespace, files: list[Path]) -> list[str]:
-    """The reader for each file, by what is in it; says which and why."""
-    from warehouse.loading.readers.recognition import recognize
-    from warehouse.store.database import in_memory
-
-    readers = []
-    with in_memory() as scratch:
-        for file in files:
-            recognized = recognize(file, scratch)
-            note(args, f"{file}: read as {recognized.reader}, for {recognized.why}")
-            readers.append(recognized.reader)
-    return readers
-
-
-def report(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
-    """Says what was stored of a file."""
-    known = loaded.rows_read - loaded.rows_new
-    if loaded.rows_new == 0:
-        declared = f"what was declared is stored as import {loaded.import_id}"
-        changed = "nothing changed" if loaded.import_id is None else declared
-        note(args, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; {changed}")
-    elif dry_run:
-        note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
-    else:
-        kept = f" ({known:,} were there already)" if known else ""
-        note(args, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
-    if len(loaded.parts) > 1:
-        note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
-    for text in loaded.notes:
-        note(args, text)
-    if dry_run:
-        for part in loaded.parts:
-            show(args, _first_rows(loaded, part))
-
-
-def _first_rows(loaded: Loaded, part: LoadedPart) -> Result:
-    """The first rows of a form, as a result to print."""
-    from warehouse.results import Column, Result, Table
-
-    columns = tuple(Column(name, "name") for name in part.columns)
-    form = part.form.name
-    return Result(f"load {form}", f"first {form} of {loaded.source}", "", Table(columns, part.first))
+    wait, tell = args.wait, partial(note, args)
+    if args.in_place:
+        return in_place(path, files, wait=wait, tell=tell)
+    return replacing(path, files, keep=not args.dry_run, wait=wait, tell=tell)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,11 @@ def open_session(args: argparse.Namespace) -> Session:
             args,
             "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
         )
-    return Session.open(path)
+    session = Session.open(path)
+    # The statements of one command are about one state of the warehouse.
+    session.follows = False
+    session.tell = partial(note, args)
+    return session
 
 
 def open_on_engine(args: argparse.Namespace) -> Session:
@@ -62,7 +67,9 @@ def pairs(words: Iterable[str], form: str) -> dict[str, str]:
         field, sign, value = word.partition("=")
         if not sign or not field or field in pairs:
             wrong = "is given twice" if field in pairs else f"is not {form}"
-            say(f"error: {word} {wrong}")
+            from warehouse.render.style import clean
+
+            say(f"error: {clean(word)} {wrong}")
             raise SystemExit(MISUSED)
         pairs[field] = value
     return pairs

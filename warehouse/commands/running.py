@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -12,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.commands import CLOSED, DONE, MISUSED, WRONG
-from warehouse.commands.answering import given, next_of, show, target, write
+from warehouse.commands.answering import given, next_of, show, status_of, target, write
 from warehouse.commands.formatting import script
 from warehouse.commands.opened import open_on_engine, pairs
+from warehouse.commands.streams import typed
 from warehouse.commands.talk import note, say
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from warehouse.studies import Study, answers, draws, loads_first
 
     piped = args.study == "-"
-    text = sys.stdin.read() if piped else script(Path(args.study))
+    text = typed() if piped else script(Path(args.study))
     study = Study("standard input" if piped else Path(args.study).name, text)
     output, to = (Path(named) if named else None for named in (args.output, args.report))
     if to is not None:
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             write(args, [answer.result for answer in done if answer.result is not None], output, format)
         if to is not None:
             _report(args, study, done, session, to, own, made)
-    return status
+    return status or status_of(answer.result.outcome for answer in done if answer.result is not None)
 
 
 @contextmanager
@@ -76,11 +75,12 @@ def _session(args: argparse.Namespace, own: bool) -> Iterator[Session]:
         with open_on_engine(args) as session:
             yield session
         return
+    from warehouse.publishing import temporary
     from warehouse.session import Session
     from warehouse.store.replacement import create
 
-    with tempfile.TemporaryDirectory(prefix="evalhouse-study-") as folder:
-        path = Path(folder) / "study.duckdb"
+    with temporary() as folder:
+        path = folder / "study.duckdb"
         create(path).close()
         with Session.open(path) as session:
             yield session

@@ -7,6 +7,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from warehouse import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warehouse.loading.staging.unpacking import Bound
+
 
 class Command:
     """A command: its name, what it does in one line, an example, and its own arguments."""
@@ -51,14 +56,17 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     from warehouse.loading.readers import READERS, plugins
 
     readers = READERS | plugins()
-    files = "files, folders of them, or patterns in quotes; also .gz and .zst"
+    files = "files, folders, archives (.zip, .tar.gz) or patterns in quotes; also .gz and .zst"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
     kinds = (*readers, "auto")
-    one_of = f"one of {', '.join(kinds)}"
-    parser.add_argument("--as", dest="reader", required=True, choices=kinds, metavar="READER", help=one_of)
+    one_of = f"what the files are, where that is not to be found out: one of {', '.join(kinds)}"
+    parser.add_argument("--as", dest="reader", default="auto", choices=kinds, metavar="READER", help=one_of)
     mapped = "take a field from a column of another name"
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
-    fixed = "give a field one value in every row; noun names the documents, cluster the attribute that they share"
+    fixed = (
+        "give a field one value in every row, which may have {stem}, {name}, {parent} or {parent2} of the file in it; "
+        "noun names the documents, cluster the attribute that they share"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=fixed)
     lower = "of these measures lower values are better; stored with the load (WER, loss and the like are known by name)"
     parser.add_argument("--lower-is-better", action="append", default=[], metavar="M[,N]", help=lower)
@@ -66,10 +74,17 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--higher-is-better", action="append", default=[], metavar="M[,N]", help=higher)
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)
+    bad = "go on without files that cannot be read, and list them"
+    parser.add_argument("--skip-bad", action="store_true", help=bad)
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--dry-run", action="store_true", help="check everything, show the first rows, store nothing")
+    dry = "check everything, show what each file is and what it would bring, store nothing"
+    where.add_argument("--dry-run", action="store_true", help=dry)
     in_place = "into the warehouse itself, without a copy: a crash can damage it, and nobody reads meanwhile"
     where.add_argument("--in-place", action="store_true", help=in_place)
+    wait = "how long to wait while another process loads, and for each that does; 10 unless said"
+    parser.add_argument("--wait", type=_seconds, default=10.0, metavar="SECONDS", help=wait)
+    unpacked = "how much a packed file may hold, such as 50GB; else 16 GB, and 200 times its own size"
+    parser.add_argument("--max-unpacked", type=_bound, metavar="SIZE", help=unpacked)
     offered = [(reader, option) for reader in readers.values() for option in reader.options]
     for name in dict.fromkeys(option.name for _, option in offered):
         sharing = [(reader, option) for reader, option in offered if option.name == name]
@@ -79,6 +94,21 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
         )
         metavar = "|".join(sharing[0][1].choices) or name.upper()
         parser.add_argument(f"--{name}", dest=f"reader_{name}", metavar=metavar, help=meaning)
+
+
+def _seconds(text: str) -> float:
+    if not text.isascii() or not text.replace(".", "", 1).isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return float(text)
+
+
+def _bound(text: str) -> Bound:
+    from warehouse.loading.staging.unpacking import bound_of
+
+    try:
+        return bound_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _fmt_words(parser: argparse.ArgumentParser) -> None:
@@ -103,7 +133,7 @@ def _verify_words(parser: argparse.ArgumentParser) -> None:
 def _export_words(parser: argparse.ArgumentParser) -> None:
     target = "a folder, which gets a file of every kind of rows, or a file: .csv, .tsv, .parquet, .csv.gz, .tsv.gz"
     parser.add_argument("target", metavar="FILE", help=target)
-    kinds = ("scores", "decisions", "labels", "values", "published", "systems", "documents")
+    kinds = ("scores", "decisions", "labels", "values", "published", "systems", "documents", "runs", "failures")
     kind = f"which rows a file gets: scores unless said, or {', '.join(kinds[1:])}"
     parser.add_argument("--kind", choices=kinds, default="scores", metavar="KIND", help=kind)
     parser.add_argument("--force", action="store_true", help="write over files")
@@ -112,6 +142,15 @@ def _export_words(parser: argparse.ArgumentParser) -> None:
 def _lake_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="a folder that is not there yet")
     parser.add_argument("--force", action="store_true", help="write over a lake")
+
+
+def _records_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="a folder that is not there yet")
+    organization = "who provides the results; unknown unless said"
+    parser.add_argument("--organization", default="unknown", metavar="NAME", help=organization)
+    relationships = ("first_party", "third_party", "collaborative", "other")
+    relationship = f"how they stand to the models: other unless said, or {', '.join(relationships[:-1])}"
+    parser.add_argument("--relationship", choices=relationships, default="other", metavar="KIND", help=relationship)
 
 
 def _completion_words(parser: argparse.ArgumentParser) -> None:
@@ -153,6 +192,8 @@ def run(args: argparse.Namespace) -> int:
             from warehouse.commands.verifying import verify as command
         case "export-scores":
             from warehouse.commands.writing import export as command
+        case "export-eee":
+            from warehouse.commands.writing import export_records as command
         case "export-lake":
             from warehouse.commands.writing import export_as_lake as command
         case "completion":
@@ -175,7 +216,7 @@ COMMANDS = (
     Command(
         "load",
         "load files into a warehouse",
-        "evalhouse load scores.csv --as scores --map system=site --set test_set=TST3",
+        "evalhouse load results/",
         _load_words,
     ),
     Command("fmt", "lay scripts out in the canonical way", "evalhouse fmt study.eval --check", _fmt_words),
@@ -192,6 +233,12 @@ COMMANDS = (
         "write rows to files that load takes",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
+    ),
+    Command(
+        "export-eee",
+        "write values and published figures as records of Every Eval Ever",
+        "evalhouse export-eee records --organization Acme --db evals.duckdb",
+        _records_words,
     ),
     Command(
         "export-lake",

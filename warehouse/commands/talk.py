@@ -24,12 +24,16 @@ def note(args: argparse.Namespace, text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Prints on standard error, after what was printed before."""
+    """Prints on standard error, after what was printed before. Nothing in the text is a control of the terminal."""
+    if not text.replace("\n", "").isascii() or not text.replace("\n", "").isprintable():
+        from warehouse.render.style import clean
+
+        text = "\n".join(map(clean, text.split("\n")))
     sys.stdout.flush()
     print(text, file=sys.stderr, flush=True)
 
 
-def progress(args: argparse.Namespace, what: str) -> AbstractContextManager[Callable[[float], None] | None]:
+def progress(args: argparse.Namespace, what: str) -> AbstractContextManager[Callable[[float, str], None] | None]:
     """A bar on standard error for what takes longer than a second, on a terminal only."""
     from warehouse.render.progress import bar
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.commands import DONE, WRONG
 from warehouse.commands.answering import next_of, show
 from warehouse.commands.opened import open_session
+from warehouse.commands.streams import LARGEST_TEXT, text_of, typed
 from warehouse.faults import DataError, Fault
 from warehouse.results import Column, Result, Table
 
@@ -36,14 +36,13 @@ def verify(args: argparse.Namespace) -> int:
 def _read(named: str) -> tuple[str, str]:
     """The text that an argument names, and what to call it in messages. Raises DataError."""
     if named == "-":
-        return sys.stdin.read(), "standard input"
+        return typed(), "standard input"
     path = Path(named)
     try:
         if not path.is_file() and " | " in named:
             return named, "signature"
-        return path.read_text(encoding="utf-8"), named
-    except UnicodeDecodeError:
-        raise DataError((Fault(named, None, "is not text in UTF-8"),)) from None
+        with path.open("rb") as file:
+            return text_of(file.read(LARGEST_TEXT + 1), named), named
     except OSError as error:
         if " | " in named:  # A signature longer than the name of a file may be.
             return named, "signature"

@@ -1,4 +1,6 @@
-"""The commands `export-scores`, rows of a warehouse as files that `load` takes, and `export-lake`, all as Parquet."""
+"""The commands that write a warehouse out: `export-scores`, rows as files that `load` takes; `export-eee`, records of
+Every Eval Ever; `export-lake`, all as Parquet.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all into a folder."""
     from shlex import quote
 
-    from warehouse.loading.exporting import export_all, export_form
+    from warehouse.loading.exporting import export_all, export_form, of_earlier_exports
     from warehouse.tasks.records import FORMS
 
     target = Path(args.target)
@@ -35,7 +37,7 @@ def export(args: argparse.Namespace) -> int:
             return export_all(database, target, force=args.force)
         return export_form(database, form, target, force=args.force)
 
-    written = _written(args, work)
+    written = _written(args, target if target.is_dir() else target.parent, work)
     for exported in written:
         kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
         settings = "".join(f" --set {key}={quote(text)}" for key, text in exported.observed.settings)
@@ -43,6 +45,8 @@ def export(args: argparse.Namespace) -> int:
         note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{settings}{flag}")
     if not written:
         note(args, "there are no rows to export")
+    for file in of_earlier_exports(target, written) if target.is_dir() else ():
+        note(args, f"{file} is of an earlier export: there are no such rows now")
     return DONE
 
 
@@ -51,22 +55,37 @@ def export_as_lake(args: argparse.Namespace) -> int:
     from warehouse.lake.folder import FACTS, export_lake
 
     folder = Path(args.folder)
-    written = _written(args, partial(export_lake, folder=folder, force=args.force))
+    written = _written(args, folder.absolute().parent, partial(export_lake, folder=folder, force=args.force))
     rows = sum(written.rows[table] for table in FACTS)
     note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
     return DONE
 
 
-def _written(args: argparse.Namespace, work: Callable[[Database], T]) -> T:
+def export_records(args: argparse.Namespace) -> int:
+    """Writes values and published figures as records of Every Eval Ever."""
+    from warehouse.loading.exporting_eee import Evaluator, export_eee
+    from warehouse.tasks.observed import counted
+
+    folder = Path(args.folder)
+    source = Evaluator(args.organization, args.relationship)
+    written = _written(args, folder.absolute().parent, partial(export_eee, folder=folder, source=source))
+    if written.records:
+        note(args, f"{folder}: {counted(written.records, 'record')}, {counted(written.samples, 'sample')}")
+    else:
+        note(args, f"{folder}: no records, as there are neither values nor published figures")
+    return DONE
+
+
+def _written(args: argparse.Namespace, folder: Path, work: Callable[[Database], T]) -> T:
     """What an export gives of the warehouse that the line names. Ctrl-C stops it."""
     from warehouse.interrupting import interruptibly
 
-    with _opened(path_of(args)) as database, patience(args) as waiting:
+    with _opened(path_of(args), folder) as database, patience(args) as waiting:
         return interruptibly(partial(work, database), database.interrupt, waiting.tick)
 
 
-def _opened(path: Path | None) -> Database:
-    """The warehouse at the path, else the sample data. Raises WarehouseError."""
+def _opened(path: Path | None, folder: Path) -> Database:
+    """The warehouse at the path, else the sample data, to write files into a folder. Raises WarehouseError."""
     from warehouse.loading.sample import sample
     from warehouse.store.database import open_to_export
 
@@ -76,4 +95,4 @@ def _opened(path: Path | None) -> Database:
             return database
         path = database.path
         database.close()
-    return open_to_export(path)
+    return open_to_export(path, folder)

@@ -9,24 +9,29 @@ facts, so that nobody goes through them for it. No query is run over the facts h
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from warehouse.faults import DataError, Fault, WarehouseError
-from warehouse.store.database import SCHEMA_VERSION, Database, in_memory
+from warehouse.lake.partitions import Fingerprint, Fingerprints, differences, fingerprints, seal
+from warehouse.publishing import folder_at
+from warehouse.store.database import Database, in_memory
+from warehouse.store.schema import SCHEMA_VERSION
 from warehouse.store.sql import Sql, name
 from warehouse.version import __version__
 
 MANIFEST = "manifest.json"
+
+AGAIN = "export the lake again"
 
 FACTS = ("score", "decision", "value", "published", "key_label")
 """The tables that are parted by test set."""
 
 TABLES = (
     "import", "evaluation", "test_set", "observed", "system", "document", "unit", "annotator", "system_attribute",
-    "document_attribute", "direction", "definition",
+    "document_attribute", "run", "failure", "direction", "definition",
 )  # fmt: skip
 """The tables that are one file each, in `tables`."""
 
@@ -39,50 +44,40 @@ OUTLINED = {
 import; the numbers in it mean nothing."""
 
 
+NAMES = ("tables", "outline", *(table for table in FACTS if table not in OUTLINED))
+"""The folders that are read when a lake is opened; the others are read by whoever sums facts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a lake says of itself: by which version it was made, of which schema, and how many rows each table has."""
+    """What a lake says of itself: by which version it was made, of which schema, how many rows each table has, and what
+    its files are.
+    """
 
     version: str
     schema_version: int
     rows: dict[str, int]
+    files: Fingerprints
 
 
 def export_lake(database: Database, folder: Path, *, force: bool = False) -> Manifest:
     """Writes a warehouse as a lake, which is there, at `folder`, if all goes well, and else not.
 
-    It is made beside its place, in a folder with `.new` behind the name. Raises DataError if something is there that
-    may not be written over, or if it cannot be written: with `force` only a lake is.
+    Raises DataError if something is there that may not be written over, or if it cannot be written: with `force` only
+    a lake is.
     """
+    folder = folder.absolute()
     _check(folder, force)
-    new, old = (folder.with_name(folder.name + ending) for ending in (".new", ".old"))
     try:
-        new.mkdir()
-    except OSError as error:
-        raise _refusal(new, f"cannot be made: {error.strerror}") from None
-    try:
-        manifest = _written(database, new)
-        if folder.exists():
-            os.replace(folder, old)
-        os.replace(new, folder)
+        with folder_at(folder) as draft:
+            return _written(database, draft)
     except OSError as error:
         raise _refusal(folder, f"cannot be written: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-        elif old.exists():
-            os.replace(old, folder)
-    return manifest
 
 
 def _check(folder: Path, force: bool) -> None:
     if not folder.absolute().parent.is_dir():
         raise _refusal(folder, f"there is no folder {folder.absolute().parent}")
-    for ending in (".new", ".old"):
-        beside = folder.with_name(folder.name + ending)
-        if beside.exists() or beside.is_symlink():
-            raise _refusal(beside, "is in the way: an export that was ended from outside may have left it")
     if folder.exists() or folder.is_symlink():
         if not force:
             raise _refusal(folder, "is there already; --force writes over a lake")
@@ -105,9 +100,12 @@ def _written(database: Database, folder: Path) -> Manifest:
     for table, columns in OUTLINED.items():
         outline = f"select distinct test_set_id, system_id, 0 as document_id, import_id, {columns} from " + name(table)
         database.write(outline, folder / "outline" / f"{table}.parquet")
-    about = {"version": __version__, "schema_version": SCHEMA_VERSION, "rows": rows}
+    files = fingerprints(folder, (*NAMES, *OUTLINED))
+    about: dict[str, Any] = {"version": __version__, "schema_version": SCHEMA_VERSION, "rows": rows}
+    about["files"] = {path: asdict(written) for path, written in files.items()}
+    about["seal"] = seal(about)
     (folder / MANIFEST).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    return Manifest(__version__, SCHEMA_VERSION, rows)
+    return Manifest(__version__, SCHEMA_VERSION, rows, files)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -130,22 +128,46 @@ def parsed(called: str, text: str) -> Manifest:
     try:
         about = json.loads(text)
         rows = {str(table): int(count) for table, count in about["rows"].items()}
-        manifest = Manifest(str(about["version"]), int(about["schema_version"]), rows)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise WarehouseError(f"{called}/{MANIFEST} is damaged", ("export the lake again",)) from None
-    if manifest.schema_version != SCHEMA_VERSION:
+        version, schema_version = str(about["version"]), int(about["schema_version"])
+        files = {path: Fingerprint(int(of["bytes"]), str(of["sha256"])) for path, of in about.get("files", {}).items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise WarehouseError(f"{called}/{MANIFEST} is damaged", (AGAIN,)) from None
+    if schema_version != SCHEMA_VERSION:
         raise WarehouseError(
-            f"{called} has schema version {manifest.schema_version}, and this evalhouse reads version {SCHEMA_VERSION}",
-            ("export the lake again",),
+            f"{called} has schema version {schema_version}, and this evalhouse reads version {SCHEMA_VERSION}", (AGAIN,)
         )
-    return manifest
+    if about.get("seal") != seal(about):
+        raise WarehouseError(f"{called}/{MANIFEST} is not what was written", (AGAIN,))
+    return Manifest(version, schema_version, rows, files)
+
+
+def check_facts(folder: Path, manifest: Manifest) -> None:
+    """Compares the partitions of facts on this machine with what was written. Raises WarehouseError."""
+    _refuse_differences(folder, manifest, tuple(OUTLINED), str(folder))
+
+
+def check(folder: Path) -> tuple[str, ...]:
+    """What is wrong with a lake on this machine, a sentence each. Raises WarehouseError where it is none."""
+    manifest = read_manifest(folder)
+    wrong = tuple(differences(folder, manifest.files, (*NAMES, *OUTLINED)))
+    if not wrong:
+        open_names(folder, manifest, str(folder)).close()
+    return wrong
+
+
+def _refuse_differences(folder: Path, manifest: Manifest, parts: Collection[str], called: str) -> None:
+    wrong = list(differences(folder, manifest.files, parts))
+    if wrong:
+        more = f", and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
+        raise WarehouseError(f"{called} is damaged: {wrong[0]}{more}", (AGAIN, "evalhouse check says more"))
 
 
 def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
     """A warehouse in memory with all of a lake but its large facts, of which it has the outline.
 
-    Raises WarehouseError if a file is not there or cannot be read, or does not have the rows it should.
+    Raises WarehouseError if a file is not what was written, or does not have the rows it should.
     """
+    _refuse_differences(folder, manifest, NAMES, called)
     database = in_memory()
     try:
         for table in ("evaluation", "unit", "annotator"):
@@ -165,7 +187,7 @@ def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
                 raise WarehouseError(f"{called} has {rows} rows of {table} instead of {manifest.rows.get(table)}")
     except WarehouseError as error:
         database.close()
-        raise WarehouseError(f"{called} is damaged: {error.message}", ("export the lake again",)) from None
+        raise WarehouseError(f"{called} is damaged: {error.message}", (AGAIN,)) from None
     except BaseException:
         database.close()
         raise

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,7 +21,18 @@ from typing import Any
 
 from grammar.errors import QueryError
 from warehouse.faults import WarehouseError
-from warehouse.lake.folder import FACTS, MANIFEST, OUTLINED, TABLES, no_lake, open_names, parsed, read_manifest
+from warehouse.lake.folder import (
+    FACTS,
+    MANIFEST,
+    OUTLINED,
+    TABLES,
+    check_facts,
+    no_lake,
+    open_names,
+    parsed,
+    read_manifest,
+)
+from warehouse.publishing import temporary
 from warehouse.query.engine import Done, Piece, Workforce
 from warehouse.significance.work import Work
 from warehouse.store.database import Database
@@ -155,12 +165,13 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
     remote = "://" in folder
     if not remote:
         manifest = read_manifest(Path(folder))
+        check_facts(Path(folder), manifest)
     spark = _started(master or LOCAL).newSession()  # so that no two lakes share their views
     at = folder.rstrip("/") if remote else Path(folder).absolute().as_uri()
     if remote:
-        with tempfile.TemporaryDirectory(prefix="evalhouse-lake-") as copy:
-            manifest = parsed(folder, _fetched(spark, folder, at, Path(copy)))
-            names = open_names(Path(copy), manifest, folder)
+        with temporary() as copy:
+            manifest = parsed(folder, _fetched(spark, folder, at, copy))
+            names = open_names(copy, manifest, folder)
     else:
         names = open_names(Path(folder), manifest, folder)
     try:
@@ -169,13 +180,21 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
             # Said, because a folder without files has no columns, and to look for them takes a moment.
             schema = ", ".join(f"`{column}` {_type(kind)}" for other, column, kind in columns if other == table)
             file = table if table in FACTS else f"tables/{table}.parquet"
-            spark.read.schema(schema).parquet(f"{at}/{file}").createOrReplaceTempView(table)
+            facts = spark.read.schema(schema).parquet(f"{at}/{file}")
+            facts.createOrReplaceTempView(table)
+            # On this machine each file was compared; elsewhere the numbers of rows are, which files end with.
+            if remote and table in OUTLINED and (rows := facts.count()) != manifest.rows.get(table):
+                there_are = f"{rows:,} rows of {table} instead of {manifest.rows.get(table):,}"
+                raise WarehouseError(f"{folder} is damaged: it has {there_are}", ("export the lake again",))
         statements = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
         cells = re.search(r"create view cells as\n(.*?);", statements, flags=re.DOTALL)
         if cells is None:
             raise ValueError("the schema has no view cells")
         view = translate(Sql(cells[1]))
         spark.sql(view.text if view else "").createOrReplaceTempView("cells")
+    except WarehouseError:
+        names.close()
+        raise
     except Exception as error:
         names.close()
         raise _failed(str(error)) from None

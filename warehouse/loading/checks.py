@@ -19,6 +19,8 @@ from warehouse.store.sql import Sql, join, name, values
 from warehouse.tasks.observed import counted
 from warehouse.tasks.records import UNIT, Field, Limit
 
+ALL_STORED = "every row is stored already; nothing was added"
+
 
 @dataclass(slots=True)
 class FilePart:
@@ -151,8 +153,7 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
         _complain_of_contradictions(part, pairs, "b.import_id")
         [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
         dropped += again
-        every = "every row is stored already; nothing was added"
-        notes.append(every if dropped == read else f"stored already: {counted(again, 'row')}")
+        notes.append(ALL_STORED if dropped == read else f"stored already: {counted(again, 'row')}")
     return read, read - dropped, tuple(notes)
 
 

@@ -45,7 +45,10 @@ class Declaring:
             (test_set, task, observed.noun or None, observed.cluster or None, by_setting)
             for (test_set,) in test_sets
             for task in self._tasks(form)
-            for observed, by_setting in ((self.reader.observed(form), False), (self._set(form), True))
+            for observed, by_setting in (
+                (part.staged.observed or self.reader.observed(form), False),
+                (self._set(form), True),
+            )
             if observed
         ]
 

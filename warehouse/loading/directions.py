@@ -35,6 +35,19 @@ def declared_of(measures: Iterable[str], declared: Directions) -> dict[str, bool
     return {measure: lower for measure, lower in said if lower is not None}
 
 
+def told(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
+    """What a file says of its measures that neither their names nor earlier loads say. A format may give one metric
+    another direction in another task, so what it says never contradicts.
+    """
+    said = {measure: lower for part in parts for measure, lower in part.staged.directions.items()}
+    known = {str(measure) for (measure,) in database.rows(Sql("select measure from direction"))} if said else set()
+    return {
+        measure: lower
+        for measure, lower in said.items()
+        if lower_by_name(measure) is not lower and measure not in known
+    }
+
+
 def check(database: Database, source: str, said: Directions) -> None:
     """Raises DataError where another import declared the opposite."""
     stored = database.rows(

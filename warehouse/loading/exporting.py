@@ -8,13 +8,14 @@ files are loaded.
 
 from __future__ import annotations
 
-import os
-import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading import directions
+from warehouse.loading.staging.cells import column_for_spreadsheets, for_spreadsheets
+from warehouse.publishing import files_in
 from warehouse.store.database import Database
 from warehouse.store.declarations import declarations, observed_in
 from warehouse.store.sql import Sql, join, name, value
@@ -60,7 +61,7 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     """
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
-    _write(database, [(_rows(database, form, None), file)])
+    _write(database, [(_rows(database, form, None, file), file)])
     said = _observed(database, form), _directions(database, form)
     exported = (Exported(file, form, rows, simulated, *said) for simulated, rows in counts.items() if rows)
     return tuple(exported) or (Exported(file, form, 0, False, *said),)
@@ -80,8 +81,14 @@ def export_all(database: Database, folder: Path, *, force: bool = False) -> tupl
                 _check(file, force)
                 said = _observed(database, form), _directions(database, form)
                 planned.append(Exported(file, form, rows, simulated, *said))
-    _write(database, [(_rows(database, export.form, export.simulated), export.file) for export in planned])
+    _write(database, [(_rows(database, export.form, export.simulated, export.file), export.file) for export in planned])
     return tuple(planned)
+
+
+def of_earlier_exports(folder: Path, written: Iterable[Exported]) -> tuple[Path, ...]:
+    """Files in a folder that an export of all rows would write if there were such rows, and has not written."""
+    names = (f"{form.name}{kind}.csv" for form in FORMS for kind in ("", ".simulated"))
+    return tuple(sorted({folder / name for name in names if (folder / name).exists()} - {new.file for new in written}))
 
 
 def _observed(database: Database, form: FactForm) -> Observed:
@@ -105,20 +112,16 @@ def _check(file: Path, force: bool) -> None:
 
 
 def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:
-    """Writes files beside their places first, and moves them there when all are whole."""
-    # Names that nobody can have put a link in the place of.
-    made = [(file.with_name(f".{secrets.token_hex(4)}.{file.name}"), file) for _, file in tables]
+    """Writes files into one folder, all of them or none."""
+    if not tables:
+        return
+    file = tables[0][1]
     try:
-        for (select, _), (beside, file) in zip(tables, made, strict=True):
-            try:
-                database.write(select, beside)
-            except OSError as error:
-                raise _refusal(file, f"cannot be written: {error}") from None
-        for beside, file in made:
-            os.replace(beside, file)
-    finally:
-        for beside, _ in made:
-            beside.unlink(missing_ok=True)
+        with files_in(file.parent, [file.name for _, file in tables]) as draft:
+            for select, file in tables:
+                database.write(select, draft / file.name)
+    except OSError as error:
+        raise _refusal(file, f"cannot be written: {error.strerror or error}") from None
 
 
 def _count(database: Database, form: FactForm, simulated: bool) -> int:
@@ -132,8 +135,13 @@ def _directions(database: Database, form: FactForm) -> str:
     return directions.flags(database, form.table) if MEASURE in form.key else ""
 
 
-def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:
-    """The rows of a form as its reader wants them; of one kind only where `simulated` is not None."""
+def _rows(database: Database, form: FactForm, simulated: bool | None, file: Path) -> Sql:
+    """The rows of a form as its reader wants them in a file; of one kind only where `simulated` is not None."""
+    is_text = file.suffix.casefold() != ".parquet"
+
+    def written(text: str) -> str:
+        return for_spreadsheets(text) if is_text else text
+
     # What is said of a system is said in every evaluation.
     keys = [field.name for field in form.key if field is not EVALUATION or TEST_SET in form.key]
     tables = f" from {form.table} f join import i on i.id = f.import_id"
@@ -144,16 +152,17 @@ def _rows(database: Database, form: FactForm, simulated: bool | None) -> Sql:
             tables += f" join {dimension} of_{dimension} on of_{dimension}.id = {pointer}"
     where = Sql(" where true") if simulated is None else " where i.simulated = " + value(simulated)
     names = {dimension: f"nullif(of_{dimension}.name, '')" for dimension in _DIMENSIONS}
-    columns = [Sql(f"{names.get(key, 'f.' + key)} as {key}") for key in keys]
+    columns = [Sql(f"{written(names.get(key, 'f.' + key))} as {key}") for key in keys]
     sorting = Sql(" order by ") + join(", ", [Sql(key) for key in keys])
     if not form.attributes:
         for field in form.content:
-            written = _WRITTEN.get(field.kind, "CELL").replace("CELL", f"f.{field.column}")
-            columns.append(Sql(f"{written} as {field.name}"))
+            cell = _WRITTEN.get(field.kind, "CELL").replace("CELL", f"f.{field.column}")
+            columns.append(Sql(f"{written(cell) if field.kind == 'name' else cell} as {field.name}"))
         return "select " + join(", ", columns) + tables + where + sorting
     attributes = [str(row[0]) for row in database.rows(Sql(f"select distinct name from {form.table} order by name"))]
-    of_name = "max(f.value) filter (f.name = "
-    columns += [of_name + value(attribute) + ") as " + name(attribute) for attribute in attributes]
+    for attribute in attributes:
+        cell_of = "max(" + Sql(written("f.value")) + ") filter (f.name = " + value(attribute) + ") as "
+        columns.append(cell_of + name(column_for_spreadsheets(attribute) if is_text else attribute))
     return "select " + join(", ", columns) + tables + where + " group by all" + sorting
 
 

@@ -22,11 +22,13 @@ from warehouse.loading.checks import FilePart, check_cells, refusal
 from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
 from warehouse.loading.readers import READERS, Reader, plugins
 from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.loading.staging.templates import filled
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, values
-from warehouse.tasks.records import FACT_TABLES, POINTERS, FactForm
+from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, FactForm
 from warehouse.version import __version__
 
 _NAMES = ("document", "system", "unit", "annotator", "test_set", "evaluation")
@@ -53,6 +55,16 @@ class Loaded:
     measures: tuple[str, ...] = ()
     declared: Mapping[str, bool] = dataclass_field(default_factory=dict)
 
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that its facts are of."""
+        return tuple(sorted({system for part in self.parts for system in part.systems}))
+
+    @property
+    def test_sets(self) -> tuple[str, ...]:
+        """The test sets that its facts are of."""
+        return tuple(sorted({test_set for part in self.parts for test_set in part.test_sets}))
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedPart:
@@ -63,6 +75,8 @@ class LoadedPart:
     rows_new: int
     columns: tuple[str, ...]
     first: tuple[tuple[str | None, ...], ...]
+    systems: tuple[str, ...] = ()
+    test_sets: tuple[str, ...] = ()
 
 
 MANY_ROWS = 40_000_000
@@ -81,20 +95,35 @@ def load(
     simulated: bool = False,
     dry_run: bool = False,
     called: str | None = None,
+    unsaid: Mapping[str, str] | None = None,
+    keys: tuple[Path, ...] = (),
+    door: Door = EVERYWHERE,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
     """Loads one file with a reader, or the reader of a name, all or nothing.
 
     The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows, and
-    says what a document is called (`noun`) and clustered by (`cluster`); `columns` names the columns that fields are
-    taken from, `options` are those of the reader; `lower_is_better` declares of measures whether lower values are
-    better, where the file has them; `progress` is called with the share that is done, from 0 to 1. Facts that are
-    stored already are not stored again. Raises DataError, with up to 20 faults, if a row is wrong or contradicts
-    another or a stored one, or a declaration a stored one, and WarehouseError if it cannot be stored.
+    says what a document is called (`noun`) and clustered by (`cluster`); `unsaid` are the values of fields that neither
+    these nor the file gives, and `keys` the files that systems are judged by; `columns` names the columns that fields
+    are taken from, `options` are those of the reader; files are opened through `door`; `lower_is_better` declares of
+    measures whether lower values are better, where the file has them; `progress` is called with the share that is done,
+    from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is
+    wrong or contradicts another or a stored one, or a declaration a stored one, and WarehouseError if it cannot be
+    stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
     progress = progress or (lambda share: None)
-    staging = Staging(database, source, reader.forms[0], dict(fields or {}), dict(columns or {}))
+    staging = Staging(
+        database,
+        source,
+        reader.forms[0],
+        dict(fields or {}),
+        dict(columns or {}),
+        door=door,
+        unsaid=filled(reader.unsaid, source) if unsaid is None else dict(unsaid),
+        keys=keys,
+        called=called or "",
+    )
     staging = _with_options(staging, reader, options or {})
     fixed, declared = declaring.parted(staging, reader)
     staging = replace(staging, fields=fixed)
@@ -104,7 +133,7 @@ def load(
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
         parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
         progress(0.5)
-        counts = join(" + ", (f"(select count(*) from {part.staging.table})" for part in parts))
+        counts = join(" + ", ("0", *(f"(select count(*) from {part.staging.table})" for part in parts)))
         if database.rows("select " + counts)[0][0] > MANY_ROWS:
             database.hold_more()
         notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
@@ -125,7 +154,9 @@ def load(
                     raise refusal(parts, error) or error from None
                 loaded.append(stored)
                 said += declared.said(part)
-                notes += more_notes if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in more_notes)
+                # Of several forms the counts say it.
+                of_form = [note for note in more_notes if len(parts) == 1 or note != checks.ALL_STORED]
+                notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
             if wrong := refusal(parts):
                 raise wrong
             if _stamp(source) != as_it_was:
@@ -133,7 +164,7 @@ def load(
             rows_new = sum(part.rows_new for part in loaded)
             progress(0.9)
             measures = directions.measures_of(parts)
-            directed = directions.declared_of(measures, lower_is_better or {})
+            directed = directions.declared_of(measures, directions.told(database, parts) | dict(lower_is_better or {}))
             directions.check(database, called or str(source), directed)
             notes += declaring.notes(database, said)
             known = declaring.is_known(database, said) and directions.is_known(database, directed)
@@ -147,7 +178,7 @@ def load(
             fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
-            for table in ("placed", "fact", *(staging.of(form).table for form in reader.forms)):
+            for table in ("placed", "fact", *(staging.of(form).table for form in FORMS)):
                 database.forget(table)
     progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)
@@ -213,13 +244,26 @@ def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]
     notes = number_names(staging, staged)
     checks.check_new_names(part, known)
     make_facts(staging, staged)
+    systems, test_sets = _named_in_facts(staging)
     read, new, more_notes = checks.leave_only_new(part)
     fields = tuple(field.name for field in given(staging, staged))
     columns = join(", ", map(name, (*fields, *attribute_columns(staged))))
     first = staging.database.rows("select " + columns + f" from {staging.table} where rowid < 5 order by rowid")
     if not part.total:
         store_facts(staging, import_id)
-    return LoadedPart(staging.form, read, new, fields + staged.attributes, tuple(first)), (*notes, *more_notes)
+    part_of = LoadedPart(staging.form, read, new, fields + staged.attributes, tuple(first), systems, test_sets)
+    return part_of, (*notes, *more_notes)
+
+
+def _named_in_facts(staging: Staging) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The systems and the test sets that the facts are of."""
+    names: list[tuple[str, ...]] = []
+    for field, of in ((SYSTEM, "select distinct system_id from fact"), (TEST_SET, "select test_set_id from placed")):
+        rows = []
+        if field in staging.form.key:
+            rows = staging.database.rows(Sql(f"select name from {field.name} where id in ({of}) order by name"))
+        names.append(tuple(str(name) for (name,) in rows))
+    return names[0], names[1]
 
 
 def forget(database: Database, import_id: int) -> int:
@@ -256,7 +300,7 @@ def _record_import(staging: Staging, reader: str, number: int, called: str, rows
     options: dict[str, Mapping[str, str | None]] = {"columns": staging.columns, "fields": staging.fields}
     if staging.options:
         options["options"] = staging.options
-    with staging.source.open("rb") as file:
+    with staging.door.open(staging.source) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     row = (
         number,

@@ -1,7 +1,8 @@
 """The sample data that come with the program: where they are, and a warehouse that holds them all.
 
 Loading them takes longer than most questions, so the warehouse is kept in the user's cache folder, under a name that
-changes with the data, the schema and the versions. Where nothing can be kept it is made in memory each time.
+changes with the data, the schema, the versions and every bit of the file itself: one that was damaged is made anew.
+Where nothing can be kept it is made in memory each time.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import csv
 import hashlib
-import os
-import tempfile
+import shutil
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.faults import WarehouseError
+from warehouse.publishing import clear, files_in, temporary
 from warehouse.store.database import Database, in_memory, open_database
 from warehouse.store.library import LIBRARY
 from warehouse.store.replacement import create
@@ -77,20 +79,18 @@ def sample() -> Database:
 
 
 def _kept() -> Path | None:
-    """The warehouse in the cache folder, made if it is not there; None where it cannot be."""
+    """The warehouse in the cache folder, made if it is not there or not as it was made; None where it cannot be."""
     from platformdirs import user_cache_path
 
     folder = user_cache_path("evalhouse")
-    path = folder / f"sample-{_digest()}.duckdb"
-    if path.exists():
-        return path
+    digest = _digest()
+    clear(folder)
+    for path in folder.glob(f"sample-{digest}-*.duckdb"):
+        if path.name == _name(digest, path):
+            return path
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as making:
-            made = Path(making) / "sample.duckdb"
-            with create(made) as database:
-                fill(database)
-            os.replace(made, path)
+        path = _made(folder, digest)
     except (OSError, WarehouseError):
         return None
     for old in folder.glob("sample-*.duckdb"):
@@ -98,6 +98,26 @@ def _kept() -> Path | None:
             with contextlib.suppress(OSError):
                 old.unlink()
     return path
+
+
+def _made(folder: Path, digest: str) -> Path:
+    """Makes the warehouse. Its name depends on what is in it, so it is made under another."""
+    with temporary() as scratch:
+        made = scratch / "sample.duckdb"
+        with create(made) as database:
+            fill(database)
+        name = _name(digest, made)
+        with files_in(folder, [name]) as draft:
+            shutil.copyfile(made, draft / name)
+    return folder / name
+
+
+def _name(digest: str, path: Path) -> str:
+    """What a file with such a content is called; of one that cannot be read, something else."""
+    try:
+        return f"sample-{digest}-{zlib.crc32(path.read_bytes()):08x}.duckdb"
+    except OSError:
+        return ""
 
 
 def _digest() -> str:

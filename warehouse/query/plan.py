@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Literal
 
 from grammar.value import value
-from warehouse.measures import Statistic
+from warehouse.measures import PrintedFigure, Statistic
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
-from warehouse.tasks import Task
+from warehouse.tasks import TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN
 
 DEFAULT_SEED = 1992
@@ -103,6 +103,13 @@ class Missing:
 
 
 @value
+class Latest:
+    """The systems that are the last runs of their models: all but these, by test set."""
+
+    older: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+@value
 class Negated:
     condition: Filter
 
@@ -113,7 +120,7 @@ class Joined:
     conditions: tuple[Filter, ...]
 
 
-Filter = Compared | OneOf | Matches | Missing | Negated | Joined
+Filter = Compared | OneOf | Matches | Missing | Latest | Negated | Joined
 
 
 # --- what is asked of the rows ----------------------------------------------------------------------------------------
@@ -163,6 +170,13 @@ class Entry:
     """Whether the test set has rows of other kinds too that the measures could be asked of."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+
+    @property
+    def unit(self) -> Literal["proportion", "number"]:
+        """What its values are. Figures as printed are what the values of their tasks are."""
+        figures = [known.computation for known in self.statistics if isinstance(known.computation, PrintedFigure)]
+        tasks = [self.task, *(TASKS[figure.task] for figure in figures)]
+        return "number" if any(task.unit == "number" for task in tasks) else "proportion"
 
     @property
     def unit_noun(self) -> str:
@@ -229,6 +243,8 @@ class Testing:
     adjust: str
     missing: Literal["error", "drop", "zero", "bounds"]
     interval: str = INTERVALS[0].name
+    margin: Decimal | None = None
+    """The largest difference that still counts as none, in the unit of the measures; None where none was given."""
 
     @classmethod
     def plain(cls, where: Filter | None) -> Testing:

@@ -31,7 +31,7 @@ class ValueLine:
     values: tuple[float | None, ...]
     source: str
     left_out: tuple[int, ...] = ()
-    """How many documents have no value, a statistic; 0 where it is no mean over documents."""
+    """How many documents have no value, a statistic; 0 where it is neither a mean over documents nor imported."""
     replicates: int | None = None
     """How many runs the system is averaged from."""
     deviations: tuple[float | None, ...] = ()
@@ -109,7 +109,7 @@ class Valued:
                 continue
             taken = [next(remaining) for _ in range(_taken(statistic))]
             values.append(_value(statistic, self.entry, taken))
-            if statistic.averaged:
+            if statistic.averaged or not self.entry.task.counts:
                 left_out[-1] = documents - (taken[1] or 0)
         return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
 

@@ -24,8 +24,8 @@ def ndjson(result: Result, style: Style) -> str:
 
 
 def tsv(result: Result, style: Style) -> str:
-    """A header and a line a row; names hold no tabs, since they are shown by their codes."""
-    lines = [result.columns, *_lines(result, style, clean)]
+    """A header and a line a row; names hold no tabs, since they are shown by their codes. Formulas as in `csv`."""
+    lines = [map(_harmless, result.columns), *_lines(result, style, _harmless)]
     return "".join("\t".join(line) + "\n" for line in lines)
 
 
@@ -33,7 +33,7 @@ def csv(result: Result, style: Style) -> str:
     """As RFC 4180, with line feeds; a text that a spreadsheet would take for a formula begins with an apostrophe."""
     out = io.StringIO()
     rows = writer.writer(out, lineterminator="\n")
-    rows.writerow(result.columns)
+    rows.writerow(map(_harmless, result.columns))
     rows.writerows(_lines(result, style, _harmless))
     return out.getvalue()
 

@@ -40,14 +40,14 @@ def query_error(error: QueryError, text: str, source: str | None = None) -> str:
     return "\n".join([*lines, *(f"  {clean(hint)}" for hint in error.hints)])
 
 
-def data_error(error: DataError, loading: bool = False) -> str:
-    """The faults of a file, and how many more there are; a load that failed has stored nothing."""
+def data_error(error: DataError, lost: str = "") -> str:
+    """The faults of a file, how many more there are, and what of a load that failed was not stored."""
     lines = [f"error: {clean(str(fault))}" for fault in error.faults]
     left = error.total - len(error.faults)
     if left > 0:
         lines.append(f"and {left:,} more")
-    if loading:
-        lines.append("nothing was stored")
+    if lost:
+        lines.append(lost)
     return "\n".join(lines)
 
 

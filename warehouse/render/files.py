@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from warehouse.faults import DataError, Fault
+from warehouse.publishing import files_in
 from warehouse.render import FORMATS, WORKBOOK, Style, format_for, render_all
 from warehouse.results import Result
 
@@ -41,26 +39,16 @@ def write(results: Sequence[Result], path: Path, format: str, style: Style) -> N
 
 
 def write_all(contents: Mapping[Path, bytes]) -> None:
-    """Writes files: under other names first, and only when all are written do they take their places.
-
-    Raises DataError if one cannot be written.
-    """
-    # Names that nobody can have put a link in the place of.
-    new = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in contents}
+    """Writes files into one folder, all of them or none. Raises DataError if one cannot be written."""
     path = next(iter(contents))
+    # The first names the others, so it comes last.
+    names = [file.name for file in reversed(list(contents))]
     try:
-        for path, content in contents.items():
-            with new[path].open("xb") as file:
-                file.write(content)
-        # The first names the others, so it comes last.
-        for path in reversed(list(contents)):
-            os.replace(new[path], path)
+        with files_in(path.parent, names) as draft:
+            for path, content in contents.items():
+                (draft / path.name).write_bytes(content)
     except OSError as error:
         raise fault(path, f"cannot be written: {(error.strerror or 'no reason is known').lower()}") from None
-    finally:
-        for unfinished in new.values():
-            with suppress(OSError):
-                unfinished.unlink()
 
 
 def fault(path: Path, message: str) -> DataError:

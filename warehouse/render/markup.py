@@ -7,15 +7,19 @@ What a result looks like as rectangles comes from layout; here they only get the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from warehouse.render.rectangle import Rectangle, notes_below, unbounded_rectangles
 from warehouse.render.style import UNDEFINED, Style, clean, width
-from warehouse.results import Result
+from warehouse.results import Outcome, Result
 
 CROWDED = 9
 """A LaTeX table of more columns than this is set in smaller type with less room between them."""
+
+
+OUTCOMES: Mapping[Outcome, str] = {"met": "✅", "not met": "❌", "undecided": "❔"}
+"""What stands before the caption of what was expected, in the summary of a run of tests."""
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -25,7 +29,8 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 
 def markdown(result: Result, style: Style) -> str:
     """The caption, a table with aligned columns or more than one, the notes as a list, and the signature."""
-    caption = f"**{escaped(result.caption)}**" if result.caption else ""
+    sign = f"{OUTCOMES[result.outcome]} " if result.outcome else ""
+    caption = f"{sign}**{escaped(result.caption)}**" if result.caption else ""
     signature = f"Signature: {markdown_word(clean(result.signature))}" if result.signed else ""
     blocks = (caption, *grids(result, style), listed(notes_below(result)), signature)
     return "\n\n".join(filter(None, blocks)) + "\n\n"

@@ -12,17 +12,17 @@ WIDTH = 30
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Callable[[float], None]]:
-    """Gives a function that draws the share done, from 0 to 1; the bar is wiped away at the end."""
+def bar(what: str) -> Iterator[Callable[[float, str], None]]:
+    """Gives a function that draws the share done, from 0 to 1, and words; the bar is wiped away at the end."""
     began = time.monotonic()
     drawn = False
 
-    def draw(share: float) -> None:
+    def draw(share: float, words: str) -> None:
         nonlocal drawn
         if time.monotonic() - began < PATIENCE:
             return
         drawn = True
-        sys.stderr.write(f"\r{what} {_bar(share)}")
+        sys.stderr.write(f"\r\x1b[K{what} {_bar(share)} {words}".rstrip())
         sys.stderr.flush()
 
     try:

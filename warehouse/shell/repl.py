@@ -48,6 +48,7 @@ class Shell:
 
     def __init__(self, session: Session, *, format: str, digits: int | None, colour: bool, quiet: bool) -> None:
         self.session = session
+        session.follows = True
         self.format = format
         self.digits = digits
         self.colour = colour
@@ -129,6 +130,8 @@ class Shell:
             else:
                 self.statements(text)
         except KeyboardInterrupt:
+            if not self.typed:
+                raise
             self._err("interrupted")
         except (EOFError, OSError):
             raise

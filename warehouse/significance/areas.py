@@ -16,6 +16,7 @@ whole numbers are: no document is ranked anew.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.significance.analytic.beta import normal_tail
+from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.outcome import Outcome, Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Paired
 
@@ -196,13 +198,25 @@ def delong(areas: TwoAreas, sides: Sides = "two-sided") -> Outcome:
     return Outcome(normal_tail(z) if sides == "one-sided" else 2 * normal_tail(abs(z)), "analytic", statistic=z)
 
 
-def interval(areas: TwoAreas, level: float = 0.95) -> tuple[float, float]:
-    """The interval of the difference at a level, by its standard error and the normal distribution.
+def area_intervals(ranked: Ranked, pairs: Sequence[tuple[int, int]], plan: IntervalPlan) -> ConfidenceLimits:
+    """The intervals of the differences of areas, by their standard errors and the normal distribution (DeLong, DeLong
+    and Clarke-Pearson 1988). Whatever the family, the level is divided among it.
 
-    It is as good as the standard error, which needs `enough` documents.
+    There is none where nothing varies. Where there are too few documents of a kind, or they are exchanged together,
+    there is not even a standard error, which is NaN.
     """
-    half = reach(level) * sqrt(areas.variance)
-    return areas.difference - half, areas.difference + half
+    share = plan.level if plan.family == "each" else plan.level / len(pairs)
+    reached = reach(1 - share if plan.bounds == "both" else 1 - 2 * share)
+    values, errors = np.full((2, len(pairs)), np.nan)
+    for place, pair in enumerate(pairs):
+        two = ranked.of_two(*pair)
+        if ranked.one_by_one and two.enough:
+            values[place], errors[place] = two.difference, sqrt(two.variance)
+    half = np.where(errors > 0, reached * errors, np.nan)
+    none, nothing = np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=np.int64)
+    low = none if plan.bounds == "upper" else values - half
+    high = none if plan.bounds == "lower" else values + half
+    return ConfidenceLimits(low, high, errors, nothing, nothing, nothing.astype(np.bool_), 0)
 
 
 def reach(level: float) -> float:

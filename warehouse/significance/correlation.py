@@ -7,7 +7,7 @@ values are positively correlated, as values on the same test set nearly always a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
@@ -16,6 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from warehouse.significance.paired import Floats
+
+_FEW = 1_000
+"""Of so many systems all products of two fit well into memory."""
+
+_BLOCK = 1_000
+"""How many pairs are looked at together where there are more systems."""
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -44,6 +50,8 @@ def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float
     All pairs at once by products of matrices: the sums over the units that both systems of a pair have. A pair in which
     little of a system's variance is left, so that digits would be lost, is computed by itself.
     """
+    if len(values) > _FEW:
+        return [correlation(values[a], values[b]) for a, b in pairs]
     known = np.isfinite(values)
     scaled = np.where(known, values, 0.0)
     scaled /= np.maximum(np.abs(scaled).max(axis=1, initial=0.0, keepdims=True), _SMALLEST)
@@ -63,14 +71,35 @@ def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float
     ]
 
 
-def inflation(r: float) -> float | None:
-    """1 / √(1 − r): by what factor assuming independence inflates the standard deviation (Yeh 2000, section 2.1).
+def inflations(influences: Floats, pairs: Iterable[tuple[int, int]]) -> list[float | None]:
+    """By what factor the standard deviation of each pair's difference would be larger, were the two independent.
 
-    For systems of equal variance. None where r is 1, as there is no bound. Raises ValueError for r outside [−1, 1].
+    `influences` is what each unit adds to a system's value, to first order, of shape (systems, units): for a ratio
+    (N − R·D) / ΣD. With s² for sums of squares it is √((s²(A) + s²(B)) / s²(A − B)), which is 1 / √(1 − r) for means of
+    equal variance (Yeh 2000, section 2.1). None where the difference does not vary.
     """
-    if not -1 <= r <= 1:
-        raise ValueError(f"a correlation is between -1 and 1, and not {r}")
-    return None if 1 - r < 1e-12 else 1 / sqrt(1 - r)
+    listed = list(pairs)
+    factors: list[float | None] = []
+    for own, other, both in _products(influences, listed):
+        apart = own + other
+        together = apart - 2 * both
+        factors.append(sqrt(apart / together) if together > 1e-12 * apart else None)
+    return factors
+
+
+def _products(influences: Floats, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[float, float, float]]:
+    """The products of each pair's first and second system with themselves, and with one another."""
+    if len(influences) <= _FEW:
+        products = influences @ influences.T
+        for a, b in pairs:
+            yield float(products[a, a]), float(products[b, b]), float(products[a, b])
+        return
+    # Of many systems not all products are held, and against one system few are needed.
+    squares = np.einsum("su,su->s", influences, influences)
+    for start in range(0, len(pairs), _BLOCK):
+        first, second = np.array(pairs[start : start + _BLOCK]).T
+        both = np.einsum("pu,pu->p", influences[first], influences[second])
+        yield from zip(squares[first].tolist(), squares[second].tolist(), both.tolist(), strict=True)
 
 
 def kendall(first: Sequence[float | Fraction], second: Sequence[float | Fraction]) -> float | None:

@@ -25,6 +25,9 @@ TIE = 1e-9
 LABELS_CHUNK = 2048
 """Shuffles in a chunk of permuted labels. Part of what the seed means."""
 
+AT_ONCE = 1 << 20
+"""Pairs × shuffles whose statistics are worked on at once, as far as the processor's cache goes."""
+
 Levels = Sequence[float | None] | NDArray[np.float64]
 
 
@@ -162,33 +165,47 @@ class SpreadFamily:
             if a == b or not (0 <= a < many.systems and 0 <= b < many.systems):
                 raise ValueError(f"systems {a} and {b} are not a pair of {many.systems} systems")
         columns = many.columns
-        self.many, self.pairs = many, pairs
+        self.many, self.pairs = many, len(pairs)
         self.two_sided = sides == "two-sided"
         self.shuffler = Shuffler([columns])
         self.totals = columns.sum(axis=2).astype(np.float64)
-        spreads = np.array([many.spread(a, b) for a, b in pairs])
+        # What a pair has the other way round too is computed once.
+        first, second = np.array(pairs, dtype=np.intp).T
+        ordered = np.stack((np.minimum(first, second), np.maximum(first, second)), axis=1)
+        self.once, place = np.unique(ordered, axis=0, return_inverse=True)
+        self.place, self.turned = place.reshape(-1), first > second
+        spreads = np.array([many.spread(a, b) for a, b in self.once])[self.place]
         # Systems that nowhere differ have the statistic 0 in every shuffle.
         self.scale = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=spreads > 0)
         values = many.values()
-        differences = np.array([values[a] - values[b] for a, b in pairs])
+        differences = values[first] - values[second]
         self.observed = (np.abs(differences) if self.two_sided else differences) * self.scale
         self.bounds = self.observed - TIE * np.maximum(np.abs(self.observed), 1.0) - many.tie * self.scale
 
     def blocks(self, draws: Draws) -> Iterator[Floats]:
         """The statistics of the shuffles, in order."""
-        return map(self._statistics, self.shuffler.slices(draws))
+        return map(self._statistics, self.shuffler.slices(draws, max(8, AT_ONCE // self.pairs // 8 * 8)))
 
     def _statistics(self, part: Slice) -> Floats:
         counts = [self.shuffler.counts[place] for place in self.shuffler.places[0]]
         sums = [part.sums[place].astype(np.float64) for place in self.shuffler.places[0]]
-        statistics = np.empty((len(self.pairs), part.shuffles))
-        for row, (a, b) in enumerate(self.pairs):
-            totals = (self.totals[:, a] + self.totals[:, b])[:, None]
-            # What the first pseudo system has more than the second, column by column.
-            more = np.stack([of.scale * (signed[a] - signed[b]) for of, signed in zip(counts, sums, strict=True)])
-            statistics[row] = self.many.value((totals + more) / 2) - self.many.value((totals - more) / 2)
+        once = np.empty((len(self.once), part.shuffles))
+        starts = np.flatnonzero(np.diff(self.once[:, 0], prepend=-1))
+        for rows in map(slice, starts, (*starts[1:], len(self.once))):
+            a, others = self.once[rows.start, 0], self.once[rows, 1]
+            totals = (self.totals[:, a, None] + self.totals[:, others])[:, :, None]
+            # What the first pseudo system has more than each other, column by column.
+            more = np.stack([of.scale * (signed[a] - signed[others]) for of, signed in zip(counts, sums, strict=True)])
+            flat = (len(counts), -1)
+            once[rows] = (
+                self.many.value(((totals + more) / 2).reshape(flat))
+                - self.many.value(((totals - more) / 2).reshape(flat))
+            ).reshape(len(others), part.shuffles)
+        statistics = once[self.place]
         if self.two_sided:
             np.abs(statistics, out=statistics)
+        elif self.turned.any():
+            np.negative(statistics, out=statistics, where=self.turned[:, None])
         statistics *= self.scale[:, None]
         return statistics
 

@@ -54,7 +54,8 @@ class Test:
 
     `draws` is what it draws at random, None where it draws nothing, and `chunk` after how many draws, or a multiple of
     them, a run can be gone on with. It refuses fewer than `units` exchange units, and from `enough` on they are not
-    noted as few; `benchmarks/validity.py` says why. How it runs: `of_pair` tests one pair of systems, and `of_areas`
+    noted as few; `benchmarks/validity.py` says why. It `takes_margin` where it still tests the difference when every
+    unit of one system is raised by the same amount. How it runs: `of_pair` tests one pair of systems, and `of_areas`
     two areas under the ROC curve; `of_family` gives nge of all pairs of a family at once, adjusted by itself;
     `exchange` tells how the systems' tuples are exchanged.
     """
@@ -69,6 +70,7 @@ class Test:
     chunk: int = 10_000
     units: int = 1
     enough: int = 1
+    takes_margin: bool = False
     of_pair: Callable[[TwoSystems, Draws, Sides], Outcome] | None = None
     of_areas: Callable[[TwoAreas, Sides], Outcome] | None = None
     of_family: Callable[[ManySystems, Draws, Sides, Work], Integers] | None = None
@@ -251,6 +253,7 @@ TESTS: tuple[Test, ...] = (
         "how often exchanging the systems' tuples by fair coins gives a difference at least as large as the observed",
         "Noreen 1989; Chinchor 1992",
         draws="shuffles",
+        takes_margin=True,
         exchange=Exchange(
             _randomization, _randomization_of_all, _randomization_of_replicates, _spread_family, exact=True
         ),
@@ -262,6 +265,7 @@ TESTS: tuple[Test, ...] = (
         "are equal, also where the systems answer different amounts",
         "Janssen 1997; Chung and Romano 2013",
         draws="shuffles",
+        takes_margin=True,
         exchange=Exchange(
             _studentized, _studentized_of_all, _studentized_of_replicates, _studentized_family, statistics=_students
         ),
@@ -281,6 +285,7 @@ TESTS: tuple[Test, ...] = (
         "Student 1908",
         units=2,
         enough=10,
+        takes_margin=True,
         of_pair=_t,
     ),
     Test("mcnemar", "matched", "items that only one of the systems has right; exact", "McNemar 1947", of_pair=_mcnemar),

@@ -19,6 +19,10 @@ from warehouse.statements.questions import question, questions
 
 def statement_of(node: type[n.Node]) -> Statement:
     """The statement of a class of nodes. Raises KeyError for one that has no plan."""
+    if node is n.Expect:
+        from warehouse.statements.expect import EXPECT
+
+        return EXPECT
     if node is n.Plot:
         from warehouse.statements.plot import PLOT
 
@@ -44,7 +48,7 @@ def statement_of(node: type[n.Node]) -> Statement:
 
 def statements() -> tuple[Statement, ...]:
     """All of them, in display order."""
-    return (*questions(), *(statement_of(node) for node in (n.Plot, n.Explain, n.Export, n.Show, n.SqlQuery)))
+    return (*questions(), *(statement_of(node) for node in (n.Expect, n.Plot, n.Explain, n.Export, n.Show, n.SqlQuery)))
 
 
 @value

@@ -132,9 +132,9 @@ def _columns(plan: ChangePlan) -> tuple[Column, ...]:
         Column("system", "name"),
         Column("from", "name", on_screen=False),
         Column("to", "name", on_screen=False),
-        Column("value_from", task.unit, plan.source.test_set.name),
-        Column("value_to", task.unit, plan.target.test_set.name),
-        Column("change", task.difference),
+        Column("value_from", plan.source.unit, plan.source.test_set.name),
+        Column("value_to", plan.source.unit, plan.target.test_set.name),
+        Column("change", "number" if plan.source.unit == "number" else task.difference),
     )
 
 

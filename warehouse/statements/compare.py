@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
@@ -26,6 +26,7 @@ from warehouse.statements.pictures import of_compare
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decisions
     from warehouse.query.comparison.intervals import Intervals
+    from warehouse.query.comparison.margins import Margined, Margins
     from warehouse.query.comparison.missing_bounds import Bounded, MissingBounds
     from warehouse.query.comparison.pairs import Comparison
 
@@ -51,6 +52,9 @@ COLUMNS = (
     Column("p_adjusted", "probability", on_screen=False),
     Column("confidence", "number", "MC confidence", on_screen=False),
     Column("level", "number", on_screen=False),
+    Column("margin", "difference", on_screen=False),
+    Column("p_not_worse", "probability", "p not worse"),
+    Column("p_not_better", "probability", "p not better"),
     Column("verdict", "text"),
     Column("documents", "count", on_screen=False),
     Column("units", "count", on_screen=False),
@@ -66,6 +70,9 @@ COLUMNS = (
 
 BOUNDS = ("difference_low", "difference_high", "p_low", "p_high")
 """The columns of `missing bounds`."""
+
+MARGIN = ("margin", "p_not_worse", "p_not_better")
+"""The columns of `margin`."""
 
 
 @value
@@ -131,8 +138,9 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.interval_notes import contradictions
-    from warehouse.query.comparison.intervals import interval_title, intervals
+    from warehouse.query.comparison.intervals import intervals
     from warehouse.query.comparison.macro import batches
+    from warehouse.query.comparison.margins import FAMILIES, margin_caption, margin_notes, margined
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import count_of_pairs
     from warehouse.query.comparison.verdicts import comparison_notes, hopeless
@@ -142,31 +150,44 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     families: list[ComparedPairs] = []
     enough: list[int | None] = []
     drawn = 0
-    pairs = count_of_pairs(plan.compared_entries, plan.against)
+    pairs = count_of_pairs(plan.compared_entries, plan.against) * (1 if plan.how.margin is None else FAMILIES)
     bounds: Bounded = {}
+    all_margins: Margins = {}
     for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
         decided = decisions(batch, workforce, pairs)
         if plan.bounded:
             bounds = missing_bounds.bounded(batch, decided, facts, workforce, pairs)
             decided = missing_bounds.over_all(batch, decided, bounds)
             notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided)]
+        margins = margined(batch, decided, workforce, pairs)
+        all_margins |= margins
         limits = intervals(batch, workforce.work)
-        drawn = max(drawn, *(interval.resamples for interval in limits.values()))
+        drawn = max([drawn, *(interval.resamples for interval in limits.values())])
         for comparison in batch:
             of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
             families.append(ComparedPairs.of(comparison, of_pairs))
-            _add(rows, comparison, decided, limits, bounds)
-            notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
+            _add(rows, comparison, decided, limits, bounds, margins)
+            notes += [*hopeless(comparison), *margin_notes(comparison, margins)]
+            notes += [*comparison_notes(comparison), *few_units(comparison)]
             notes += _interval_notes(comparison, limits)
             pair_notes.look_at(comparison, decided)
-            enough += [pair.enough for pair in of_pairs]
+            enough += [
+                margins[key].enough if (key := (comparison.statistic.label, pair)) in margins else decided[key].enough
+                for pair in comparison.pairs
+            ]
     table = rows.table(_columns(plan, rows))
     all_pairs = (
-        plan.against is None and plan.how.sides == "two-sided" and any(len(entry.systems) > 2 for entry in plan.entries)
+        plan.against is None
+        and plan.how.sides == "two-sided"
+        and plan.how.margin is None
+        and any(len(entry.systems) > 2 for entry in plan.entries)
     )
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
-    how = testing_caption(plan.how, plan.entries, families, "" if all_pairs else interval_title(plan.how, drawn))
+    margin = margin_caption(plan.how, plan.entries[0].task.unit, all_margins)
+    how = "; ".join(
+        filter(None, (margin, testing_caption(plan.how, plan.entries, families, None if all_pairs else drawn)))
+    )
     return Result(
         statement=plan.text,
         caption=title(f"{measures} {where}", plan.entries, how),
@@ -192,11 +213,11 @@ def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
     """What there is to note of the intervals of a comparison."""
     from warehouse.query.comparison.interval_notes import interval_notes
 
-    if comparison.statistic.ordered:
-        # What their intervals need is noted with the test.
-        return iter(())
     names, label = [system.name for system in comparison.entry.systems], comparison.statistic.label
     found = {f"{names[a]} and {names[b]}": limits[label, (a, b)] for a, b in comparison.pairs}
+    if comparison.statistic.ordered:
+        # Why they cannot have a standard error is noted with the test.
+        found = {pair: interval for pair, interval in found.items() if not isnan(interval.error)}
     vary = "replicates" if comparison.replicates else "differences of units"
     return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, vary)
 
@@ -235,12 +256,14 @@ def _add(
     decided: Decisions,
     limits: Intervals,
     bounds: Bounded,
+    margins: Margins,
 ) -> None:
     """Adds a row a pair."""
     import numpy as np
 
+    from warehouse.query.comparison.margins import INTERVAL
     from warehouse.query.comparison.procedures import statistics
-    from warehouse.significance.correlation import correlations, inflation
+    from warehouse.significance.correlation import correlations
 
     how, label, runs = comparison.how, comparison.statistic.label, comparison.replicates
     of_all: dict[str, Cell] = {
@@ -257,30 +280,34 @@ def _add(
     differing = [None] * len(comparison.pairs) if runs else comparison.sums.differing(comparison.pairs)
     observed = statistics(comparison)
     correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
-    for pair, unlike, r in zip(comparison.pairs, differing, correlated, strict=True):
+    beside = zip(differing, correlated, comparison.inflations, strict=True)
+    for pair, (unlike, r, inflated) in zip(comparison.pairs, beside, strict=True):
         a, b = pair
         verdict, interval = decided[label, pair], limits[label, pair]
         outcome = verdict.outcome
         statistic = observed.get(pair, outcome.statistic)
+        margin = margins.get((label, pair))
+        by_interval = margin is not None and margin.by_interval
         rows.add(
             **of_all,
             **_bounds(bounds.get((label, pair))),
+            **_margin(how, margin),
             system_a=names[a],
             system_b=names[b],
             value_a=comparison.values[a],
             value_b=comparison.values[b],
             difference=comparison.difference(a, b),
-            method=outcome.method,
+            method=INTERVAL if by_interval else outcome.method,
             shuffles=outcome.shuffles,
             nge=outcome.nge,
             p=outcome.p,
             p_adjusted=verdict.adjusted,
             confidence=verdict.confidence,
-            verdict=verdict.verdict,
+            verdict=verdict.verdict if margin is None else margin.verdict,
             units=len(runs[a]) + len(runs[b]) if runs else units,
             differing=unlike,
             correlation=r,
-            inflation=None if r is None else inflation(r),
+            inflation=inflated,
             ci_low=interval.low,
             ci_high=interval.high,
             statistic=statistic if statistic is None or isfinite(statistic) else None,
@@ -308,7 +335,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
         shown.add("p_adjusted")
     if plan.how.confidence_asked or "undecided" in rows.cells("verdict"):
         shown.add("confidence")
-    values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high"}
+    values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high", "margin"}
     numbers = any(entry.task.unit == "number" for entry in plan.entries)
     return tuple(
         replace(
@@ -322,12 +349,19 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
 
 
 def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
-    """The columns; those of missing documents are there where they were asked for."""
-    return tuple(column for column in COLUMNS if plan.bounded or column.name not in BOUNDS)
+    """The columns; those of missing documents and of a margin are there where they were asked for."""
+    unasked = {*(() if plan.bounded else BOUNDS), *(MARGIN if plan.how.margin is None else ())}
+    return tuple(column for column in COLUMNS if column.name not in unasked)
 
 
 def _bounds(bounds: MissingBounds | None) -> dict[str, Cell]:
     return {} if bounds is None else {name: getattr(bounds, name) for name in BOUNDS}
+
+
+def _margin(how: p.Testing, margin: Margined | None) -> dict[str, Cell]:
+    if margin is None or how.margin is None:
+        return {}
+    return dict(zip(MARGIN, (float(how.margin), margin.not_worse, margin.not_better), strict=True))
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------

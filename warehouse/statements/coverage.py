@@ -1,4 +1,6 @@
-"""`coverage`: on how many documents each system was scored, which are absent, and whether systems can be compared."""
+"""`coverage`: on how many documents each system was scored, which are absent, which failed and why, and whether systems
+can be compared.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from warehouse.query.engine import Workforce
 from warehouse.query.labels import noun_of, on, signature, some, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.entries import named
-from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.names import Scope, like
 from warehouse.query.resolving.systems import systems_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
 from warehouse.store.catalog import KnownTestSet
-from warehouse.tasks import TASKS, Task
+from warehouse.tasks import TASKS, VALUES, Task
 from warehouse.tasks.observed import plural
 
 NAMED = 5
@@ -54,14 +56,20 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
         wrong = f"{statement.task.text} has no rows by document, so nothing can be absent"
         raise QueryError(wrong, statement.task.span, (f"say of {names}",))
     chosen = scope.test_sets(statement.test_sets)
+    failing = {test_set.id: _failing(scope, test_set) for test_set, _ in chosen}
     stored = [
         (test_set, task) for test_set, _ in chosen for task in tasks if scope.catalog.has_rows(task.name, test_set.id)
     ]
+    there = {test_set.id for test_set, _ in stored}
+    if statement.task is None:
+        # What failed altogether has no rows of any kind.
+        stored += [(test_set, VALUES) for test_set, _ in chosen if test_set.id not in there and failing[test_set.id]]
     for test_set, place in chosen:
         if (named(statement.test_sets) or len(chosen) == 1) and test_set.id not in {there.id for there, _ in stored}:
             rows = " or ".join(task.rows for task in tasks)
             raise QueryError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span)
-    entries = [_entry(statement, scope, test_set, task, elsewhere=len(stored) > 1) for test_set, task in stored]
+    several = len(stored) > 1
+    entries = [_entry(statement, scope, test_set, task, several, failing[test_set.id]) for test_set, task in stored]
     entries = [entry for entry in entries if entry.systems]
     names_of_all = {system.name.casefold() for entry in entries for system in entry.systems}
     for item in statement.systems.items if statement.systems else ():
@@ -73,16 +81,67 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
     return CoveragePlan(to_text(statement), tuple(entries))
 
 
-def _entry(statement: n.Coverage, scope: Scope, test_set: KnownTestSet, task: Task, elsewhere: bool) -> p.Entry:
-    """The systems of a task; `elsewhere` leaves out those that have rows only of another task or test set."""
-    systems = systems_of(scope, statement.systems, task, test_set, elsewhere)
+def _failing(scope: Scope, test_set: KnownTestSet) -> tuple[p.StoredSystem, ...]:
+    """The systems that failed on something of a test set and have no rows there of any kind."""
+    numbers = scope.catalog.systems_failing(test_set.id)
+    for task in (task for task in TASKS.values() if numbers and task.by_document):
+        numbers -= scope.catalog.systems_with(task.name, test_set.id)
+    return tuple(p.StoredSystem(number, scope.catalog.system_names[number]) for number in numbers)
+
+
+def _meant(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> tuple[p.StoredSystem, ...]:
+    """Those of some systems that a list means."""
+    if node is None:
+        return systems
+    return tuple(
+        system
+        for system in systems
+        if any(_means(item, system.name) for item in node.items)
+        and not any(_means(item, system.name) for item in node.excepted)
+    )
+
+
+def _without(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> n.Systems:
+    """A list of systems without the names of some; of all systems where there is none."""
+    if node is None:
+        return n.Systems((n.All(),))
+    items = tuple(item for item in node.items if not _names(item, systems))
+    return replace(node, items=items, excepted=tuple(item for item in node.excepted if not _names(item, systems)))
+
+
+def _names(item: object, systems: tuple[p.StoredSystem, ...]) -> bool:
+    """Whether an item of a list names one of some systems."""
+    return isinstance(item, n.Name | n.Text) and any(_means(item, system.name) for system in systems)
+
+
+def _means(item: object, name: str) -> bool:
+    """Whether an item of a list of systems means the system of a name."""
+    if isinstance(item, n.Pattern):
+        return like(name, item.text)
+    return isinstance(item, n.All) or (isinstance(item, n.Name | n.Text) and item.text.casefold() == name.casefold())
+
+
+def _entry(
+    statement: n.Coverage,
+    scope: Scope,
+    test_set: KnownTestSet,
+    task: Task,
+    elsewhere: bool,
+    failing: tuple[p.StoredSystem, ...],
+) -> p.Entry:
+    """The systems of a task and those that only failed; `elsewhere` leaves out those that have rows only of another
+    task or test set.
+    """
+    others, meant = _without(statement.systems, failing), _meant(statement.systems, failing)
+    systems = systems_of(scope, others, task, test_set, elsewhere or bool(meant)) if others.items else ()
     for system in systems:
         if isinstance(system, p.Baseline):
             place = statement.systems.span if statement.systems else statement.span
             raise QueryError(f"{system.name} is computed from the key, so no document of it can be absent", place)
     names = scope.catalog.measures_of(task.name, test_set.id) if task.imported is not None else ()
     statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in names]
-    return scope.entry(test_set, task, statistics, systems)
+    together = sorted((*systems, *meant), key=lambda system: system.name) if meant else systems
+    return scope.entry(test_set, task, statistics, together)
 
 
 def compile(plan: CoveragePlan) -> Queries:
@@ -95,6 +154,9 @@ def _queries(entry: p.Entry) -> Queries:
         Query(_name("by measure", entry), presence.scored(entry)),
         Query(_name("by any", entry), presence.scored_by_any(entry)),
         Query(_name("absent", entry), presence.absent(entry, NAMED)),
+        Query(_name("failed", entry), presence.failed(entry)),
+        Query(_name("names failed", entry), presence.failed_names(entry, NAMED)),
+        Query(_name("failed elsewhere", entry), presence.failed_elsewhere(entry)),
     )
 
 
@@ -103,7 +165,8 @@ def _name(what: str, entry: p.Entry) -> str:
 
 
 def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a test set, task and system. Documents count that the test set has, whoever was scored on them.
+    """A row a test set, task and system. Documents count that the test set has, whoever was scored on them, and those
+    that failed besides; what failed and was scored nevertheless counts as both.
 
     `comparable` says whether the system can be compared with every other one of the rows without `missing`: all were
     scored on the same documents, with every measure.
@@ -112,22 +175,29 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
     notes: list[str] = []
     for entry in plan.entries:
         scored, lacking = dict(facts[_name("scored", entry)]), _lacking(entry, facts)
-        absent: dict[int, list[str]] = {}
-        for number, name in facts[_name("absent", entry)]:
-            absent.setdefault(number, []).append(name)
+        unscored: dict[int, list[str]] = {}
+        for number, name in (*facts[_name("absent", entry)], *facts[_name("names failed", entry)]):
+            unscored.setdefault(number, []).append(name)
+        failures: dict[int, list[tuple[str, bool, int, int]]] = {}
+        for number, reason, whole, documents, without in facts[_name("failed", entry)]:
+            failures.setdefault(number, []).append((reason, whole, documents, without))
+        [(elsewhere,)] = facts[_name("failed elsewhere", entry)]
         for system in entry.stored_systems:
-            count = scored.get(system.id, 0)
+            count, of_system = scored.get(system.id, 0), failures.get(system.id, [])
+            documents = entry.documents + elsewhere
+            without = sum(part for _, whole, _, part in of_system if not whole)
+            first = sorted(dict.fromkeys(unscored.get(system.id, [])))[:NAMED]
             rows.add(
                 test_set=entry.test_set.name,
                 task=entry.task.name,
                 system=system.name,
-                documents=entry.documents,
+                documents=documents,
                 scored=count,
-                absent=entry.documents - count,
-                failed=None,
-                reasons=None,
-                names=", ".join(absent.get(system.id, [])) or None,
-                comparable="no" if lacking else "yes",
+                absent=documents - count - without,
+                failed=sum(number for _, whole, number, _ in of_system if not whole),
+                reasons=", ".join(map(_reason, of_system)) or None,
+                names=", ".join(first) or None,
+                comparable="no" if lacking or not count else "yes",
             )
         if lacking:
             names = some([system.name for system in entry.stored_systems if system.id in lacking])
@@ -137,7 +207,13 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
                 "comparisons with them need missing drop or missing zero"
             )
     called = plural(noun_of(plan.entries))
-    columns = [replace(column, heading=called) if column.name == "documents" else column for column in COLUMNS]
+    some_failed = any(facts[_name("failed", entry)] for entry in plan.entries)
+    columns = [
+        replace(column, heading=called)
+        if column.name == "documents"
+        else replace(column, on_screen=column.on_screen or some_failed)
+        for column in COLUMNS
+    ]
     asked = {entry.test_set.id: entry for entry in plan.entries}.values()
     return Result(
         statement=plan.text,
@@ -146,6 +222,12 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
         table=rows.table(columns),
         notes=tuple(notes),
     )
+
+
+def _reason(failure: tuple[str, bool, int, int]) -> str:
+    """error 2; of a run as a whole: error of the run."""
+    reason, whole, documents, _ = failure
+    return f"{reason} of the run" if whole else f"{reason} {documents:,}"
 
 
 def _lacking(entry: p.Entry, facts: Facts) -> set[int]:
@@ -165,7 +247,9 @@ def subject(entry: p.Entry) -> str:
 COVERAGE = Statement(
     node=n.Coverage,
     usage=Usage(
-        "coverage", "on which documents each system was scored, and which are absent", "coverage for all on TST3"
+        "coverage",
+        "on which documents each system was scored, which are absent, and which failed",
+        "coverage for all on TST3",
     ),
     resolve=resolve,
     compile=compile,

@@ -10,10 +10,12 @@ from typing import cast
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import most_shuffles
 from warehouse.query.comparison.intervals import RESAMPLES, percent
+from warehouse.query.comparison.margins import margin_line
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import choose, paired_sums, together
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Line
+from warehouse.significance.bootstrap.interval_kinds import named_interval
 from warehouse.significance.paired import Paired
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import OF_ORDERS, named_test
@@ -29,14 +31,18 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
             entries[comparison.entry.test_set.name] = comparison.entry
             ordered.add(comparison.statistic.ordered)
             yield from _executor(comparison)
+            if how.margin is not None:
+                yield "margin", margin_line(comparison)
     yield from (("exchange", f"{name}: by {entry.exchange.name}{_why(entry)}") for name, entry in entries.items())
     test = named_test(how.test)
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries.values()))
     if False in ordered:
-        yield "interval", f"{percent(how.level)}, {how.interval} bootstrap, {RESAMPLES:,} resamples of {units}"
+        most = "at most " if named_interval(how.interval).studentizes else ""
+        resamples = f"{most}{RESAMPLES:,} resamples of {units}"
+        yield "interval", f"{percent(how.level)}, {how.interval} bootstrap, {resamples}"
     if True in ordered:
-        yield "interval", f"by the standard error of {OF_ORDERS.source}"
+        yield "interval", f"{percent(how.level)}, by the standard error of {OF_ORDERS.source}"
     yield "seed", str(how.seed)
 
 

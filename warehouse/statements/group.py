@@ -70,7 +70,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
                 notes += _grouped(comparison, decided, rows, summary)
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
-    how = testing_caption(plan.how, plan.entries, families, "")
+    how = testing_caption(plan.how, plan.entries, families, None)
     return Result(
         statement=plan.text,
         caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),

@@ -25,6 +25,10 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.group import GROUP
 
         return GROUP
+    if node is n.Rank:
+        from warehouse.statements.rank import RANK
+
+        return RANK
     if node is n.Generality:
         from warehouse.statements.generality import GENERALITY
 

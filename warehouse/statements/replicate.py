@@ -93,7 +93,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         summary.add(**_summed(first, second))
     tested = [*on_source, *on_target]
     families = [ComparedPairs.of(test_set.comparison, test_set.decided.values()) for test_set in tested]
-    how = testing_caption(plan.how, plan.entries, families, "")
+    how = testing_caption(plan.how, plan.entries, families, None)
     labels = ", ".join(statistic.label for statistic in plan.source.statistics)
     source, target = (entry.test_set.name for entry in plan.entries)
     return Result(

@@ -28,6 +28,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued, ValueLine
 from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
 from warehouse.statements.pictures import of_score
+from warehouse.statements.score_documents import documents_notes, documents_query, unlike
 from warehouse.statements.score_intervals import (
     interval_caption,
     interval_cells,
@@ -162,6 +163,7 @@ def compile(plan: ScorePlan) -> Queries:
         for wanted in (valued, *_of_runs(valued), *_of_everyone(plan, valued.entry))
         for query in wanted.queries()
     )
+    of_values += tuple(query for valued in plan.valued() for query in documents_query(valued))
     return (*of_values, *(interval_queries(plan.how, plan.entries) if plan.interval else ()))
 
 
@@ -183,16 +185,19 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     """The values of the measures, a row a test set, system and `by` value."""
     labels, kinds = plan.column_labels(), [_kind(plan) for _ in plan.entries[0].statistics]
     replicated = any(entry.replicates is not None for entry in plan.entries)
-    columns = _columns(plan, labels, kinds, replicated)
     rows = TableRows(_names(plan, replicated))
     notes = list(directions(plan.entries))
     known: list[tuple[str, Size]] = []
     spreads: list[Spread] = []
+    counted = False
     for valued in plan.valued():
         entry = valued.entry
         lines = _lines(valued, facts)
         known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
         notes += [*_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
+        if on_unlike := unlike(valued, lines, facts):
+            notes += documents_notes(entry, plan.by, on_unlike)
+            counted = True
         if plan.interval:
             spreads.append(spread_of(plan.how, entry, facts))
             notes += score_interval_notes(entry, spreads[-1])
@@ -210,7 +215,9 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
         notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
     how = _how(plan, known, spreads)
     names = ("system", *(dimension.name for dimension in plan.by))
-    side_by_side = SideBySide(names, tuple(kept), "test_set", tuple(tasks), tuple(labels))
+    columns = _columns(plan, labels, kinds, replicated, counted)
+    spread = (*(("documents",) if counted else ()), *labels)
+    side_by_side = SideBySide(names, tuple(kept), "test_set", tuple(tasks), spread)
     return Result(
         statement=plan.text,
         caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
@@ -223,7 +230,10 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def _columns(plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], replicated: bool) -> tuple[Column, ...]:
+def _columns(
+    plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], replicated: bool, counted: bool
+) -> tuple[Column, ...]:
+    """The columns; `counted` puts the numbers of documents on screen."""
     alone = len(plan.entries) == 1
     values = list(zip(labels, kinds, strict=True))
     return (
@@ -231,7 +241,7 @@ def _columns(plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], repli
         Column("task", "text", on_screen=False),
         Column("system", "name"),
         *(Column(dimension.name, "name", _heading(dimension, plan)) for dimension in plan.by),
-        Column("documents", "count", plural(noun_of(plan.entries)), on_screen=False),
+        Column("documents", "count", plural(noun_of(plan.entries)), on_screen=counted),
         *(
             column
             for label, kind in values
@@ -294,7 +304,7 @@ def _intervals(line: ValueLine, entry: p.Entry, spreads: Sequence[Spread]) -> di
 
 
 def _kind(plan: ScorePlan) -> Literal["number", "proportion"]:
-    numbers = plan.standardized or any(entry.task.unit == "number" for entry in plan.entries)
+    numbers = plan.standardized or any(entry.unit == "number" for entry in plan.entries)
     return "number" if numbers else "proportion"
 
 

@@ -15,6 +15,7 @@ from warehouse.query.path import Facts, Queries
 from warehouse.query.resolving.conditions import dimension_of
 from warehouse.query.resolving.names import Scope
 from warehouse.results import Cell, CellKind, Column
+from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.intervals import Interval
@@ -114,14 +115,13 @@ def interval_names(place: int) -> tuple[str, str, str]:
 
 
 def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequence[Spread]) -> str:
-    """95% CI studentized, 2,000 resamples, seed 1992; what is resampled is said where it is not the documents."""
+    """95% CI studentized over documents, 2,000 resamples, seed 1992."""
     from warehouse.query.comparison.intervals import interval_heading
 
     drawn = max((interval.resamples for spread in spreads for interval in spread.intervals.values()), default=0)
     resamples = f", {drawn:,} resamples, seed {how.seed}" if drawn else ""
-    names = [name for entry in entries if (name := entry.exchange.name) != "document"]
-    exchange = f", resampled by {' or '.join(dict.fromkeys(names))}" if names else ""
-    return f"{interval_heading(how.level)} {how.interval}{exchange}{resamples}"
+    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
+    return f"{interval_heading(how.level)} {how.interval} over {units}{resamples}"
 
 
 def score_interval_notes(entry: p.Entry, spread: Spread) -> Iterator[str]:

@@ -124,6 +124,11 @@ class Catalog:
             self._has_rows[key] = bool(self._database.rows(there))
         return self._has_rows[key]
 
+    def systems_failing(self, test_set: int) -> frozenset[int]:
+        """The ids of the systems that failed on something of a test set."""
+        rows = self._database.rows("select distinct system_id from failure where test_set_id = " + value(test_set))
+        return frozenset(int(number) for (number,) in rows)
+
     def _is_large(self, table: str) -> bool:
         if table not in self._large:
             [(rows,)] = self._database.rows(Sql(f"select count(*) from {table}"))
@@ -155,6 +160,27 @@ class Catalog:
             shared = known.get(number, self.system_names[number])
             by_value[shared] = (*by_value.get(shared, ()), number)
         return by_value
+
+    @cached_property
+    def older_runs(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """By test set the systems that are runs of a model that has a later one: by its date, or where no date tells,
+        by when it was loaded.
+        """
+        # Dates may have offsets. What is no date to the database was written alike by whoever ran the model.
+        later = "epoch(try_cast(newer.date as timestamptz)) > epoch(try_cast(older.date as timestamptz))"
+        loaded = "(newer.import_id, newer.system_id) > (older.import_id, older.system_id)"
+        rows = self._database.rows(
+            Sql(
+                "select distinct older.test_set_id, older.system_id from run older "
+                "join run newer on newer.test_set_id = older.test_set_id and newer.model = older.model "
+                f"and newer.system_id <> older.system_id and coalesce({later}, newer.date > older.date, {loaded}) "
+                "order by 1, 2"
+            )
+        )
+        older: dict[int, tuple[int, ...]] = {}
+        for test_set, system in rows:
+            older[int(test_set)] = (*older.get(int(test_set), ()), int(system))
+        return tuple(older.items())
 
     def systems_having(self, attribute: str) -> frozenset[int]:
         """The ids of the systems that have an attribute."""

@@ -8,29 +8,30 @@ query compiler.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
-import shutil
-import tempfile
+import sys
 import time
 import weakref
-from collections.abc import Iterator
-from importlib.resources import files
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warehouse import ending, publishing
 from warehouse.faults import DataError, Fault, WarehouseError
+from warehouse.memory import of_database
 from warehouse.store import duckdb_errors
 from warehouse.store.duckdb_errors import as_warehouse_error, first_sentence, sentences, while_reading, while_writing
-from warehouse.store.file_header import check_file, check_free
+from warehouse.store.file_header import Extent, check_file, cut_off, extent_of
 from warehouse.store.library import duckdb
-from warehouse.store.sql import PLACEHOLDER, Sql, join, name
+from warehouse.store.schema import DATABASE, Asking, check_schema, statements
+from warehouse.store.sql import PLACEHOLDER, Sql, join, name, pattern_of
 from warehouse.threads import allowed
 
 if TYPE_CHECKING:
     import numpy
 
-SCHEMA_VERSION = 4
 PATIENCE = 0.5
 """How long a file that another program writes is waited for, in seconds."""
 
@@ -51,11 +52,19 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
-    "memory_limit": "50%",
 }
+
+LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
+"""What DuckDB writes beside a file, behind its name."""
 
 MOST_ROWS = 1_000_000
 """How many rows a query that someone typed may yield."""
+
+MOST_BYTES = 250_000_000
+"""How much memory these rows may take."""
+
+PIECE = 1_000
+"""How many of them are fetched at a time; in between Ctrl-C is heard."""
 
 LOADING_MEMORY = "300MB"
 """What DuckDB may hold while a file is loaded; the rest is spilled to disk."""
@@ -64,17 +73,24 @@ MUCH_MEMORY = "1GB"
 """What it may hold of a file of many rows: with 300 MB it could not sort a hundred million."""
 
 
+MANY_EXPRESSIONS = 50_000
+"""So long is a query of some hundred columns, in characters."""
+
+
 class Database:
     """One open warehouse. Not to be used from two threads at once, but for `interrupt`."""
 
     path: Path | None
+    spill: Path
+    """The folder for what does not fit into memory; it goes when the warehouse is closed."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None, spill: str) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None, spill: Path) -> None:
         self.path = path
+        self.spill = spill
         self._connection = connection
         self._locked = False
         self._views: dict[str, str] = {}
-        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        self._remove_spill = weakref.finalize(self, publishing.discard, spill)
 
     def rows(self, sql: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query as Python values. Raises WarehouseError."""
@@ -102,19 +118,38 @@ class Database:
         Raises UnreadableError if the file is not what the query takes it for.
         """
         create = Sql("create or replace temp table ") + name(table) + " as "
-        with while_reading(self.path):
-            if self._locked:
-                self._read_from_outside(create, select)
-            else:
-                self._connection.execute(create.text + select.text, select.params)
+        with while_reading(self.path), self._unshared(len(select.text) > MANY_EXPRESSIONS):
+            self._connection.execute(create.text + select.text, select.params)
 
-    def look(self, table: str, select: Sql) -> bool:
+    def bring(self, table: str, columns: Mapping[str, numpy.ndarray], *, more: bool = False) -> None:
+        """Makes the temporary table `table` of arrays, a column each, or adds them to it where there are `more`; row
+        ids are the places of rows, from 0.
+        """
+        self._connection.register("brought", dict(columns))
+        try:
+            into = "insert into temp." + name(table) if more else "create or replace temp table " + name(table) + " as"
+            self.run(into + " from brought")
+        finally:
+            self._connection.unregister("brought")
+
+    @contextlib.contextmanager
+    def _unshared(self, many: bool) -> Iterator[None]:
+        """Keeps DuckDB from looking for parts that expressions share, where they are many: it takes the square of their
+        number.
+        """
+        if many:
+            self._connection.execute("set disabled_optimizers = 'common_subexpressions'")
+        try:
+            yield
+        finally:
+            if many:
+                self._connection.execute("reset disabled_optimizers")
+
+    def look(self, table: str, select: Sql) -> None:
         """Makes the temporary view `table` of a query that reads a file, and reads all of it once; see `forget`.
 
-        Returns False, and makes nothing, where the warehouse may not open files. Raises UnreadableError as `read` does.
+        Raises UnreadableError as `read` does.
         """
-        if self._locked:
-            return False
         # A view takes no parameters, so its values stand in variables.
         numbers = count()
         view = PLACEHOLDER.sub(
@@ -126,7 +161,6 @@ class Database:
             self._connection.execute(f"create or replace temp view {table} as {view}")
             self._views[table] = view
             self._connection.execute(f"select max(hash(*columns(*))) from temp.{table}")
-        return True
 
     def narrow(self, table: str, condition: Sql) -> None:
         """Leaves only the rows of a temporary table or view that meet a condition, which has no values in it."""
@@ -141,21 +175,10 @@ class Database:
         kind = "view" if self._views.pop(table, None) else "table"
         self.run(Sql(f"drop {kind} if exists temp.{table}"))
 
-    def _read_from_outside(self, create: Sql, select: Sql) -> None:
-        # A locked connection opens no files, so another one reads and the columns are carried across.
-        with contextlib.closing(duckdb.connect(config=_CONFIGURATION)) as outside:
-            arrays = outside.execute(select.text, select.params).fetchnumpy()
-        self._connection.register("carried_across", arrays)
-        try:
-            self._connection.execute(create.text + "select * from carried_across")
-        finally:
-            self._connection.unregister("carried_across")
-
     def write(self, select: Sql, to: Path) -> None:
         """Writes the rows of a query to a new file in the format of its ending: CSV, TSV (also .gz) or Parquet.
 
-        Raises OSError if the file cannot be written, and WarehouseError. Not for a warehouse that is open for questions
-        alone, which opens no files (see `open_to_export`).
+        Raises OSError if the file cannot be written, and WarehouseError. Where it may lie, see `open_to_export`.
         """
         self.run("create or replace temp table written as " + select)
         named = to.name.casefold()
@@ -166,7 +189,7 @@ class Database:
             options += ", compression gzip"
         try:
             with while_writing(self.path):
-                self._connection.execute(f"copy temp.written to {_quoted(to)} ({options})")
+                self._connection.execute(f"copy temp.written to {_literal(to.absolute())} ({options})")
         finally:
             self.run(Sql("drop table temp.written"))
 
@@ -177,7 +200,7 @@ class Database:
         """
         options = f"format parquet, compression zstd, overwrite_or_ignore, partition_by ({name(by).text})"
         with while_writing(self.path):
-            self._connection.execute(f"copy ({select.text}) to {_quoted(to)} ({options})", select.params)
+            self._connection.execute(f"copy ({select.text}) to {_literal(to.absolute())} ({options})", select.params)
 
     @contextlib.contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[None]:
@@ -187,7 +210,8 @@ class Database:
         self.run(Sql("begin transaction"))
         try:
             yield
-            self.run(Sql("commit" if keep else "rollback"))
+            with ending.PATIENCE:
+                self.run(Sql("commit" if keep else "rollback"))
         except BaseException:
             with contextlib.suppress(duckdb.Error):
                 self._connection.execute("rollback")
@@ -197,24 +221,22 @@ class Database:
         """The column names and rows of one SELECT or EXPLAIN that someone typed.
 
         It can change nothing, open no file and reach no network. Raises DataError if it is no such statement, fails, or
-        yields more than MOST_ROWS rows.
+        yields more than MOST_ROWS rows or MOST_BYTES bytes.
         """
-        self._lock()
+        self.lock()
         try:
             self._refuse_all_but_select(text)
             self._connection.execute("begin transaction read only")
             try:
                 cursor = self._connection.execute(text)
                 columns = tuple(column[0] for column in cursor.description or ())
-                rows = cursor.fetchmany(MOST_ROWS + 1)
+                rows = _fetched(cursor)
             finally:
                 self._roll_back()
         except _OF_THE_QUERY as error:
             raise DataError((Fault("sql", *first_sentence(str(error))),)) from None
         except duckdb.Error as error:
             raise as_warehouse_error(error, self.path) from None
-        if len(rows) > MOST_ROWS:
-            raise _refused(f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer")
         return columns, rows
 
     def _roll_back(self) -> None:
@@ -240,11 +262,24 @@ class Database:
         if kind != duckdb.StatementType.SELECT:
             raise _refused(f"one SELECT or EXPLAIN is wanted, not {kind.name}")
 
-    def _lock(self) -> None:
-        """No files, no network, no settings from here on. In this order: the last one would forbid the first."""
+    def confine(self, files: Sequence[Path] = (), folders: Sequence[Path] = ()) -> None:
+        """From here on these files are opened, what is in these folders and in the spill folder, and nothing else: no
+        network, no other database. It cannot be taken back. DuckDB compares where links lead.
+        """
+        real = [Path(os.path.realpath(file)) for file in files]
+        settings = {
+            "allowed_paths": [*map(str, real), *map(pattern_of, (*real, *files))],
+            "allowed_directories": [os.path.realpath(folder) for folder in (self.spill, *folders)],
+        }
+        for setting, paths in settings.items():
+            self.run(Sql(f"set {setting} = [" + ", ".join(map(_literal, paths)) + "]"))
+        self.run(Sql("set enable_external_access = false"))
+
+    def lock(self) -> None:
+        """No file, no network, no other database and no settings from here on."""
         if not self._locked:
-            self.run(Sql("set enable_external_access=false"))
-            self.run(Sql("set lock_configuration=true"))
+            self.run(Sql("set enable_external_access = false"))
+            self.run(Sql("set lock_configuration = true"))
             self._locked = True
 
     def bounds(self) -> dict[str, str | int]:
@@ -270,6 +305,30 @@ class Database:
         self.close()
 
 
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    """All rows of a result, a piece at a time. Raises DataError where they are too many or too large."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    while piece := cursor.fetchmany(PIECE):
+        rows += piece
+        size += sum(map(_size, piece))
+        if len(rows) > MOST_ROWS:
+            raise _refused(f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer")
+        if size > MOST_BYTES:
+            raise _refused(f"more than {MOST_BYTES // 10**6} MB; fewer rows or columns make it smaller")
+    return rows
+
+
+def _size(value: Any) -> int:
+    """How much memory a value takes: a row, a list, a text, a number."""
+    own = sys.getsizeof(value)
+    if isinstance(value, tuple | list):
+        return own + sum(map(_size, value))
+    if isinstance(value, dict):
+        return own + sum(_size(key) + _size(part) for key, part in value.items())
+    return own
+
+
 def _refused(why: str) -> DataError:
     return DataError((Fault("sql", None, why),))
 
@@ -277,97 +336,148 @@ def _refused(why: str) -> DataError:
 def in_memory() -> Database:
     """A new, empty warehouse that lives as long as it is open."""
     database = _connect(None)
-    make_schema(database, comments=False)
+    database.run(Sql(statements(comments=False)))
     return database
 
 
 def open_database(path: Path) -> Database:
-    """The warehouse at `path`, read-only. Raises WarehouseError if there is none, or none that can be read."""
-    extent = check_file(path)
-    database = attached(path, writable=False)
-    try:
-        sizes = database.rows(Sql("select free_blocks from pragma_database_size() where database_name = 'warehouse'"))
-        check_free(path, extent, int(sizes[0][0]))
-        check_schema(database, path)
-        database._lock()
-    except BaseException:
-        database.close()
-        raise
-    return database
+    """The warehouse at `path`, read-only and locked. Raises WarehouseError if there is none that can be read."""
+    return _open_checked(path, Database.lock)
 
 
-def open_to_export(path: Path) -> Database:
-    """The warehouse at `path`, read-only, from which files can be written; only for SQL of our own.
+def open_to_export(path: Path, folder: Path) -> Database:
+    """The warehouse at `path`, read-only, from which files can be written into a folder; only for SQL of our own.
 
     Raises WarehouseError as `open_database` does.
     """
-    open_database(path).close()
-    return attached(path, writable=False)
+    return _open_checked(path, lambda database: database.confine(folders=[folder]))
+
+
+def _open_checked(path: Path, shut: Callable[[Database], None]) -> Database:
+    check_file(path)
+    extent = extent_of(path)
+    with _closed_on_error(_connect(path)) as database:
+        _attach_to_ask(database, path)
+        shut(database)
+        check_schema(database.rows, path)
+        _check_whole(database, path, extent)
+    return database
+
+
+def look_into(path: Path, check: Callable[[Asking, Path], object] | None = None) -> None:
+    """Raises WarehouseError if a program writes to the file, for that holds a lock, and what a check of it raises."""
+    extent = extent_of(path)
+    with _connect(path) as database:
+        _attach_to_ask(database, path)
+        database.lock()
+        if check is not None:
+            check(database.rows, path)
+            _check_whole(database, path, extent)
+
+
+def _attach_to_ask(database: Database, path: Path) -> None:
+    """Attaches a file read-only. What a load in place left in its log is a part of it."""
+    if any(log.exists() for log in logs_of(path)):
+        # A log is replayed while the file is attached, so files are closed before that.
+        database.confine([path, *logs_of(path)])
+    _attach(database, path, writable=False)
+
+
+def logs_of(path: Path) -> list[Path]:
+    """What DuckDB may leave beside a file, and then is a part of it."""
+    return [Path(os.path.realpath(path) + ending) for ending in LOGS]
+
+
+def _check_whole(database: Database, path: Path, extent: Extent) -> None:
+    """Raises WarehouseError if a file lacks blocks that are in use. It may lack free ones at its end, and where a disk
+    was full, a part of one may be there.
+    """
+    if not extent.lacking:
+        return
+    [(free,)] = database.rows(Sql("select free_blocks from pragma_database_size() where database_name = 'warehouse'"))
+    if extent.lacking > free or (extent.ends_within_a_block and _last_block(database) >= extent.blocks):
+        raise cut_off(path)
+
+
+def _last_block(database: Database) -> int:
+    """The number of the last block that is in use."""
+    tables = database.rows(Sql("select table_name from duckdb_tables() where database_name = 'warehouse'"))
+    [(last,)] = database.rows(Sql("select coalesce(max(block_id), 0) from pragma_metadata_info()"))
+    reaching = "select coalesce(max(greatest(block_id, list_max(additional_block_ids))), 0) from pragma_storage_info(?)"
+    return max(int(last), *(int(database.rows(Sql(reaching, (name(table).text,)))[0][0]) for (table,) in tables))
+
+
+def open_to_load(path: Path, files: Iterable[Path]) -> Database:
+    """The DuckDB file at `path`, whatever is in it, to be written; it can read the named files and no others.
+
+    Raises WarehouseError if it cannot be opened.
+    """
+    with _closed_on_error(_connect(path, LOADING_MEMORY)) as database:
+        # Before it is attached, since a log beside it is replayed then.
+        database.confine([path, *logs_of(path), *files])
+        _attach(database, path, writable=True)
+    return database
+
+
+def open_new(path: Path) -> Database:
+    """A DuckDB file that this process has made or is to make, to be written; it can read every file."""
+    with _closed_on_error(_connect(path, LOADING_MEMORY)) as database:
+        _attach(database, path, writable=True)
+    return database
+
+
+@contextlib.contextmanager
+def _closed_on_error(database: Database) -> Iterator[Database]:
+    try:
+        yield database
+    except BaseException:
+        database.close()
+        raise
 
 
 def _connect(path: Path | None, memory: str | None = None) -> Database:
-    spill = tempfile.mkdtemp(prefix="evalhouse-")
+    spill = publishing.scratch()
     try:
-        limit: dict[str, str | int] = {"memory_limit": memory} if memory else {}
-        own = {**limit, "temp_directory": spill, "threads": allowed()}
+        for place in (path and path.absolute(), spill):
+            if place and not _is_utf8(place):
+                raise WarehouseError(f"the path {place} is not UTF-8, and DuckDB opens no other")
+        own: dict[str, str | int] = {
+            "memory_limit": memory or of_database(),
+            "temp_directory": str(spill),
+            "threads": allowed(),
+        }
         connection = duckdb.connect(config={**_CONFIGURATION, **own})
         return Database(connection, path, spill)
     except BaseException as error:
-        shutil.rmtree(spill, ignore_errors=True)
+        publishing.discard(spill)
         if isinstance(error, duckdb.Error):
             raise as_warehouse_error(error, path) from None
         raise
 
 
-def attached(path: Path, *, writable: bool) -> Database:
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _attach(database: Database, path: Path, *, writable: bool) -> None:
     # Attached and not connected to: connections to one path share a database, even after the file was replaced.
-    database = _connect(path, LOADING_MEMORY if writable else None)
     options = "type duckdb" if writable else "type duckdb, read_only"
+    # Named in full: a file may hold a schema that is called like the database.
+    attaching = f"attach {_literal(path.absolute())} as {DATABASE} ({options}); use {DATABASE}.main"
     until = time.monotonic() + PATIENCE
-    try:
-        while True:
-            try:
-                database._connection.execute(f"attach {_quoted(path)} as warehouse ({options}); use warehouse")
-                return database
-            except duckdb.Error as error:
-                if "lock" not in str(error).lower() or time.monotonic() > until:
-                    raise duckdb_errors.why_not_opened(error, path, writable) from None
-                time.sleep(0.02)
-    except BaseException:
-        database.close()
-        raise
+    while True:
+        try:
+            database._connection.execute(attaching)
+            return
+        except duckdb.Error as error:
+            if "lock" not in str(error).lower() or time.monotonic() > until:
+                raise duckdb_errors.why_not_opened(error, path, writable) from None
+            time.sleep(0.02)
 
 
-def _quoted(path: Path) -> str:
-    return "'" + str(path.absolute()).replace("'", "''") + "'"
-
-
-def make_schema(database: Database, *, comments: bool) -> None:
-    statements = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
-    if not comments:
-        # Comments are for other tools that open the file; in memory they would be a fifth of the cost.
-        statements = re.sub(r"^comment on .*\n", "", statements, flags=re.MULTILINE)
-    database.run(Sql(f"begin transaction;\n{statements}\ncommit;"))
-
-
-def schema_version(database: Database, path: Path) -> str:
-    """The version of the schema, as it is written in the warehouse. Raises WarehouseError if there is none."""
-    try:
-        stored = database._connection.execute("select value from meta where key = 'schema_version'").fetchall()
-    except (duckdb.CatalogException, duckdb.BinderException):
-        raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse") from None
-    except duckdb.Error as error:
-        raise as_warehouse_error(error, path) from None
-    return str(stored[0][0]) if stored else "unknown"
-
-
-def check_schema(database: Database, path: Path) -> None:
-    version = schema_version(database, path)
-    if version == str(SCHEMA_VERSION):
-        return
-    older = version.isdigit() and int(version) < SCHEMA_VERSION
-    what = f"evalhouse upgrade --db {path} brings it up to date" if older else "a newer evalhouse reads it"
-    raise WarehouseError(
-        f"{path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}",
-        (what,) if version.isdigit() else (),
-    )
+def _literal(text: object) -> str:
+    return "'" + str(text).replace("'", "''") + "'"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from warehouse.faults import UnreadableError, WarehouseError
-from warehouse.store.file_header import written_by
+from warehouse.faults import DiskFullError, UnreadableError, WarehouseError
+from warehouse.store.file_header import cut_off, written_by
 from warehouse.store.library import LIBRARY, duckdb
 
 _RESTORE = "restore it from a backup"
@@ -22,6 +22,11 @@ def why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> Warehouse
         who = f"process {holder[1]}" if holder else "another program"
         does = "open in" if writable else "being written by"
         return WarehouseError(f"{path} is {does} {who}", ("wait until it is done, or end it",))
+    if "WAL" in text and "does not match" in text:
+        return WarehouseError(
+            f"{path}.wal does not belong to {path}: it was written for an older state of it",
+            (f"if the warehouse was restored from a backup, remove {path}.wal",),
+        )
     writer = written_by(path)
     if _release(writer) > _release(LIBRARY):
         return WarehouseError(
@@ -71,28 +76,26 @@ def while_writing(path: Path | None) -> Iterator[None]:
         raise as_warehouse_error(error, path) from None
 
 
-def disk_full(path: Path | None) -> WarehouseError:
-    """What is said where there is no room to write."""
-    return WarehouseError(f"the disk is full; {path or 'the warehouse'} is as it was before")
-
-
 def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError:
     """What DuckDB says of the warehouse at `path`, or in memory."""
     text = str(error)
     if isinstance(error, duckdb.InterruptException):
         return WarehouseError("interrupted")
     if "No space left" in text or "Disk quota" in text:
-        return disk_full(path)
+        return DiskFullError()
     if re.search("checksum|orrupt", text):
         place = re.search(r"location (\d+)", text)
         where = f" in the block at byte {int(place[1]):,}" if place else ""
         return _damaged(path, f"a checksum is wrong{where}")
-    if "enough bytes" in text:
-        return WarehouseError(f"{path} is cut off", (_RESTORE,))
+    if "enough bytes" in text and path is not None:
+        return cut_off(path)
     if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
         return _damaged(path, first_sentence(text)[1])
     if isinstance(error, duckdb.OutOfMemoryException):
-        return WarehouseError("the query needs more memory or temporary disk space than there is")
+        return WarehouseError(
+            "the query needs more memory or temporary disk space than there is",
+            ("EVALHOUSE_MEMORY=8GB allows more memory",),
+        )
     return WarehouseError(f"{path or 'the warehouse'}: {first_sentence(text)[1]}")
 
 

@@ -5,6 +5,7 @@ Reads the file and nothing else; neither imports duckdb nor runs SQL. The places
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,27 +22,40 @@ _BLOCK_SIZES = tuple(2**power for power in range(14, 19))
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How long a file is with all its blocks, and how long a block, in bytes, by its headers."""
+    """How long a file is, how long with all the blocks that its headers count, and how long a block, in bytes."""
 
+    size: int
     whole: int
     block: int
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks are there from end to end."""
+        return (self.size - _HEADERS) // self.block
 
-def check_file(path: Path, *, log: bool = False) -> Extent:
-    """How long the file should be. Raises WarehouseError if there is no whole DuckDB file at `path`, or if an
-    unfinished log lies beside it, unless a `log` is allowed.
-    """
+    @property
+    def lacking(self) -> int:
+        """How many blocks are not there, or only in part."""
+        return -((self.size - self.whole) // self.block) if self.size < self.whole else 0
+
+    @property
+    def ends_within_a_block(self) -> bool:
+        """Whether the last block is there in part."""
+        return self.size < self.whole and (self.whole - self.size) % self.block > 0
+
+
+def check_file(path: Path) -> None:
+    """Raises WarehouseError if there is no DuckDB file at `path`."""
     try:
         if path.is_dir():
             raise WarehouseError(f"{path} is a folder, not a warehouse")
         with path.open("rb") as file:
             head = file.read(_HEADERS)
-        size = path.stat().st_size
     except FileNotFoundError:
         raise WarehouseError(f"there is no warehouse {path}", (f"evalhouse init {path} makes one",)) from None
     except OSError as error:
         raise WarehouseError(f"{path} cannot be read: {error.strerror}") from None
-    if size == 0:
+    if not head:
         raise WarehouseError(f"{path} is empty", ("restore it from a backup, or remove it and make a new one",))
     if head.startswith(b"SQLite format 3\0"):
         raise WarehouseError(
@@ -49,30 +63,28 @@ def check_file(path: Path, *, log: bool = False) -> Extent:
         )
     if head[_MAGIC] != b"DUCK":
         raise WarehouseError(f"{path} is not a warehouse", ("a warehouse is a DuckDB file made by evalhouse init",))
-    extent = _extent(head)
-    if size < extent.whole and (size < _HEADERS or (extent.whole - size) % extent.block):
-        raise cut_off(path, size, extent.whole)
-    if not log and path.with_name(path.name + ".wal").exists():
-        raise WarehouseError(
-            f"{path}.wal lies beside the warehouse: what wrote to it did not finish",
-            ("evalhouse load --in-place finishes or undoes what it began", "so does the program that began it"),
-        )
-    return extent
+    if len(head) < _HEADERS:
+        raise cut_off(path)
 
 
-def check_free(path: Path, extent: Extent, free: int) -> None:
-    """Raises WarehouseError if a file lacks more blocks than its `free` ones, which DuckDB may leave out at the end.
+def extent_of(path: Path) -> Extent:
+    """How long a file is by its headers, and how long it is.
 
-    Does not open the file: closing it would let go of the lock that this process holds on it by then.
+    Not for a file that this process has open: closing it would let go of the lock that DuckDB holds on it. Raises
+    WarehouseError if it cannot be read.
     """
-    size = path.stat().st_size
-    if extent.whole - size > free * extent.block:
-        raise cut_off(path, size, extent.whole)
+    try:
+        with path.open("rb") as file:
+            return _extent(file.read(_HEADERS), file.seek(0, os.SEEK_END))
+    except OSError as error:
+        raise WarehouseError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def cut_off(path: Path, size: int, whole: int) -> WarehouseError:
+def cut_off(path: Path) -> WarehouseError:
     """What is said of a file that is shorter than it must be."""
-    return WarehouseError(f"{path} is cut off: it has {size} bytes of {whole}", ("restore it from a backup",))
+    extent = extent_of(path)
+    how = f": it has {extent.size} bytes of {extent.whole}" if extent.size < extent.whole else ""
+    return WarehouseError(f"{path} is cut off{how}", ("restore it from a backup",))
 
 
 def written_by(path: Path) -> str:
@@ -85,11 +97,12 @@ def written_by(path: Path) -> str:
     return head[_LIBRARY_VERSION].split(b"\0")[0].decode("ascii", "replace").removeprefix("v")
 
 
-def _extent(head: bytes) -> Extent:
-    """How long a file is by its headers. DuckDB opens a file that was cut off and fails later."""
+def _extent(head: bytes, size: int) -> Extent:
     if len(head) < _HEADERS:
-        return Extent(_HEADERS, 1)
+        return Extent(size, _HEADERS, 1)
     # Each of the two: checksum, iteration, two places of metadata, number of blocks, size of a block.
-    _, blocks, size = max(struct.unpack_from("<8xQ16xQQ", head, place) for place in (_HEADER, 2 * _HEADER))
-    # Other sizes of a block are not of the format that is known here, and DuckDB will say so.
-    return Extent(_HEADERS + int(blocks) * int(size), int(size)) if size in _BLOCK_SIZES else Extent(_HEADERS, 1)
+    _, blocks, block = max(struct.unpack_from("<8xQ16xQQ", head, place) for place in (_HEADER, 2 * _HEADER))
+    if block not in _BLOCK_SIZES:
+        # That is not of the format that is known here, and DuckDB will say so.
+        return Extent(size, _HEADERS, 1)
+    return Extent(size, _HEADERS + int(blocks) * int(block), int(block))

@@ -11,45 +11,57 @@ import errno
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from warehouse.faults import WarehouseError
+from warehouse import publishing
+from warehouse.faults import DiskFullError, WarehouseError
 
 try:
     import fcntl
 except ImportError:  # pragma: no cover - where there is no fcntl, loads into one warehouse are not kept apart
     fcntl = None  # type: ignore[assignment]
 
-PATIENCE = 0.5
-"""How long a lock is waited for, in seconds."""
+WAIT = 10.0
+"""How long a load of another process is waited for, in seconds; where several take their turn, for each of them."""
+
+_SOON = 0.5
+"""So many seconds nobody need be told of."""
 
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
-@contextlib.contextmanager
-def loading_lock(path: Path) -> Iterator[None]:
-    """Holds the lock file of the warehouse at `path`.
+def nobody(sentence: str) -> None:
+    """Does not tell it."""
 
-    Raises WarehouseError, after half a second, if another loader holds it, and at once if no file can be made there.
+
+@contextlib.contextmanager
+def loading_lock(path: Path, wait: float = WAIT, tell: Callable[[str], None] = nobody) -> Iterator[None]:
+    """Holds the lock file of the warehouse at `path`, which may not be there yet. `tell` hears whom it waits for.
+
+    Raises WarehouseError if another process holds it for longer than `wait`, and at once if no file can be made there.
     """
     lock = path.with_name(path.name + ".lock")
     try:
-        descriptor = _take(lock, path)
+        descriptor = _take(lock, path, wait, tell)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise WarehouseError(f"the disk is full; {path} is as it was before") from None
+            raise DiskFullError from None
         raise WarehouseError(f"{path} cannot be loaded into: {lock} cannot be made: {error.strerror}") from None
     try:
-        yield
+        with publishing.provisional([lock]):
+            yield
     finally:
-        lock.unlink(missing_ok=True)
+        # A file that stays is taken over: the lock is let go in any case.
+        with contextlib.suppress(OSError):
+            lock.unlink()
         os.close(descriptor)
 
 
-def _take(lock: Path, path: Path) -> int:
-    until = time.monotonic() + PATIENCE
+def _take(lock: Path, path: Path, wait: float, tell: Callable[[str], None]) -> int:
+    began = time.monotonic()
+    until, holder, told = began + wait, "", False
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NOT_THROUGH_LINKS, 0o644)
         try:
@@ -62,17 +74,22 @@ def _take(lock: Path, path: Path) -> int:
                     lock.unlink(missing_ok=True)
                     raise
                 return descriptor
-            if time.monotonic() > until:
-                holder = _holder(lock)
-                # Who has only just taken it has not yet said so.
-                if holder or time.monotonic() > until + PATIENCE:
-                    who = holder or "another process"
-                    raise WarehouseError(f"{path} is being loaded into by {who}", ("wait until it is done",))
+            now, seen = time.monotonic(), _holder(lock)
+            if seen not in ("", holder):
+                holder, until = seen, now + wait
+            # Who has only just taken it has not yet said so.
+            elif now > until + (0 if seen else _SOON):
+                who = holder or "another process"
+                hint = "wait until it is done; load --wait SECONDS does"
+                raise WarehouseError(f"{path} is being loaded into by {who}", (hint,))
+            elif seen and now > began + _SOON and not told:
+                tell(f"waiting for {holder}, which is loading into {path}")
+                told = True
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def _locked(descriptor: int) -> bool:
@@ -93,9 +110,10 @@ def _is_still_there(descriptor: int, lock: Path) -> bool:
         return False
 
 
-def _holder(lock: Path) -> str | None:
+def _holder(lock: Path) -> str:
+    """Who holds a lock, as far as that is said."""
     try:
         holder = json.loads(lock.read_text(encoding="utf-8"))
         return f"process {int(holder['pid'])} since {holder['since']}"
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return ""

@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 4.
+-- The warehouse: what is stored, one comment a table. Version 5.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -125,9 +125,24 @@ create table published (
     measure varchar not null,
     value decimal(18, 9) not null,
     resolution decimal(18, 9) not null,
-    import_id integer not null
+    import_id integer not null,
+    documents integer,
+    standard_error double,
+    ci_low double,
+    ci_high double,
+    ci_level double
 );
-comment on table published is 'Figures known only as printed: 0.79 printed to 0.01.';
+comment on table published is 'Figures known only as printed: 0.79 printed to 0.01. The last five say, where the source does, over how many documents it is, and how sure.';
+
+create table run (
+    test_set_id integer not null, system_id integer not null, model varchar not null, run varchar, date varchar, import_id integer not null
+);
+comment on table run is 'Which run of which model a system is on a test set, told by the id or the date of the run.';
+
+create table failure (
+    test_set_id integer not null, system_id integer not null, item varchar not null, reason varchar not null, import_id integer not null
+);
+comment on table failure is 'What a system was to be scored on and was not, and why: the name of a document, or * for a run as a whole.';
 
 create table direction (measure varchar not null, lower_is_better boolean not null, import_id integer not null);
 comment on table direction is 'What loads declared of measures that are names in the data: whether lower values are better. One row an import and measure; of other measures the name tells.';
@@ -200,12 +215,29 @@ join document d on d.id = f.document_id;
 comment on view document_values is 'Imported values with names.';
 
 create view published_figures as
-select e.name as evaluation, t.name as test_set, s.name as system, f.task, f.measure, f.value, f.resolution, f.import_id
+select e.name as evaluation, t.name as test_set, s.name as system, f.task, f.measure, f.value, f.resolution, f.import_id,
+    f.documents, f.standard_error, f.ci_low, f.ci_high, f.ci_level
 from published f
 join test_set t on t.id = f.test_set_id
 join evaluation e on e.id = t.evaluation_id
 join system s on s.id = f.system_id;
 comment on view published_figures is 'Published figures with names.';
+
+create view runs as
+select e.name as evaluation, t.name as test_set, s.name as system, f.model, f.run, f.date, f.import_id
+from run f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id;
+comment on view runs is 'Runs of models with names.';
+
+create view failures as
+select e.name as evaluation, t.name as test_set, s.name as system, f.item, f.reason, f.import_id
+from failure f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id;
+comment on view failures is 'What failed, with names.';
 
 create view system_attributes as
 select s.name as system, f.name as attribute, f.value, f.import_id
@@ -220,4 +252,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '4');
+insert into meta values ('schema_version', '5');

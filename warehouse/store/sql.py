@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
 """A question mark that stands for a value, or what is in quotes, where it stands for itself."""
@@ -46,6 +47,11 @@ def values(them: Iterable[Value]) -> Sql:
     """(?, ?, …): a list of values for IN; (NULL), which nothing is in, where there are none."""
     listed = [value(it) for it in them]
     return "(" + join(", ", listed or [Sql("null")]) + ")"
+
+
+def pattern_of(file: Path) -> str:
+    """A path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
+    return re.sub(r"([*?\[])", r"[\1]", str(file.absolute()))
 
 
 def join(separator: str, parts: Iterable[Sql | str]) -> Sql:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from warehouse.faults import WarehouseError
 from warehouse.store import fingerprints
-from warehouse.store.database import SCHEMA_VERSION, Database, schema_version
-from warehouse.store.replacement import replacing_any
+from warehouse.store.database import Database
+from warehouse.store.lock import nobody
+from warehouse.store.replacement import Tell, replacing_any
+from warehouse.store.schema import SCHEMA_VERSION, schema_version
 from warehouse.store.sql import Sql
 
 STEPS = {
@@ -34,20 +36,49 @@ STEPS = {
         "'What loads declared of measures that are names in the data: whether lower values are better. One row an "
         "import and measure; of other measures the name tells.';"
     ),
+    4: Sql(
+        "create table run (test_set_id integer not null, system_id integer not null, model varchar not null, "
+        "run varchar, date varchar, import_id integer not null); "
+        "comment on table run is "
+        "'Which run of which model a system is on a test set, told by the id or the date of the run.'; "
+        "create table failure (test_set_id integer not null, system_id integer not null, item varchar not null, "
+        "reason varchar not null, import_id integer not null); "
+        "comment on table failure is "
+        "'What a system was to be scored on and was not, and why: the name of a document, or * for a run as a whole.'; "
+        "create view runs as select e.name as evaluation, t.name as test_set, s.name as system, "
+        "f.model, f.run, f.date, f.import_id from run f join test_set t on t.id = f.test_set_id "
+        "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id; "
+        "comment on view runs is 'Runs of models with names.'; "
+        "create view failures as select e.name as evaluation, t.name as test_set, s.name as system, "
+        "f.item, f.reason, f.import_id from failure f join test_set t on t.id = f.test_set_id "
+        "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id; "
+        "comment on view failures is 'What failed, with names.'; "
+        "alter table published add column documents integer; alter table published add column standard_error double; "
+        "alter table published add column ci_low double; alter table published add column ci_high double; "
+        "alter table published add column ci_level double; "
+        "comment on table published is 'Figures known only as printed: 0.79 printed to 0.01. The last five say, where "
+        "the source does, over how many documents it is, and how sure.'; "
+        "create or replace view published_figures as "
+        "select e.name as evaluation, t.name as test_set, s.name as system, f.task, f.measure, f.value, f.resolution, "
+        "f.import_id, f.documents, f.standard_error, f.ci_low, f.ci_high, f.ci_level from published f "
+        "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id "
+        "join system s on s.id = f.system_id; "
+        "comment on view published_figures is 'Published figures with names.';"
+    ),
 }
 """By the version that a warehouse has, what makes the next one of it."""
 
 
-def upgrade(path: Path) -> tuple[int, int]:
+def upgrade(path: Path, tell: Tell = nobody) -> tuple[int, int]:
     """Brings the warehouse at `path` up to date, as safely as a load: all of it or nothing. Returns the version it had
     and the one it has.
 
     Raises WarehouseError if that cannot be done, as where a newer evalhouse made it.
     """
     had = 0
-    with replacing_any(path) as database:
-        version = schema_version(database, path)
-        if not version.isdigit() or not min(STEPS) <= int(version) <= SCHEMA_VERSION:
+    with replacing_any(path, tell=tell) as database:
+        version = schema_version(database.rows, path)
+        if not version.isdecimal() or not min(STEPS) <= int(version) <= SCHEMA_VERSION:
             raise WarehouseError(f"{path} has schema version {version}, from which nothing leads to {SCHEMA_VERSION}")
         had = int(version)
         with database.transaction():

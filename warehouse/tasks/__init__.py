@@ -10,7 +10,7 @@ from warehouse.tasks.published import PUBLISHED
 from warehouse.tasks.task import Task
 from warehouse.tasks.values import VALUES
 
-__all__ = ["COUNTED", "FILTERING", "IMPORTED", "PUBLISHED", "TASKS", "Task"]
+__all__ = ["COUNTED", "FILTERING", "IMPORTED", "PUBLISHED", "TASKS", "VALUES", "Task"]
 
 TASKS: Mapping[str, Task] = {task.name: task for task in (EXTRACTION, FILTERING, VALUES, PUBLISHED)}
 

@@ -124,12 +124,36 @@ PUBLISHED = FactForm(
     "published",
     "published",
     key=(EVALUATION, TEST_SET, SYSTEM, Field("task", "task"), MEASURE),
-    content=(Field("value", "decimal"), Field("resolution", "size")),
+    content=(
+        Field("value", "decimal"),
+        Field("resolution", "size"),
+        Field("documents", "count", required=False),
+        Field("standard_error", "number", required=False),
+        Field("ci_low", "number", required=False),
+        Field("ci_high", "number", required=False),
+        Field("ci_level", "number", required=False),
+    ),
 )
 SYSTEMS = FactForm("systems", "system_attribute", key=(EVALUATION, SYSTEM), attributes=True)
 DOCUMENTS = FactForm("documents", "document_attribute", key=(EVALUATION, TEST_SET, DOCUMENT), attributes=True)
+RUNS = FactForm(
+    "runs",
+    "run",
+    key=(EVALUATION, TEST_SET, SYSTEM),
+    content=(Field("model", "name"), Field("run", "name", required=False), Field("date", "name", required=False)),
+)
+"""Which run of which model a system is on a test set."""
+FAILURES = FactForm(
+    "failures",
+    "failure",
+    key=(EVALUATION, TEST_SET, SYSTEM, Field("item", "name")),
+    content=(Field("reason", "name"),),
+)
+"""What a system was to be scored on and was not: the name of a document, or WHOLE_RUN."""
+WHOLE_RUN = "*"
+"""The item of a failure of a run as a whole, of which nobody knows what documents it would have had."""
 
-FORMS = (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS)
+FORMS = (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES)
 FACT_TABLES = tuple(form.table for form in FORMS)
 POINTERS = {"test_set": ("evaluation",), "document": ("test_set",), **{form.table: form.dimensions for form in FORMS}}
 """By table, the tables of names that its rows point to; every fact points to its import besides."""

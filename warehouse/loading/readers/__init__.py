@@ -9,21 +9,27 @@ from __future__ import annotations
 from functools import cache
 
 from warehouse.loading.readers import (
+    alpaca_eval,
     brat,
     classes,
     conll,
+    every_eval_ever,
     helm,
     inspect_log,
     lm_eval,
+    mteb,
     muc_report,
     named_columns,
     segments,
+    swe_bench,
+    translations,
     trec,
     trec_eval,
+    wide,
 )
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 
-__all__ = ["PLUGINS", "READERS", "Evidence", "Option", "Reader", "Start", "plugins"]
+__all__ = ["PLUGINS", "READERS", "Evidence", "Option", "Reader", "Recognition", "Role", "Start", "plugins"]
 
 PLUGINS = "evalhouse.readers"
 """The entry points under which other packages offer readers."""
@@ -32,6 +38,7 @@ READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
         *named_columns.TABLES,
+        wide.READER,
         muc_report.READER,
         trec.READER,
         trec_eval.READER,
@@ -39,7 +46,12 @@ READERS: dict[str, Reader] = {
         lm_eval.READER,
         helm.READER,
         inspect_log.READER,
+        every_eval_ever.READER,
+        alpaca_eval.READER,
+        mteb.READER,
+        swe_bench.READER,
         segments.READER,
+        translations.READER,
         classes.READER,
         brat.READER,
     )

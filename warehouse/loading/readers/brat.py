@@ -140,4 +140,7 @@ READER = Reader(
     noun="document",
     recognizes=_recognizes,
     evidence=Evidence.MARK,
+    unsaid={"test_set": "{stem}"},
+    whole_archives=True,
+    whole_folders=".ann",
 )

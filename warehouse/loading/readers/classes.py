@@ -106,4 +106,5 @@ READER = Reader(
     stage,
     recognizes=_recognizes,
     evidence=Evidence.NAMES,
+    unsaid={"test_set": "{parent}", "system": "{stem}"},
 )

@@ -1,23 +1,30 @@
-"""Columns of CoNLL: a token a line, its gold tag and its predicted tag in the last two columns, sentences apart.
+"""Columns of CoNLL: a token a line with its tags, gold and answers in one file, or each in a file of its own.
 
-A document is a sentence, numbered from 1; a unit is an entity type, and every sentence has every type of the file.
-Where `-DOCSTART-` lines begin texts, the number of its text is an attribute of a sentence, so that texts can be
-exchanged as a whole.
+Which columns hold the tags is found by what tags they hold, or said by --map. A document is a sentence, numbered from
+1; a unit is an entity type, and every sentence has every type of the file. Where texts are marked, the number of its
+text is an attribute of a sentence, so that texts can be exchanged as a whole.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, islice, zip_longest
+from pathlib import Path
+from typing import NamedTuple
 
+from warehouse.faults import DataError
 from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.mentions import COLUMNS, OUTSIDE, SCHEMES, Tally, entities, tallies
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
-from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.columns import TEXT_BEGINS, Columns, Sentence, TagColumn, columns_of, sentences
+from warehouse.loading.staging.mentions import COLUMNS, SCHEMES, Tally, entities, tallies
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
+from warehouse.loading.staging.sheets import Sheet, Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.loading.staging.tag_arrays import TagArrays
+from warehouse.loading.staging.tagging import Scheme, tag_of
 from warehouse.tasks.observed import counted
-from warehouse.tasks.records import DOCUMENTS, SCORES
+from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
 
 EXAMPLE = """\
 -DOCSTART- O O
@@ -31,98 +38,275 @@ It O O
 rained O O
 """
 
-TEXT_BEGINS = "-DOCSTART-"
+GOLD, ANSWERS = "gold", "answers"
+"""What --map calls the columns of tags."""
 
-Tags = tuple[list[str], list[str]]
-"""The gold and the predicted tags of a sentence."""
+TOKEN_ACCURACY = "token-accuracy"
+
+SENTENCES = 10_000
+"""How many sentences are counted at a time."""
+
+_GOLD = re.compile(r"(^|[._ -])(gold|key|truth)([._ -]|$)")
+"""What is called gold."""
+
+
+class Judged(NamedTuple):
+    """The tags of a sentence: the line on which it begins, and the number of its text, 0 where texts are not marked."""
+
+    line: int
+    text: int
+    gold: Sequence[str]
+    answers: Sequence[str]
+
+
+class Tags(NamedTuple):
+    """Where the tags of one side stand: in which column of which file."""
+
+    staging: Staging
+    columns: Columns
+    tags: TagColumn
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages a score tuple a sentence and type. Raises DataError where a line has no two tags."""
-    scheme, overlap = staging.options.get("scheme") or "conlleval", staging.options.get("overlap") == "partial"
-    with Sheets(staging, SCORES, DOCUMENTS) as sheets:
+    """Stages a score tuple a sentence and type, and the share of tokens with the right tag.
+
+    Raises DataError where it is not certain which tags are gold and which are answers, where a column holds no entity,
+    and where the tokens of gold and answers differ.
+    """
+    with Sheets(staging, SCORES, DOCUMENTS, VALUES, named=(GOLD, ANSWERS)) as sheets:
         scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
         attributes = sheets.open(DOCUMENTS, "document", "text")
-        kinds = _kinds(staging)
-        sentence, last_text, nothing = 0, 0, Tally().cells
-        for document in documents(staging):
-            texts_before = last_text
-            for line, text, (gold, predicted) in _sentences(document):
-                sentence += 1
-                wanted = entities(gold, scheme)
-                given = wanted if predicted == gold else entities(predicted, scheme)
-                tallied = tallies(wanted, given, overlap=overlap)
-                for kind in kinds:
-                    cells = tallied[kind].cells if kind in tallied else nothing
-                    scores.add(line, sentence, kind, *cells, member=document.member)
-                if text:
-                    last_text = texts_before + text
-                    attributes.add(line, sentence, last_text, member=document.member)
-        if not kinds:
-            raise staging.refusal("no token has a tag other than O in the last two columns")
-        return sheets.staged()
+        values = sheets.open(VALUES, "document", "measure", "value")
+        sides = _sides(staging)
+        if sides is None:
+            return ()
+        gold, answers = sides
+        scheme, overlap = staging.options.get("scheme") or SCHEMES[0], staging.options.get("overlap") == "partial"
+        kinds = sorted(gold.tags.kinds | answers.tags.kinds)
+        judged = _judged(gold, answers)
+        if scheme == SCHEMES[0] and not overlap:
+            schemes = _count_at_once(judged, kinds, scores, values, attributes)
+        else:
+            schemes = _count(judged, kinds, scheme, overlap, scores, values, attributes)
+        return sheets.staged([_note(gold, answers, *schemes)])
 
 
-def _kinds(staging: Staging) -> list[str]:
-    """Every type that is tagged in the file; a sentence without entities still needs a row. Checks nothing."""
-    tags: set[str] = set()
-    for document in documents(staging):
-        for _, line in document.lines():
-            if not line.startswith(TEXT_BEGINS):
-                tags.update(line.rsplit(None, 2)[1:])
-    return sorted({tag.partition("-")[2] or "_" for tag in tags - OUTSIDE})
+def _count_at_once(
+    judged: Iterator[Judged], kinds: Sequence[str], scores: Sheet, values: Sheet, attributes: Sheet
+) -> tuple[Scheme, Scheme]:
+    """Adds what `_count` does by the rules of conlleval, many sentences at a time."""
+    import numpy
+
+    arrays = TagArrays(kinds)
+    of_kind = numpy.array(kinds, dtype=object)
+    number = 0
+    while sentences_of := list(islice(judged, SENTENCES)):
+        for sentence in sentences_of:
+            arrays.add(sentence.gold, sentence.answers)
+        lines = numpy.array([sentence.line for sentence in sentences_of])
+        texts = numpy.array([sentence.text for sentence in sentences_of])
+        numbers = numpy.arange(number + 1, number + len(lines) + 1)
+        number += len(lines)
+        counts, shares = arrays.counted()
+        many = len(kinds)
+        of_sentence = numbers.repeat(many), numpy.tile(of_kind, len(lines))
+        scores.add_arrays(lines.repeat(many), *of_sentence, *counts.values())
+        values.add_arrays(lines, numbers, numpy.full(len(lines), TOKEN_ACCURACY, dtype=object), shares)
+        marked = texts > 0
+        attributes.add_arrays(lines[marked], numbers[marked], texts[marked])
+    return arrays.schemes()
 
 
-def _sentences(document: Document) -> Iterator[tuple[int, int, Tags]]:
-    """The line on which each sentence begins, the number of its text (0 where texts are not marked), and its tags."""
-    gold: list[str] = []
-    predicted: list[str] = []
-    begins = text = 0
-    known = set(OUTSIDE)
-    for number, line in document.lines():
-        cells = line.rsplit(None, 2)
-        marks = line.startswith(TEXT_BEGINS)
-        if not cells or marks:
-            text += marks
-            if gold:
-                yield begins, text - marks, (gold, predicted)
-                gold, predicted = [], []
-            continue
-        if len(cells) < 3:
-            columns = counted(len(cells), "column")
-            raise document.refusal(
-                f"{columns} in this line; a token, its gold and its predicted tag are wanted", number
+def _count(
+    judged: Iterable[Judged],
+    kinds: Sequence[str],
+    scheme: str,
+    overlap: bool,
+    scores: Sheet,
+    values: Sheet,
+    attributes: Sheet,
+) -> tuple[Scheme, Scheme]:
+    """Adds the tallies of each sentence; gives the schemes of gold and of answers."""
+    nothing = Tally().cells
+    schemes = Scheme(), Scheme()
+    for number, sentence in enumerate(judged, start=1):
+        line, text = sentence.line, sentence.text
+        right = len(sentence.gold)
+        wanted = given = entities(sentence.gold, scheme)
+        if sentence.answers != sentence.gold:
+            given = entities(sentence.answers, scheme)
+            right = sum(map(str.__eq__, sentence.gold, sentence.answers))
+        if wanted or given:
+            schemes[0].add(sentence.gold)
+            schemes[1].add(sentence.answers)
+        tallied = tallies(wanted, given, overlap=overlap)
+        for kind in kinds:
+            scores.add(line, number, kind, *(tallied[kind].cells if kind in tallied else nothing))
+        values.add(line, number, TOKEN_ACCURACY, right / len(sentence.gold))
+        if text:
+            attributes.add(line, number, text)
+    return schemes
+
+
+def _sides(staging: Staging) -> tuple[Tags, Tags] | None:
+    """Where gold and answers are: in the columns that are named, else in the only two that share a type.
+
+    None for a file of gold tags that other files are judged by.
+    """
+    own = columns_of(staging)
+    said = bool(staging.columns.keys() & {GOLD, ANSWERS})
+    named = staging.options.get("gold")
+    if named is None:
+        # In one file gold comes first, unless it is said which column is the one or the other.
+        pairs = _pairs(staging, own, staging, own)
+        pairs = [(theirs, ours) for theirs, ours in pairs if theirs.place < ours.place or (said and theirs != ours)]
+        if len(pairs) == 1:
+            return Tags(staging, own, pairs[0][0]), Tags(staging, own, pairs[0][1])
+        if not pairs and not staging.keys and _is_called_gold(staging.source):
+            return None
+        if pairs or not staging.keys:
+            raise _undecided(staging, staging, _candidates(staging, own, GOLD), _candidates(staging, own, ANSWERS))
+    key = replace(staging, source=staging.keys[0] if named is None else Path(named), called="")
+    of_key = columns_of(key)
+    pairs = _pairs(key, of_key, staging, own)
+    if len(pairs) != 1:
+        raise _undecided(staging, key, _candidates(key, of_key, GOLD), _candidates(staging, own, ANSWERS))
+    return Tags(key, of_key, pairs[0][0]), Tags(staging, own, pairs[0][1])
+
+
+def _pairs(key: Staging, of_key: Columns, staging: Staging, own: Columns) -> list[tuple[TagColumn, TagColumn]]:
+    """The columns that could be gold and answers: those that are named, else those that have a type in common."""
+    both_named = staging.columns.keys() >= {GOLD, ANSWERS}
+    gold, answers = _candidates(key, of_key, GOLD), _candidates(staging, own, ANSWERS)
+    return [(theirs, ours) for theirs in gold for ours in answers if both_named or theirs.kinds & ours.kinds]
+
+
+def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn]:
+    """The column that is named for a side, else all that hold entities. Raises DataError where there is none."""
+    said = staging.columns.get(side)
+    if said is None:
+        candidates = [column for column in columns.tagged if column.kinds]
+        if not candidates:
+            raise staging.refusal("no column holds a tag of an entity, such as B-PER")
+        return candidates
+    if not said.isdecimal() or not 1 <= int(said) <= columns.width:
+        raise staging.refusal(
+            f"--map {side}={shown(said)[1:-1]}: the columns are counted from 1 to {columns.width}, as in --map {side}="
+            f"{columns.width}"
+        )
+    column = next((column for column in columns.tagged if column.place == int(said) - 1), None)
+    if column is None:
+        raise staging.refusal(f"column {said} holds other texts than tags, so it cannot be {side}")
+    if side == GOLD and not column.kinds:
+        raise staging.refusal(f"column {said} holds no tag of an entity, so it cannot be gold")
+    return [column]
+
+
+def _undecided(staging: Staging, key: Staging, gold: list[TagColumn], answers: list[TagColumn]) -> DataError:
+    """Why it is not certain what is gold and what are answers, and what would settle it."""
+    several = any(one is not other and one.kinds & other.kinds for one in gold for other in answers)
+    ours = " and ".join(map(str, answers))
+    if key is not staging:
+        theirs = " and ".join(map(str, gold))
+        why = "several could be gold and answers" if several else "they have no type in common"
+        says = "--map gold=COLUMN --map answers=COLUMN says which are meant"
+        return staging.refusal(f"{ours} here, {theirs} in {key.source}: {why}; {says}")
+    first, last = answers[0].place + 1, answers[-1].place + 1
+    if len(answers) == 1:
+        return staging.refusal(
+            f"{ours} is the only one that holds tags of entities, so gold or answers are not in this file; "
+            "--gold FILE names the file of the gold tags"
+        )
+    if several:
+        says = f"--map gold={first} --map answers={last}, for example, says which are meant"
+        return staging.refusal(f"{ours} could be gold and answers; {says}")
+    says = f"--gold FILE names the file of the gold tags, or --map gold={first} --map answers={last} says they are"
+    return staging.refusal(f"{ours} have no type in common, so they are not gold and answers; {says}")
+
+
+def _judged(gold: Tags, answers: Tags) -> Iterator[Judged]:
+    """The sentences with both their tags. Raises DataError where two files do not have the same tokens."""
+    theirs, ours = gold.tags.place, answers.tags.place
+    if gold.staging is answers.staging:
+        for line, text, columns in sentences(answers.staging):
+            yield Judged(line, text, columns[theirs], columns[ours])
+        return
+    for number, (key, given) in enumerate(zip_longest(sentences(gold.staging), sentences(answers.staging)), start=1):
+        if key is None or given is None:
+            there, sentence = (gold, key) if key else (answers, given)
+            here = answers if key else gold
+            raise here.staging.refusal(
+                f"{counted(number - 1, 'sentence')} here, and more in {there.staging.source}: "
+                f"the next begins on its line {sentence.line}"
             )
-        _, wanted, given = cells
-        if wanted not in known or given not in known:
-            for tag in {wanted, given} - known:
-                if tag[0] not in "BIES" or tag[1:2] not in ("", "-") or len(tag) == 2:
-                    sentence = f"{shown(tag)} is no tag: O, or one of B, I, E, S with a type, such as B-PER"
-                    raise document.refusal(sentence, number)
-            known |= {wanted, given}
-        if not gold:
-            begins = number
-        gold.append(wanted)
-        predicted.append(given)
-    if gold:
-        yield begins, text, (gold, predicted)
+        _check_tokens(gold, answers, key, given)
+        yield Judged(given.line, key.text or given.text, key.columns[theirs], given.columns[ours])
 
 
-def _recognizes(start: Start) -> str | None:
-    if start.first.startswith(TEXT_BEGINS):
-        return f"its {TEXT_BEGINS}"
-    cells = start.first.split()
-    tagged = len(cells) >= 3 and all(re.fullmatch(r"O|[BIES](-\S+)?", cell) for cell in cells[-2:])
-    return "the tags in its last two columns" if tagged else None
+def _check_tokens(gold: Tags, answers: Tags, key: Sentence, given: Sentence) -> None:
+    """Raises DataError where a sentence has other tokens in the one file than in the other."""
+    if gold.columns.words is not None and answers.columns.words is not None:
+        wanted, words = key.columns[gold.columns.words], given.columns[answers.columns.words]
+        if list(wanted) == list(words):
+            return
+        for place, (theirs, ours) in enumerate(zip(wanted, words, strict=False)):
+            if theirs != ours:
+                there = f"line {key.line + place} of {gold.staging.source}"
+                raise answers.staging.refusal(
+                    f"the token is {shown(ours)}, and {shown(theirs)} on {there}", given.line + place
+                )
+    if key.length != given.length:
+        sizes = f"{counted(given.length, 'token')} in this sentence, and {key.length} in that on line {key.line}"
+        raise answers.staging.refusal(f"{sizes} of {gold.staging.source}", given.line)
+
+
+def _note(gold: Tags, answers: Tags, of_gold: Scheme, of_answers: Scheme) -> str:
+    """Which columns were compared, and how they are tagged."""
+    parts = []
+    for side, tags, scheme in ((GOLD, gold, of_gold), (ANSWERS, answers, of_answers)):
+        name, wrong, what = scheme.named()
+        where = f"{tags.tags} of {tags.staging.source}" if gold.staging is not answers.staging else str(tags.tags)
+        but = f" but for {counted(wrong, 'tag')} {what}" if wrong else ""
+        parts.append(f"{side}: {where}, {name}{but}")
+    return "; ".join(parts)
+
+
+def _is_called_gold(path: Path) -> bool:
+    """Whether the name of a file, or of its folder, says that it holds the gold tags."""
+    return any(_GOLD.search(name) for name in (path.name.casefold(), path.absolute().parent.name.casefold()))
+
+
+def _recognizes(start: Start) -> Recognition | None:
+    """Goes by columns that hold tags and nothing else; what is called gold, and holds one side alone, is the key."""
+    separator, rows = " ", list[list[str]]()
+    for line in start.lines[:2000]:
+        if not line.startswith((TEXT_BEGINS, "#")):
+            separator = separator if rows else "\t" if "\t" in line else " "
+            rows.append([cell for cell in line.rstrip().split(separator) if cell or separator == "\t"])
+    marked = start.first.startswith(TEXT_BEGINS)
+    if not rows or len({len(row) for row in rows}) > 1:
+        return Recognition(f"its {TEXT_BEGINS}") if marked else None
+    columns = (TagColumn(place, set(cells)) for place, cells in enumerate(zip(*rows, strict=True)))
+    tagged = [column for column in columns if all(tag_of(tag) for tag in column.tags)]
+    with_entities = [column for column in tagged if column.kinds]
+    if not with_entities:
+        plain = marked or [column.place for column in tagged][-2:] == [len(rows[0]) - 2, len(rows[0]) - 1]
+        return Recognition(f"its {TEXT_BEGINS}" if marked else "the tags in its last two columns") if plain else None
+    why = "the tags in " + " and ".join(f"column {column.place + 1}" for column in with_entities)
+    both = any(one.kinds & other.kinds for one, other in combinations(with_entities, 2))
+    if not both and "gold" not in start.options and _is_called_gold(start.path):
+        return Recognition(f"{why}, and gold in its name", Role.KEY)
+    return Recognition(why)
 
 
 READER = Reader(
     "conll",
-    "tokens with gold and predicted tags in the last two columns (IOB1, IOB2, IOBES)",
-    (SCORES, DOCUMENTS),
+    "tokens with gold and predicted tags, in one file or two (IOB1, BIO, BIOES, BILOU, BMES)",
+    (SCORES, DOCUMENTS, VALUES),
     EXAMPLE,
     stage,
     options=(
+        Option("gold", "the file of the gold tags", is_file=True),
         Option("scheme", "how tags are read: by the rules of conlleval, or strictly", SCHEMES[0], SCHEMES),
         Option("overlap", "what an overlapping entity of the same type is", "wrong", ("wrong", "partial")),
     ),
@@ -130,4 +314,5 @@ READER = Reader(
     cluster="text",
     recognizes=_recognizes,
     evidence=Evidence.SHAPE,
+    unsaid={"test_set": "{parent}", "system": "{stem}"},
 )

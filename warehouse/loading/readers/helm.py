@@ -1,10 +1,10 @@
-"""`per_instance_stats.json` of HELM: for each instance, perturbation and trial a list of statistics.
+"""Runs of HELM: `per_instance_stats.json`, for each instance, perturbation and trial a list of statistics.
 
 A document is an instance, `id1`, or `id1:typos(prob=0.1)` under a perturbation; its value is sum / count. Where a file
-has perturbations, the instance is an attribute, which all that was made of one text shares. Trials are replicates, and
-are averaged. The system is the model in the name of the folder (`mmlu:subject=law,model=openai_gpt2`),
-and the test set what stands before it. A statistic goes by its name; `@` and a split of its own follow where there is
-one.
+has perturbations, the instance is an attribute, which all that was made of one text shares. Trials are replicates. The
+model and the test set are those of `run_spec.json` beside the file, else of the folder
+(`mmlu:subject=law,model=openai_gpt2`). The statistic that says whether an answer is right is `accuracy`; any other goes
+by its name, with `@` and a split of its own where there is one. Without that file, `stats.json` has published figures.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from warehouse.loading.staging.lines import documents
-from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.printed import FIGURES, printed
+from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import DOCUMENTS, VALUES
+from warehouse.measures.correctness import ACCURACY, foremost
+from warehouse.tasks.observed import counted
+from warehouse.tasks.records import DOCUMENTS, PUBLISHED, VALUES
 
 EXAMPLE = """\
 [{"instance_id": "id1", "train_trial_index": 0,
@@ -28,8 +32,8 @@ EXAMPLE = """\
   "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": 0.0}]}]
 """
 
-LARGEST = 256 * 1024 * 1024
-"""The largest file that is read, in bytes."""
+LARGEST_SPEC = 16 * 1024 * 1024
+"""The largest description of a run that is read, in bytes."""
 
 _NO_PARAMETERS = ("name", "robustness", "fairness", "computed_on")
 """What HELM says of every perturbation, whatever it does to the text."""
@@ -37,52 +41,113 @@ _NO_PARAMETERS = ("name", "robustness", "fairness", "computed_on")
 _RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
 
 
+PARTS = (
+    "run_spec.json",
+    "scenario.json",
+    "scenario_state.json",
+    "stats.json",
+    "instances.json",
+    "display_requests.json",
+)
+"""What else is in the folder of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The value of a measure of an instance in a trial, and the document that it is of."""
+
+    document: str
+    instance: str
+    trial: int
+    measure: str
+    value: float
+
+
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the values of the instances. Raises DataError where the file is no list of them."""
-    test_set, system = _named(staging)
-    trials_of: dict[tuple[str, str], list[float]] = {}
-    instance_of: dict[str, str] = {}
-    empty = 0
+    """Stages the values of the instances, or figures. Raises DataError where the file is not a list of either."""
+    read: list[_Value] = []
+    figures: list[Any] = []
     for document in documents(staging):
-        instances = document.json(LARGEST)
-        if not isinstance(instances, list):
-            raise document.refusal("this is no list of instances")
-        for place, instance in enumerate(instances, start=1):
+        for place, item in enumerate(document.items(of="instances"), start=1):
             try:
-                for name, measure, value in _values(instance):
-                    instance_of[name] = str(instance["instance_id"])
-                    if math.isfinite(value):
-                        trials_of.setdefault((name, measure), []).append(value)
-                    else:
-                        empty += 1
+                if "stats" not in item and "count" in item:
+                    figures.append(item)
+                else:
+                    read += _values(item)
             except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
                 wanted = "no instance_id, or no stats with name, count and sum"
                 raise document.refusal(f"instance {place} has {wanted}") from None
+    return _stage_values(staging, read) if read or not figures else _stage_figures(staging, figures)
+
+
+def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
+    test_set, model, suite = _named(staging)
+    finite_ones = [value for value in read if math.isfinite(value.value)]
+    right = foremost(value.measure for value in finite_ones)
+    trials = {value.trial for value in finite_ones}
     with Sheets(staging, VALUES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         attributes = sheets.open(DOCUMENTS, "test_set", "document", "instance")
-        for (name, measure), listed in trials_of.items():
-            values.add(None, test_set, system, name, measure, math.fsum(listed) / len(listed))
-        names = dict.fromkeys(name for name, _ in trials_of)
-        if any(instance_of[name] != name for name in names):
-            for name in names:
-                attributes.add(None, test_set, name, instance_of[name])
-        trials = max(map(len, trials_of.values()), default=0)
-        notes = [f"instances were tried up to {trials} times; values are means over the trials"] if trials > 1 else []
-        if empty:
-            notes.append(f"left out, being of no instance or no finite number: {empty} statistics")
+        for value in finite_ones:
+            system = _system(staging, model, test_set, suite, value.trial if len(trials) > 1 else None)
+            measure = ACCURACY if value.measure == right else value.measure
+            values.add(None, test_set, system, value.document, measure, value.value)
+        instance_of = {value.document: value.instance for value in finite_ones}
+        if any(instance != name for name, instance in instance_of.items()):
+            for name, instance in instance_of.items():
+                attributes.add(None, test_set, name, instance)
+        notes = _renamed(right)
+        if len(trials) > 1:
+            notes.append(f"instances were tried {len(trials)} times; each trial is a replicate")
+        if empty := len(read) - len(finite_ones):
+            notes.append(f"left out, being of no instance or no finite number: {counted(empty, 'statistic')}")
         return sheets.staged(notes)
 
 
-def _values(instance: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
-    """The (document, measure, value) of one instance; nan where nothing was counted."""
-    name = str(instance["instance_id"])
-    if perturbation := instance.get("perturbation"):
-        name += f":{_called(perturbation)}"
+def _stage_figures(staging: Staging, listed: list[Any]) -> tuple[Staged, ...]:
+    test_set, model, suite = _named(staging)
+    try:
+        figures = _figures(listed)
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+        raise staging.refusal("a statistic has no name, count and sum") from None
+    right, samples = foremost(figures), figures.get("num_instances", math.nan)
+    with Sheets(staging, PUBLISHED) as sheets:
+        published = sheets.open(PUBLISHED, *FIGURES)
+        system = _system(staging, model, test_set, suite, None)
+        known = int(samples) if samples.is_integer() else None
+        for name, value in figures.items():
+            if digits := printed(value):
+                measure = ACCURACY if name == right else name
+                published.add(None, test_set, system, "values", measure, *digits, known, None, None, None, None)
+        return sheets.staged(_renamed(right))
+
+
+def _renamed(right: str | None) -> list[str]:
+    return [f"{ACCURACY} is {right}"] if right not in (None, ACCURACY) else []
+
+
+def _values(instance: dict[str, Any]) -> Iterator[_Value]:
+    """The values of one instance; nan where nothing was counted."""
+    number, trial = str(instance["instance_id"]), int(instance.get("train_trial_index") or 0)
+    perturbation = instance.get("perturbation")
+    document = f"{number}:{_called(perturbation)}" if perturbation else number
     for stat in instance["stats"]:
-        said = stat["name"]
-        measure = str(said["name"]) + (f"@{said['sub_split']}" if said.get("sub_split") else "")
-        yield name, measure, float(stat["sum"]) / stat["count"] if stat["count"] else math.nan
+        measure, value = _measured(stat)
+        yield _Value(document, number, trial, measure, value)
+
+
+def _measured(stat: dict[str, Any]) -> tuple[str, float]:
+    """The measure and the value of a statistic."""
+    said = stat["name"]
+    measure = str(said["name"]) + (f"@{said['sub_split']}" if said.get("sub_split") else "")
+    return measure, float(stat["sum"]) / stat["count"] if stat["count"] else math.nan
+
+
+def _figures(listed: list[Any]) -> dict[str, float]:
+    """By measure the figures of a run without perturbations; those of its test split where it has several."""
+    plain = [stat for stat in listed if not stat["name"].get("perturbation")]
+    plain.sort(key=lambda stat: stat["name"].get("split") == "test")
+    return dict(map(_measured, plain))
 
 
 def _called(perturbation: dict[str, Any]) -> str:
@@ -95,27 +160,45 @@ def _called(perturbation: dict[str, Any]) -> str:
     return f"{perturbation['name']}({','.join(parameters)})" if parameters else str(perturbation["name"])
 
 
-def _named(staging: Staging) -> tuple[str, str]:
-    """The test set and the system, by settings or by the name of the folder."""
-    run = _RUN.fullmatch(staging.source.absolute().parent.name)
+def _named(staging: Staging) -> tuple[str, str, str | None]:
+    """The test set, the model and the suite, by settings, by the description of the run or by the folder."""
+    folder = staging.source.absolute().parent
+    spec = staging.json_beside("run_spec.json", LARGEST_SPEC)
+    spec = spec if isinstance(spec, dict) else {}
+    run = _RUN.fullmatch(str(spec.get("name") or folder.name))
     scenario, model = (f"{run['before']}{run['after']}", run["model"]) if run else (None, None)
+    adapter = spec.get("adapter_spec")
+    model = str(adapter["model"]) if isinstance(adapter, dict) and adapter.get("model") else model
     test_set = staging.named("test_set", scenario, "the folder does not say the scenario")
-    return test_set, staging.named("system", model, "the folder does not say the model")
+    suite = folder.parent.name if folder.parent.parent.name == "runs" else None
+    return test_set, staging.named("system", model, "the folder does not say the model"), suite
 
 
-def _recognizes(start: Start) -> str | None:
-    listed = start.text.lstrip().startswith("[") and '"instance_id"' in start.text and '"stats"' in start.text
-    return "its instance_id and stats" if listed else None
+def _system(staging: Staging, model: str, test_set: str, suite: str | None, trial: int | None) -> str:
+    """The system that a trial of a run is stored as; without trial where there is one alone."""
+    run = "/".join(part for part in (suite, str(trial) if trial is not None else None) if part)
+    return staging.replicate(model, test_set, run=run or None)
+
+
+def _recognizes(start: Start) -> Recognition | str | None:
+    if start.name in PARTS and "per_instance_stats.json" in start.beside:
+        return Recognition("its name, beside per_instance_stats.json", Role.PART)
+    if not start.text.lstrip().startswith("["):
+        return None
+    if '"instance_id"' in start.text and '"stats"' in start.text:
+        return "its instance_id and stats"
+    return "its statistics" if start.name == "stats.json" and '"sum_squared"' in start.text else None
 
 
 READER = Reader(
     "helm",
-    "per_instance_stats.json of HELM: values by instance and perturbation",
-    (VALUES, DOCUMENTS),
+    "runs of HELM: values by instance and perturbation",
+    (VALUES, DOCUMENTS, PUBLISHED),
     EXAMPLE,
     stage,
     noun="sample",
     cluster="instance",
     recognizes=_recognizes,
     evidence=Evidence.MARK,
+    unsaid={},
 )

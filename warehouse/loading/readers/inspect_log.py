@@ -1,25 +1,41 @@
 """Logs of Inspect: an `.eval` archive, or the same log as JSON.
 
-A document is a sample, by its id; the test set is the task, the system is the model. Scores C, I, P and N become score
-tuples, a unit a scorer: one item that is correct, incorrect, partial or noncommittal. Numbers become values, a measure
-a scorer. Epochs are replicates: values are averaged over them, tuples are summed.
+A document is a sample, by its id; the test set is the task, the system is the model. The scorer that says whether an
+answer is right gives `accuracy`, with C, P, I and N as 1, 0.5, 0 and 0; others are measures of their own. Epochs are
+replicates. Samples without a score are failures with their reason: those with an error, and those that a log lacks
+which was cancelled or failed. A log without scored samples has the figures that it was summed up in.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from warehouse.loading.staging.cells import finite, shown
-from warehouse.loading.staging.lines import LARGEST_ARCHIVE, MOST_MEMBERS, Document, damages, documents, start_of
+from warehouse.loading.readers.inspect_samples import (
+    Header,
+    failure_of,
+    figures_of,
+    header_of,
+    measure_of,
+    right_of,
+    scores_of,
+    value_of,
+)
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.lines import MOST_MEMBERS, Document, damages, documents, meter_of, start_of
+from warehouse.loading.staging.printed import FIGURES, printed
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import SCORES, VALUES
+from warehouse.measures.correctness import ACCURACY
+from warehouse.tasks.observed import counted
+from warehouse.tasks.records import FAILURES, PUBLISHED, VALUES, WHOLE_RUN
 
 if TYPE_CHECKING:
     from warehouse.loading.staging.zstandard import zipfile
@@ -34,92 +50,121 @@ EXAMPLE = """\
 LARGEST_MEMBER = 256 * 1024 * 1024
 """The largest sample, or log in JSON, that is read, in bytes."""
 
-COLUMNS = tuple(field.name for field in SCORES.content)
-
-LETTERS = {
-    "C": (1, 1, 1, 0, 0, 0, 0, 0),
-    "P": (1, 1, 0, 1, 0, 0, 0, 0),
-    "I": (1, 1, 0, 0, 1, 0, 0, 0),
-    "N": (1, 0, 0, 0, 0, 0, 1, 1),
-}
-"""The counts of one answer; with half credit for P, recall is the accuracy that Inspect prints."""
-
 Sample = tuple[dict[str, Any], str | None]
 """A sample, and the member of the archive that it is."""
 
 
+@dataclass(slots=True)
+class _Taken:
+    """What was taken from the samples: values by epoch, sample and scorer, and what has none."""
+
+    values: dict[tuple[int, str, str], float] = field(default_factory=dict)
+    members: dict[tuple[int, str], str | None] = field(default_factory=dict)
+    """By epoch and sample the member of the archive that it is."""
+    failures: dict[tuple[int, str], str] = field(default_factory=dict)
+    """By epoch and sample why it has no score."""
+    lettered: set[str] = field(default_factory=set)
+    """The scorers that gave letters."""
+    unmapped: Counter[str] = field(default_factory=Counter)
+    """By scorer the samples whose value is neither a letter nor a number."""
+
+
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the scores of the samples. Raises DataError where the log is damaged, or no sample has a score."""
-    letters: dict[tuple[str, str], list[tuple[int, ...]]] = {}
-    numbers: dict[tuple[str, str], list[float]] = {}
-    members: dict[str, str | None] = {}
-    epochs: Counter[str] = Counter()
-    unscored: list[str] = []
-    unmapped: Counter[str] = Counter()
-    header, samples = _log(staging)
+    """Stages the scores of the samples, and why others have none; of a log without samples the figures. Raises
+    DataError where the log is damaged, or there is nothing of the kind in it.
+    """
+    log, samples = _log(staging)
+    taken = _taken(staging, samples)
+    header, figures = header_of(log), tuple(figures_of(log))
+    task = staging.named("test_set", header.task, "the log does not say the task")
+    model = staging.named("system", header.model, "the log does not say the model")
+    scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
+    right = right_of(scorers, frozenset(taken.lettered), figures)
+    with Sheets(staging, VALUES, FAILURES, PUBLISHED) as sheets:
+        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
+        published = sheets.open(PUBLISHED, *FIGURES)
+        system = partial(_system, staging, header, model, task)
+        for (epoch, name, scorer), value in taken.values.items():
+            measure = ACCURACY if scorer == right else scorer
+            values.add(None, task, system(epoch), name, measure, value, member=taken.members[epoch, name])
+        for epoch, name, reason in _failed(header, taken):
+            failures.add(None, task, system(epoch), name, reason, member=taken.members.get((epoch, name)))
+        for figure in () if taken.values else figures:
+            if digits := printed(figure.value):
+                error = figure.standard_error
+                published.add(
+                    None,
+                    task,
+                    system(1),
+                    "values",
+                    measure_of(figure),
+                    *digits,
+                    figure.samples,
+                    error,
+                    None,
+                    None,
+                    None,
+                )
+        return sheets.staged(_notes(taken, right))
+
+
+def _taken(staging: Staging, samples: Iterator[Sample]) -> _Taken:
+    taken = _Taken()
     for sample, member in samples:
         if "id" not in sample:
-            raise staging.refusal("this is no sample: it has no id", member=member)
-        name = str(sample["id"])
-        members.setdefault(name, member)
-        epochs[name] += 1
-        scored = list(_scores(sample))
+            raise staging.refusal("this is not a sample: it has no id", member=member)
+        epoch, name = sample.get("epoch") or 1, str(sample["id"])
+        if not isinstance(epoch, int):
+            raise staging.refusal(f"the epoch of sample {shown(name)} is not a whole number", member=member)
+        if (epoch, name) in taken.members:
+            raise staging.refusal(f"sample {shown(name)} is there twice in epoch {epoch}", member=member)
+        taken.members[epoch, name] = member
+        scored = False
+        for scorer, answer in scores_of(sample):
+            value = value_of(answer)
+            if value is None:
+                taken.unmapped[scorer] += 1
+                continue
+            scored = True
+            taken.values[epoch, name, scorer] = value
+            if isinstance(answer, str):
+                taken.lettered.add(scorer)
         if not scored:
-            unscored.append(name)
-        for scorer, value in scored:
-            if isinstance(value, str) and value in LETTERS:
-                letters.setdefault((name, scorer), []).append(LETTERS[value])
-            elif (number := finite(value)) is not None:
-                numbers.setdefault((name, scorer), []).append(number)
-            else:
-                unmapped[scorer] += 1
-    with Sheets(staging, VALUES, SCORES) as sheets:
-        test_set, system = _named(staging, header, "test_set", "task"), _named(staging, header, "system", "model")
-        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
-        scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
-        for (name, scorer), answers in letters.items():
-            scores.add(
-                None, test_set, system, name, scorer, *map(sum, zip(*answers, strict=True)), member=members[name]
-            )
-        for (name, scorer), listed in numbers.items():
-            mean = math.fsum(listed) / len(listed)
-            values.add(None, test_set, system, name, scorer, mean, member=members[name])
-        if not letters and not numbers:
-            raise staging.refusal(f"no sample has a score; samples: {len(epochs)}")
-        return sheets.staged(_notes(epochs, unscored, unmapped))
+            taken.failures[epoch, name] = failure_of(sample)
+    return taken
 
 
-def _notes(epochs: Counter[str], unscored: list[str], unmapped: Counter[str]) -> Iterator[str]:
-    most = max(epochs.values(), default=0)
-    if most > 1:
-        yield f"samples were answered up to {most} times (epochs): values are means over them, score tuples are sums"
-    if unscored:
-        listed = ", ".join(shown(name)[1:-1] for name in unscored[:20])
-        yield f"left out, having no score: {len(unscored)} samples ({listed}{', …' if len(unscored) > 20 else ''})"
-    for scorer, count in unmapped.items():
-        yield f"left out, {scorer} being neither C, I, P, N nor a finite number: {count} samples"
-
-
-def _scores(sample: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The scorers and values of a sample; where a scorer gives several values, `scorer.key`."""
-    scores = sample.get("scores") or sample.get("score") or {}
-    if not isinstance(scores, dict):
+def _failed(header: Header, taken: _Taken) -> Iterator[tuple[int, str, str]]:
+    """The epoch and name of each sample without a score, and why; the whole run where nobody knows its samples."""
+    for (epoch, name), reason in taken.failures.items():
+        yield epoch, name, reason
+    if not header.lacking:
         return
-    if "value" in scores and not isinstance(scores["value"], dict):
-        scores = {"score": scores}
-    for scorer, score in scores.items():
-        value = score.get("value") if isinstance(score, dict) else None
-        if isinstance(value, dict):
-            for key, part in value.items():
-                yield f"{scorer}.{key}", part
-        elif value is not None:
-            yield scorer, value
+    for epoch in range(1, header.epochs + 1):
+        for name in header.planned:
+            if (epoch, name) not in taken.members:
+                yield epoch, name, header.lacking
+    if not header.planned:
+        yield 1, WHOLE_RUN, header.lacking
 
 
-def _named(staging: Staging, header: dict[str, Any], field: str, key: str) -> str:
-    said = header.get("eval")
-    name = said.get(key) if isinstance(said, dict) else None
-    return staging.named(field, str(name) if name else None, f"the log does not say the {key}")
+def _system(staging: Staging, header: Header, model: str, task: str, epoch: int) -> str:
+    """The system that an epoch of a run is stored as."""
+    run = f"{header.run}/{epoch}" if header.run and epoch > 1 else header.run
+    return staging.replicate(model, task, run=run or (str(epoch) if epoch > 1 else None), date=header.created)
+
+
+def _notes(taken: _Taken, right: str | None) -> Iterator[str]:
+    if right not in (None, ACCURACY):
+        yield f"{ACCURACY} is what {right} says"
+    epochs = {epoch for epoch, _ in taken.members}
+    if len(epochs) > 1:
+        yield f"samples were answered in {len(epochs)} epochs; each is a replicate"
+    for reason, count in Counter(taken.failures.values()).items():
+        yield f"without a score, {reason}: {counted(count, 'sample')}"
+    for scorer, count in taken.unmapped.items():
+        yield f"left out, {scorer} being neither C, I, P, N nor a finite number: {counted(count, 'sample')}"
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
@@ -129,9 +174,11 @@ def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
     log: dict[str, Any] = {}
     for document in documents(staging):
         log = _object(document)
-    if not isinstance(log.get("samples"), list):
-        raise staging.refusal("this is no log of Inspect: it has no samples")
-    return log, ((sample, None) for sample in log["samples"] if isinstance(sample, dict))
+    if not isinstance(log.get("eval"), dict):
+        raise staging.refusal("this is not a log of Inspect: it has no eval")
+    samples = log.get("samples")
+    listed = samples if isinstance(samples, list) else []
+    return log, ((sample, None) for sample in listed if isinstance(sample, dict))
 
 
 def _archive(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
@@ -139,8 +186,9 @@ def _archive(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
         listed = archive.infolist()
         if len(listed) > MOST_MEMBERS:
             raise staging.refusal(f"the archive has more than {MOST_MEMBERS} members")
-        if sum(member.file_size for member in listed) > LARGEST_ARCHIVE:
-            raise staging.refusal(f"the archive holds more than {LARGEST_ARCHIVE} bytes, unpacked")
+        meter = meter_of(staging)
+        for member in listed:
+            meter.count(member.file_size)
         names = {member.filename for member in listed}
         header = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
         if header is None:
@@ -155,14 +203,18 @@ def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
             yield _member(staging, archive, name), name
 
 
-def _opened(staging: Staging) -> zipfile.ZipFile:
+@contextlib.contextmanager
+def _opened(staging: Staging) -> Iterator[zipfile.ZipFile]:
     # Newer logs are packed with Zstandard.
     from warehouse.loading.staging.zstandard import zipfile
 
-    try:
-        return zipfile.ZipFile(staging.source)
-    except (zipfile.BadZipFile, OSError):
-        raise staging.refusal("the archive is cut off or damaged") from None
+    with staging.door.open(staging.source) as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, OSError):
+            raise staging.refusal("the archive is cut off or damaged") from None
+        with archive:
+            yield archive
 
 
 def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
@@ -196,10 +248,11 @@ def _recognizes(start: Start) -> str | None:
 READER = Reader(
     "inspect",
     "logs of Inspect, .eval or .json",
-    (VALUES, SCORES),
+    (VALUES, FAILURES, PUBLISHED),
     EXAMPLE,
     stage,
     noun="sample",
     recognizes=_recognizes,
     evidence=Evidence.MARK,
+    unsaid={},
 )

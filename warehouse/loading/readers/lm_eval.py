@@ -1,217 +1,271 @@
-"""Sample logs of lm-evaluation-harness, `samples_<task>_<date>.jsonl`, with the results file of the same date beside.
+"""Logs of lm-evaluation-harness: samples, `samples_<task>_<date>.jsonl`, and the results file of the same date.
 
 A document is a sample, by its doc_id; its doc_hash is kept as an attribute, so that a log of other samples under the
-same numbers contradicts what is stored. A metric whose items are numbers becomes values, under the name `acc`, or
-`acc:strict` where it was taken after a filter. A metric that compares labelled spans (`PER: Ada $$ LOC: Turin`) becomes
-score tuples by label. Samples that stand more than once in a log are of runs that were appended to it.
+same numbers contradicts what is stored. A metric whose items are numbers becomes values: the first that says whether an
+answer is right is `accuracy`, any other has its own name, with `:filter` behind it where it is not the first filter.
+A metric that compares labelled spans becomes score tuples by label. Samples that stand more than once in a log are of
+runs that were appended to it. Tasks and groups without samples are published figures.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
+from warehouse.loading.readers import lm_eval_results
+from warehouse.loading.readers.lm_eval_results import Results, TaskFigure
 from warehouse.loading.staging.cells import finite, shown
+from warehouse.loading.staging.labelled_spans import OTHER, SpanCounts, span_counts, tallies
 from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.mentions import COLUMNS, Tally
+from warehouse.loading.staging.mentions import COLUMNS
+from warehouse.loading.staging.printed import FIGURES, printed
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
+from warehouse.measures.correctness import ACCURACY, foremost
+from warehouse.tasks.observed import counted
+from warehouse.tasks.records import DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
 
 EXAMPLE = """\
 {"doc_id": 0, "doc_hash": "9f2c", "filter": "none", "metrics": ["acc"], "acc": 1.0}
 {"doc_id": 1, "doc_hash": "77ab", "filter": "none", "metrics": ["acc"], "acc": 0.0}
 """
 
-OTHER = "other"
-"""The unit of spans whose label no gold span of the log has."""
-
-LARGEST_RESULTS = 64 * 1024 * 1024
-_FILE = re.compile(r"samples_(.+?)_(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.?\d*)\.jsonl?(\.gz|\.zst)?")
-_PUNCTUATION = re.compile(r"""[!"#$%&'()*+,\-./:;<=>?\[\]^_`{|}~•@]+""")
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_WIDE = re.compile(r"\s{3,}|\t")
+_SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.?\d*)\.jsonl?(\.gz|\.zst)?", re.I)
+_RESULTS = re.compile(r"results_(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.?\d*)\.json(\.gz|\.zst)?", re.I)
+_NO_FILTER = "none"
 
 
 @dataclass(slots=True)
-class _Log:
-    """What is known of a log before its samples are read."""
+class _Naming:
+    """What metrics are called here: the first that says whether an answer is right is `accuracy`."""
 
-    task: str | None = None
-    system: str | None = None
-    spans: set[str] = field(default_factory=set)
-    metrics: dict[str, Any] = field(default_factory=dict)
+    right: tuple[str, str] | None = None
+    """Its metric and filter, once one was seen."""
+    first_filter: dict[str, str] = field(default_factory=dict)
+    """By metric its first filter."""
 
+    def seen(self, metrics: list[str], filtered: str) -> None:
+        """Takes note of the metrics of a sample; the order of samples and of figures is that of the filters."""
+        for metric in metrics:
+            self.first_filter.setdefault(metric, filtered)
+        if self.right is None and (right := foremost(metrics)) is not None:
+            self.right = right, filtered
 
-_SpanCounts = dict[str, tuple[int, int, int]]
-"""The span counts of a sample: by label possible, actual and correct."""
+    def called(self, metric: str, filtered: str) -> str:
+        """The measure of a metric after a filter."""
+        if (metric, filtered) == self.right:
+            return ACCURACY
+        return metric if filtered == self.first_filter.get(metric) == _NO_FILTER else f"{metric}:{filtered}"
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the samples of a log. Raises DataError where a line is no sample."""
-    # A system that is set is the first run's; the sheets would give its name to later ones too.
-    others = {name: text for name, text in staging.fields.items() if name != "system"}
-    with Sheets(replace(staging, fields=others), VALUES, SCORES, DOCUMENTS) as sheets:
-        log = _about(staging)
-        test_set = staging.named("test_set", log.task, "the name of the file does not say the task")
-        system = staging.named("system", log.system, "no folder or results file says the model")
+    """Stages the samples of a log, or the figures of a results file. Raises DataError where a file is neither."""
+    return _stage_results(staging) if _RESULTS.fullmatch(staging.source.name) else _stage_samples(staging)
+
+
+@dataclass(slots=True)
+class _Told:
+    """What the samples of a log told beside their values, to be noted when all are read."""
+
+    runs: dict[tuple[str, str], int] = field(default_factory=dict)
+    """How often a sample was there, by document and filter."""
+    spans: list[tuple[int, str, str, SpanCounts]] = field(default_factory=list)
+    """Of labelled spans the line, system, document and counts."""
+    unmapped: Counter[str] = field(default_factory=Counter)
+    """By metric the samples whose item is not a number."""
+    sums: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    """By metric and filter the values."""
+
+
+MOST_RUNS = 1_000
+"""How many runs may be appended to one another in a log: each is a system, and its name is looked for among all."""
+
+
+def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
+    named = _SAMPLES.fullmatch(staging.source.name)
+    logged, date = named.group(1, 2) if named else (None, None)
+    results = _results_beside(staging, f"results_{date}.json") if named else Results()
+    task = staging.named("test_set", logged, "the name of the file does not say the task")
+    said = results.model or _model_of_folder(staging)
+    model = staging.named("system", said, "no folder or results file says the model")
+    groups = results.groups.get(logged or task, ())
+    spans = results.spans.get(logged or task, frozenset()) | {staging.options.get("spans")}
+    naming, told, hashed, systems = _Naming(), _Told(), set(), dict[int, str]()
+    with Sheets(staging, VALUES, SCORES, DOCUMENTS, FAILURES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
-        hashes = sheets.open(DOCUMENTS, "test_set", "document", "doc_hash")
-        seen: Counter[tuple[str, str]] = Counter()
-        unmapped: Counter[str] = Counter()
-        spans: list[tuple[int, str, str, _SpanCounts]] = []
-        hashed: set[tuple[str, str]] = set()
-        sums: dict[str, list[float]] = {}
-        for document in documents(staging):
-            for number, line in document.lines():
-                if not line.strip():
-                    continue
-                sample = _sample(document, number, line)
-                name, filtered = str(sample["doc_id"]), str(sample.get("filter") or "none")
-                seen[name, filtered] += 1
-                run = seen[name, filtered]
-                called = system if run == 1 else f"{system}:run{run}"
-                for metric in sample["metrics"]:
-                    item = sample.get(metric)
-                    measure = metric if filtered == "none" else f"{metric}:{filtered}"
-                    if (value := finite(item)) is not None:
-                        values.add(number, test_set, called, name, measure, value, member=document.member)
-                        sums.setdefault(f"{metric},{filtered}", []).append(value)
-                    elif metric in log.spans:
-                        spans.append((number, called, name, _span_counts(document, number, item)))
-                    else:
-                        unmapped[metric] += 1
-                doc_hash = sample.get("doc_hash")
-                if doc_hash and (name, doc_hash) not in hashed:
-                    hashed.add((name, doc_hash))
-                    hashes.add(number, test_set, name, doc_hash, member=document.member)
-        labels = {label for *_, counts in spans for label, (possible, _, _) in counts.items() if possible}
-        for number, called, name, counts in spans:
-            for label, tally in _tallies(counts, [*sorted(labels), OTHER]).items():
-                scores.add(number, test_set, called, name, label, *tally.cells)
-        runs = max(seen.values(), default=0)
-        notes = [
-            f"left out, {metric} having items that are no finite numbers: {count} samples"
-            for metric, count in unmapped.items()
-        ]
-        if runs > 1:
-            notes.append(f"{runs} runs were appended to this log; the later ones are {system}:run2 and so on")
-        notes += _differences(log, sums) if runs == 1 else ()
-        return sheets.staged(notes)
+        attributes = sheets.open(DOCUMENTS, "test_set", "document", "doc_hash", *groups[:1])
+        failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
+        for document, number, sample in _samples(staging):
+            name, filtered = str(sample["doc_id"]), str(sample.get("filter") or _NO_FILTER)
+            run = told.runs[name, filtered] = told.runs.get((name, filtered), 0) + 1
+            if run > MOST_RUNS:
+                raise document.refusal(f"doc_id {shown(name)} is there more than {MOST_RUNS:,} times", number)
+            if run not in systems:
+                systems[run] = _system(staging, model, task, date, run)
+            system = systems[run]
+            naming.seen(sample["metrics"], filtered)
+            scored = [sample.get(metric) for metric in sample["metrics"]]
+            if scored and all(isinstance(item, float) and not math.isfinite(item) for item in scored):
+                failures.add(number, task, system, name, "not scored", member=document.member)
+            for metric in sample["metrics"]:
+                item = sample.get(metric)
+                if (value := finite(item)) is not None:
+                    measure = naming.called(metric, filtered)
+                    values.add(number, task, system, name, measure, value, member=document.member)
+                    told.sums.setdefault((metric, filtered), []).append(value)
+                elif metric in spans:
+                    told.spans.append((number, system, name, _spans(document, number, item)))
+                else:
+                    told.unmapped[metric] += 1
+            doc_hash = sample.get("doc_hash")
+            if (doc_hash or groups) and (name, doc_hash) not in hashed:
+                hashed.add((name, doc_hash))
+                inner = [(*groups, task)[1]] if groups else []
+                attributes.add(number, task, name, doc_hash, *inner, member=document.member)
+        labels = {label for *_, counts in told.spans for label, (possible, _, _) in counts.items() if possible}
+        for number, system, name, counts in told.spans:
+            for label, tally in tallies(counts, [*sorted(labels), OTHER]).items():
+                scores.add(number, task, system, name, label, *tally.cells)
+        directions = _directions(results, naming, told.sums)
+        return sheets.staged(_notes(told, naming, results.of(logged or task)), directions)
 
 
-def _about(staging: Staging) -> _Log:
-    """What the name of the file, its folder and the results file beside it say."""
-    log = _Log()
-    folder = staging.source.absolute().parent
-    named = _FILE.fullmatch(staging.source.name)
-    if named is not None:
-        log.task = named[1]
-        _read_results(log, staging, folder / f"results_{named[2]}.json")
-    if log.system is None and "__" in folder.name:
-        log.system = folder.name.replace("__", "/")
-    if metric := staging.options.get("spans"):
-        log.spans.add(metric)
-    return log
+def _stage_results(staging: Staging) -> tuple[Staged, ...]:
+    """The figures of the tasks and groups that have no samples beside the file."""
+    results = Results()
+    for document in documents(staging):
+        results = _parsed(staging, document.whole(lm_eval_results.LARGEST), "this")
+    named = _RESULTS.fullmatch(staging.source.name)
+    date = named[1] if named else None
+    said = results.model or _model_of_folder(staging)
+    model = staging.named("system", said, "neither the file nor its folder says the model")
+    with Sheets(staging, PUBLISHED) as sheets:
+        figures = sheets.open(PUBLISHED, *FIGURES)
+        left_out, directions = 0, dict[str, bool]()
+        for task in dict.fromkeys(figure.task for figure in results.figures):
+            system = _system(staging, model, task, date, 1)
+            if _has_samples(staging, task, date):
+                continue
+            naming = _Naming()
+            for figure in results.of(task):
+                naming.seen([figure.metric], figure.filtered)
+            for figure in results.of(task):
+                digits = printed(figure.value)
+                left_out += digits is None
+                if digits is not None:
+                    measure = naming.called(figure.metric, figure.filtered)
+                    error = figure.standard_error
+                    error = error if error is not None and math.isfinite(error) else None
+                    figures.add(None, task, system, "values", measure, *digits, figure.samples, error, None, None, None)
+                    directions |= _directions(results, naming, [(figure.metric, figure.filtered)])
+        notes = [f"left out, being no finite number of at most 9 digits: {left_out} figures"] if left_out else []
+        return sheets.staged(notes, directions)
 
 
-def _read_results(log: _Log, staging: Staging, path: Path) -> None:
-    if not path.is_file() or path.stat().st_size > LARGEST_RESULTS:
-        return
+def _directions(results: Results, naming: _Naming, taken: Iterable[tuple[str, str]]) -> dict[str, bool]:
+    """By measure of some metrics and filters whether lower is better, where the results file says so."""
+    told = ((naming.called(*key), results.lower_is_better.get(key[0])) for key in taken)
+    return {measure: lower for measure, lower in told if lower is not None}
+
+
+def _has_samples(staging: Staging, task: str, date: str | None) -> bool:
+    """Whether the samples of a task lie beside its results file; they give its figures, and more."""
+    names = (f"samples_{task}_{date}.{ending}" for ending in ("jsonl", "jsonl.gz", "jsonl.zst", "json"))
+    return any(staging.has_beside(name) for name in names)
+
+
+def _system(staging: Staging, model: str, task: str, date: str | None, run: int) -> str:
+    """The system that a run of a model is stored as: later ones in one log were appended to it."""
+    if date is None:
+        return staging.replicate(model, task, run=str(run))
+    return staging.replicate(model, task, run=f"{date}+{run}" if run > 1 else None, date=date)
+
+
+def _model_of_folder(staging: Staging) -> str | None:
+    folder = staging.source.absolute().parent.name
+    return folder.replace("__", "/") if "__" in folder else None
+
+
+def _results_beside(staging: Staging, name: str) -> Results:
+    written = staging.beside(name, lm_eval_results.LARGEST)
+    return Results() if written is None else _parsed(staging, written, f"the results file beside it, {name},")
+
+
+def _parsed(staging: Staging, written: bytes, called: str) -> Results:
     try:
-        results = json.loads(path.read_bytes())
-        log.system = results.get("model_name") or None
-        log.metrics = dict(results.get("results", {}).get(log.task, {}))
-        for listed in results.get("configs", {}).get(log.task, {}).get("metric_list", []):
-            if "span_f1" in str(listed.get("aggregation")):
-                log.spans.add(listed["metric"])
-    except (ValueError, AttributeError, TypeError, KeyError):
-        raise staging.refusal(f"the results file beside it, {path.name}, is not one of lm-evaluation-harness") from None
+        return lm_eval_results.parsed(staging.json(written, called))
+    except ValueError:
+        raise staging.refusal(f"{called} is not a results file of lm-evaluation-harness") from None
+
+
+def _samples(staging: Staging) -> Iterator[tuple[Document, int, dict[str, Any]]]:
+    """The samples of a log, each with the line it stands on."""
+    for document in documents(staging):
+        for number, line in document.lines():
+            if line.strip():
+                yield document, number, _sample(document, number, line)
 
 
 def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
-    try:
-        sample = json.loads(line)
-    except (ValueError, RecursionError):
-        raise document.refusal("this line is not JSON", number) from None
+    sample = document.json_line(number, line)
     if not isinstance(sample, dict) or "doc_id" not in sample:
-        raise document.refusal("this is no sample: it has no doc_id", number)
+        raise document.refusal("this is not a sample: it has no doc_id", number)
     metrics = sample.get("metrics")
     if not isinstance(metrics, list) or not all(isinstance(metric, str) for metric in metrics):
         raise document.refusal("this sample has no list of metrics", number)
     return sample
 
 
-def _span_counts(document: Document, number: int, item: Any) -> _SpanCounts:
+def _spans(document: Document, number: int, item: Any) -> SpanCounts:
     if not isinstance(item, list) or len(item) != 2:
         raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
-    gold, predicted = Counter(labelled_spans(item[0])), Counter(labelled_spans(item[1]))
-    possible, actual, correct = (
-        Counter(label for label, _ in pairs.elements()) for pairs in (gold, predicted, gold & predicted)
-    )
-    return {label: (possible[label], actual[label], correct[label]) for label in possible | actual}
+    return span_counts(item[0], item[1])
 
 
-def _tallies(counts: _SpanCounts, labels: list[str]) -> dict[str, Tally]:
-    """By label of the key, the counts of a sample; what has another label is counted under `other`."""
-    tallies = {label: Tally(*counts.get(label, (0, 0, 0))) for label in labels}
-    others = sum(actual for label, (_, actual, _) in counts.items() if label not in tallies)
-    tallies[OTHER] = tallies[OTHER]._replace(actual=tallies[OTHER].actual + others)
-    return tallies
-
-
-def labelled_spans(text: Any) -> list[tuple[str, str]]:
-    """The (label, text) pairs in `PER: Ada $$ LOC: Turin`, without case, punctuation and articles.
-
-    Pairs end at `$`, at `. ` and at `, `; what is no label and text, parted by `: `, is passed over. This is how the
-    span F1 of multilingual T5 and of the tasks after it takes answers apart.
-    """
-    whole = " ".join(str(part).strip() for part in text) if isinstance(text, list) else str(text)
-    pieces = (
-        piece.strip()
-        for part in whole.strip().split("$")
-        if part
-        for sentence in part.strip().split(". ")
-        for piece in sentence.split(", ")
-    )
-    pairs = (piece.split(": ") for piece in pieces)
-    return [(_plain(pair[0]), _plain(pair[1])) for pair in pairs if len(pair) == 2]
-
-
-def _plain(text: str) -> str:
-    text = _ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.strip()))
-    return re.sub(r"\s+", " ", _WIDE.sub("", text)).lower()
-
-
-def _differences(log: _Log, sums: dict[str, list[float]]) -> list[str]:
-    """Notes on means that the results file gives otherwise."""
-    means = {key: sum(items) / len(items) for key, items in sums.items()}
-    return [
-        f"the results file gives {key} as {printed:.6g}, and the mean of the samples is {mean:.6g}"
-        for key, mean in means.items()
-        if isinstance(printed := log.metrics.get(key), float) and abs(printed - mean) > 1e-9
+def _notes(told: _Told, naming: _Naming, figures: tuple[TaskFigure, ...]) -> list[str]:
+    """What there is to note: what was renamed and left out, and means that the results file gives otherwise."""
+    notes = [
+        f"left out, {metric} having items that are no finite numbers: {counted(count, 'sample')}"
+        for metric, count in told.unmapped.items()
     ]
+    if naming.right is not None and (metric := ",".join(naming.right)) != f"{ACCURACY},{_NO_FILTER}":
+        notes.append(f"{ACCURACY} is {metric}")
+    runs = max(told.runs.values(), default=0)
+    if runs > 1:
+        return [*notes, f"{runs} runs were appended to one another in this log; each is a replicate"]
+    means = {key: math.fsum(values) / len(values) for key, values in told.sums.items()}
+    for figure in figures:
+        mean = means.get((figure.metric, figure.filtered), figure.value)
+        if abs(figure.value - mean) > 1e-9:
+            named = f"{figure.metric},{figure.filtered}"
+            notes.append(
+                f"the results file gives {named} as {figure.value:.6g}, and the mean of the samples is {mean:.6g}"
+            )
+    return notes
 
 
 def _recognizes(start: Start) -> str | None:
-    named = start.first.startswith('{"doc_id"') or start.name.startswith("samples_")
-    return "its doc_id and metrics" if named else None
+    if _RESULTS.fullmatch(start.name) and '"results"' in start.text:
+        return "its name and its results"
+    return "its doc_id and metrics" if start.first.startswith('{"doc_id"') or _SAMPLES.fullmatch(start.name) else None
 
 
 READER = Reader(
     "lm-eval",
     "sample logs of lm-evaluation-harness, with the results file beside them",
-    (VALUES, SCORES, DOCUMENTS),
+    (VALUES, SCORES, DOCUMENTS, FAILURES, PUBLISHED),
     EXAMPLE,
     stage,
     options=(Option("spans", "a metric that compares labelled spans, if no results file says so"),),
     noun="sample",
     recognizes=_recognizes,
     evidence=Evidence.NAMES,
+    unsaid={},
 )

@@ -268,4 +268,6 @@ READER = Reader(
     noun="message",
     recognizes=_recognizes,
     evidence=Evidence.MARK,
+    unsaid={},
+    whole_archives=True,
 )

@@ -5,12 +5,18 @@ Tables of attributes, in which any other column may stand, are recognized by wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from warehouse.loading.staging import tabular
-from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.cells import is_number
+from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from warehouse.tasks import records
 from warehouse.tasks.records import FactForm
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+BY_FILE: Mapping[str, str] = MappingProxyType({"test_set": "{stem}"})
+"""Where rows make sense by themselves, and not as what is known of the rows of another file."""
 
 
 def _content(form: FactForm) -> frozenset[str]:
@@ -29,17 +35,44 @@ def _by_content(form: FactForm) -> Callable[[Start], str | None]:
     return recognizes
 
 
-def _systems(start: Start) -> str | None:
-    attributes = "system" in start.columns and not start.columns & {"document", "measure"}
-    return "its column system, and no document" if attributes else None
+def _systems(start: Start) -> Recognition | None:
+    others = {"document", "measure", "item"}
+    attributes = "system" in start.columns and not start.columns & others and not _runs(start)
+    return Recognition("its column system, and no document", Role.ATTRIBUTES) if attributes else None
 
 
-def _documents(start: Start) -> str | None:
-    attributes = "document" in start.columns and "system" not in start.columns
-    return "its column document, and no system" if attributes else None
+def _documents(start: Start) -> Recognition | None:
+    attributes = "document" in start.columns and not start.columns & {"system", "label"} and not _by_numbers(start)
+    return Recognition("its column document, and no system", Role.ATTRIBUTES) if attributes else None
 
 
-def _table(form: FactForm, reads: str, example: str, recognizes: Callable[[Start], str | None] | None = None) -> Reader:
+def _by_numbers(start: Start) -> bool:
+    """Whether a table says nothing of documents but numbers, which may be values of systems."""
+    fields = {field.name for field in records.DOCUMENTS.fields}
+    cells = [cell for record in start.records for heading, cell in record.items() if heading not in fields]
+    return bool(cells) and all(is_number(cell) for cell in cells if cell)
+
+
+def _labels(start: Start) -> Recognition | None:
+    why = _by_content(records.LABELS)(start)
+    return Recognition(why, Role.KEY) if why else None
+
+
+def _runs(start: Start) -> str | None:
+    return "its columns model, run and date" if start.columns >= {"system", "model", "run", "date"} else None
+
+
+def _failures(start: Start) -> str | None:
+    return "its columns item and reason" if start.columns >= {"system", "item", "reason"} else None
+
+
+def _table(
+    form: FactForm,
+    reads: str,
+    example: str,
+    recognizes: Callable[[Start], Recognition | str | None] | None = None,
+    unsaid: Mapping[str, str] = NOTHING,
+) -> Reader:
     return Reader(
         form.name,
         reads,
@@ -49,6 +82,7 @@ def _table(form: FactForm, reads: str, example: str, recognizes: Callable[[Start
         columns=True,
         recognizes=recognizes or _by_content(form),
         evidence=Evidence.COLUMNS,
+        unsaid=unsaid,
     )
 
 
@@ -57,6 +91,7 @@ TABLES = (
         records.SCORES,
         "score tuples of extraction, one row a system, document and unit",
         "test_set,system,document,possible,actual,correct,partial\nTST3,GE,D1,10,9,7,1\n",
+        unsaid=BY_FILE,
     ),
     _table(
         records.DECISIONS,
@@ -67,11 +102,13 @@ TABLES = (
         records.LABELS,
         "key labels (relevant, optional, nonrelevant), one row a document and annotator",
         "test_set,document,label\nTST3,D1,relevant\n",
+        _labels,
     ),
     _table(
         records.VALUES,
         "values of any measure, one row a system, document and measure",
         "test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n",
+        unsaid=BY_FILE,
     ),
     _table(
         records.PUBLISHED,
@@ -89,5 +126,17 @@ TABLES = (
         "attributes of documents, one row a document and one column an attribute",
         "test_set,document,source\nTST3,D1,radio\n",
         _documents,
+    ),
+    _table(
+        records.RUNS,
+        "which runs of which models systems are, by test set",
+        "test_set,system,model,run,date\nqa,gpt#2,gpt,9f2c,2026-01-16\n",
+        _runs,
+    ),
+    _table(
+        records.FAILURES,
+        "what failed, one row a system and document; * for a whole run",
+        "test_set,system,item,reason\nqa,gpt,D7,timeout\n",
+        _failures,
     ),
 )

@@ -1,86 +1,134 @@
-"""Which files are meant, and which reader each is for, by its name and its first lines.
+"""Which reader a file is for, by its name and its first lines.
 
-Every reader is asked, those of other packages too, in the order of their evidence. Nothing is read but the start of a
-file; a reader may still find that the rest is something else.
+Every reader is asked, those of other packages too, and the strongest evidence counts; where that speaks for two, the
+person is asked. Nothing is read but the start of a file; a reader may still find that the rest is something else.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from glob import glob
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from warehouse.faults import DataError, Fault, UnreadableError
-from warehouse.loading.readers import READERS, plugins
+from warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
+from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.lines import COMPRESSIONS, compression_of, damages, is_archive, open_bytes
-from warehouse.loading.staging.reader import Start
-from warehouse.loading.staging.tabular import parquet_columns
+from warehouse.loading.staging.staged import Staging
+from warehouse.loading.staging.tabular import first_rows
+from warehouse.loading.staging.workbooks import WORKBOOKS
 from warehouse.store.database import Database
+from warehouse.tasks.records import FORMS
 
 START = 65_536
 """How many bytes of a file are looked at, unpacked."""
 
+_SCHEMA = re.compile(r'\s*\{[^{}]{0,2000}"\$schema"\s*:')
+"""How a file begins that says what files of a format look like, and has all of its words in it."""
+
+NONE: Mapping[str, str] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """A reader, and what in the file speaks for it."""
+    """A reader, what in the file speaks for it, and what the file is to a load; `unsure` says what has to be asked."""
 
     reader: str
     why: str
+    role: Role = Role.FACTS
+    unsure: str = ""
 
 
-def named_files(named: Sequence[str]) -> list[Path]:
-    """The files that are meant: themselves, those in a folder in order of name, or those that fit a pattern."""
-    files: list[Path] = []
-    for name in named:
-        path = Path(name)
-        if path.is_dir():
-            files += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-        elif not path.exists() and any(letter in name for letter in "*?["):
-            fitting = map(Path, sorted(glob(name, recursive=True)))
-            files += [file for file in fitting if file.is_file()] or [path]
-        else:
-            files.append(path)
-    return files or [Path(name) for name in named]
+def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognized:
+    """The reader for a file, as `recognized` finds it. Raises DataError where nothing speaks for one, too."""
+    found = recognized(file, store, door)
+    if found is None:
+        raise DataError((Fault(str(file), None, "nothing in it says what it is; --as READER does"),))
+    return found
 
 
-def recognize(file: Path, store: Database) -> Recognized:
-    """The reader for a file; `store` reads those that Python does not.
+def recognized(
+    file: Path, store: Database, door: Door = EVERYWHERE, options: Mapping[str, str] = NONE, *, called: str = ""
+) -> Recognized | None:
+    """The reader for a file, which is opened through `door`; None where nothing speaks for one. `store` reads what
+    Python does not, and `called` is what the file is called in messages.
 
-    Raises DataError where there is no such file, or nothing speaks for a reader.
+    Raises DataError where there is no such file, where it is damaged, and where as much speaks for another reader.
     """
-    start = _start(file, store)
-    readers = READERS | plugins()
-    for reader in sorted(readers.values(), key=lambda reader: reader.evidence):
-        try:
-            why = reader.recognizes(start)
-        except Exception as error:  # a reader may be anybody's
-            said = f"the reader {reader.name} failed: {type(error).__name__}: {error}"
-            raise DataError((Fault(str(file), None, said),)) from error
-        if why is not None:
-            return Recognized(reader.name, why)
-    raise DataError((Fault(str(file), None, "nothing in it says what it is; --as READER does"),))
+    start = _start(file, store, door, options, called)
+    if _SCHEMA.match(start.text):
+        return None
+    found: list[tuple[Evidence, Recognized]] = []
+    for reader in sorted((READERS | plugins()).values(), key=lambda reader: reader.evidence):
+        if found and reader.evidence > found[0][0]:
+            break
+        if by_reader := _recognized_by(reader, start, called):
+            found.append((reader.evidence, by_reader))
+    if len(found) > 1:
+        could_be = " or ".join(f"{one.reader} ({one.why})" for _, one in found)
+        raise DataError((Fault(called or str(file), None, f"it could be {could_be}; --as READER says which"),))
+    return found[0][1] if found else None
 
 
-def _start(file: Path, store: Database) -> Start:
+def role_of(
+    reader: Reader, file: Path, store: Database, door: Door, options: Mapping[str, str], *, called: str = ""
+) -> Role:
+    """What a file is to a load of which a reader was named: what the reader says, or facts."""
+    try:
+        known = _recognized_by(reader, _start(file, store, door, options, called), called)
+    except DataError:
+        return Role.FACTS  # the reader will say what is wrong with it
+    return known.role if known else Role.FACTS
+
+
+def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | None:
+    """What a reader, which may be anybody's, takes a file for. Raises DataError where it fails."""
+    try:
+        recognition = reader.recognizes(start)
+    except Exception as error:
+        said = f"the reader {reader.name} failed: {type(error).__name__}: {error}"
+        raise DataError((Fault(called or str(start.path), None, said),)) from error
+    if recognition is None:
+        return None
+    if isinstance(recognition, str):
+        return Recognized(reader.name, recognition)
+    return Recognized(reader.name, recognition.why, recognition.role, recognition.unsure)
+
+
+def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], called: str) -> Start:
+    source = called or str(file)
     name = re.sub("|".join(rf"\{ending}$" for ending in COMPRESSIONS), "", file.name.casefold())
-    broken: tuple[type[Exception], ...] = (*damages(), OSError, tarfile.TarError, UnreadableError)
+    broken: tuple[type[Exception], ...] = (*damages(), OSError, tarfile.TarError, ValueError, UnreadableError)
     try:
         if file.is_dir():
-            raise DataError((Fault(str(file), None, "this is a folder, not a file"),))
-        with open_bytes(file, compression_of(file)) as binary:
+            raise DataError((Fault(source, None, "this is a folder, not a file"),))
+        with open_bytes(door, file, compression_of(file)) as binary:
             if is_archive(file):
                 with tarfile.open(fileobj=binary, mode="r|*") as archive:
                     members = (archive.extractfile(member) for member in archive if member.isreg())
                     raw = next((member.read(START) for member in members if member is not None), b"")
             else:
                 raw = binary.read(START)
-        named = parquet_columns(file, store) if name.endswith(".parquet") else ()
+        is_table = name.endswith((".parquet", *WORKBOOKS))
+        header, rows = first_rows(Staging(store, file, FORMS[0], {}, {}, door=door)) if is_table else ((), [])
     except FileNotFoundError:
-        raise DataError((Fault(str(file), None, "there is no such file"),)) from None
+        raise DataError((Fault(source, None, "there is no such file"),)) from None
     except broken:
-        raise DataError((Fault(str(file), None, "the file cannot be read, or is damaged"),)) from None
-    return Start(name, raw.decode("utf-8", errors="replace"), frozenset(named))
+        raise DataError((Fault(source, None, "the file cannot be read, or is damaged"),)) from None
+    beside = _names_in(str(file.absolute().parent), file.absolute().parent.stat().st_mtime_ns)
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise DataError((Fault(source, None, "the file is UTF-16; it must be UTF-8"),))
+    text = raw.decode("utf-8", errors="replace")
+    records = tuple(dict(zip(header, row, strict=False)) for row in rows)
+    return Start(name, text, frozenset(header), len(raw) < START, file, beside, options, records)
+
+
+@lru_cache(maxsize=4)
+def _names_in(folder: str, changed_at: int) -> frozenset[str]:
+    """The names of the files in a folder, which is listed once for all of them."""
+    return frozenset(os.listdir(folder))

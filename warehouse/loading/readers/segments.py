@@ -114,7 +114,8 @@ def _recognizes(start: Start) -> str | None:
     lines = [line.split("\t") for line in start.text.splitlines()[:20] if line.strip()]
     if lines and all(len(line) == 1 and is_number(line[0]) for line in lines):
         return "having a number a line"
-    return "being a table of numbers" if len(lines) > 1 and all(map(is_number, lines[1][1:] or [""])) else None
+    headed = len(lines) > 1 and not any(map(is_number, lines[0]))
+    return "being a table of numbers" if headed and all(map(is_number, lines[1][1:] or [""])) else None
 
 
 READER = Reader(
@@ -130,4 +131,5 @@ READER = Reader(
     noun="segment",
     recognizes=_recognizes,
     evidence=Evidence.SHAPE,
+    unsaid={"test_set": "{parent}", "system": "{stem}"},
 )

@@ -10,24 +10,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warehouse.faults import DataError, UnreadableError
+from warehouse.loading.readers import trec_judging
 from warehouse.loading.staging.cells import KINDS, is_number, shown
 from warehouse.loading.staging.lines import brief, compression_of, documents, start_of
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from warehouse.loading.staging.sheets import places, refuse_settings
-from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, pattern_of
-from warehouse.store.sql import Sql, join, name, value
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
+from warehouse.loading.staging.surveying import survey
+from warehouse.store.sql import Sql, join, name, pattern_of, value
 from warehouse.tasks.observed import Observed, counted
 from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm
 
 FORMS = (LABELS, DOCUMENTS, DECISIONS, SCORES, VALUES)
 QRELS = ("topic", "iteration", "document", "grade")
 RUN = ("topic", "Q0", "document", "rank", "score", "system")
-CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-"""The ranks at which trec_eval cuts P and ndcg."""
+MOST_HASHES = 5_000_000
+"""How many lines are compared at a time."""
 
 EXAMPLE = "301 0 FBIS3-10 1\n301 0 FBIS3-11 0\n302 0 FBIS3-12 2\n"
 EXAMPLE_RUN = "301 Q0 FBIS3-11 1 2.5 base\n301 Q0 FBIS3-10 2 1.5 base\n"
@@ -35,7 +37,9 @@ EXAMPLE_RUN = "301 Q0 FBIS3-11 1 2.5 base\n301 Q0 FBIS3-10 2 1.5 base\n"
 PAIRS = Observed("topic-document pair", cluster="topic")
 """What labels and decisions are about; tuples and values are about topics."""
 
-_TABLES = ("trec_lines", "trec_cells", "trec_key", "trec_ranked", "trec_topics")
+_WHOLE = re.compile("Q0|[+-]?[0-9]{1,9}")
+
+_TABLES = ("trec_lines", "trec_cells", *trec_judging.TABLES)
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -45,8 +49,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     qrels to judge a run by.
     """
     refuse_settings(staging, *FORMS)
-    if "test_set" not in staging.fields:
-        raise staging.refusal("the file does not say the test set; --set test_set=NAME does")
+    test_set = staging.named("test_set", None, "the file does not say the test set")
+    staging = replace(staging, fields={**staging.fields, "test_set": test_set})
     start_of(staging)
     try:
         return _stage_qrels(staging) if _read(staging) == QRELS else _stage_run(staging)
@@ -62,6 +66,8 @@ def _read(staging: Staging) -> tuple[str, ...]:
         "columns={'line': 'VARCHAR'}, delim='', quote='', escape='')",
         (pattern_of(staging.source), compression_of(staging.source)),
     )
+    for document in documents(staging):
+        survey(document)  # refuses lines that DuckDB would leave out
     try:
         database.read("trec_lines", reading)
     except UnreadableError as error:
@@ -69,15 +75,17 @@ def _read(staging: Staging) -> tuple[str, ...]:
             for _ in document.lines():  # says on which line the trouble is, if Python has trouble too
                 pass
         raise staging.refusal(f"the file cannot be read: {brief(str(error))}") from None
-    # Splitting by a pattern takes ten times as long, so only lines with blanks in a row are split so.
-    cells = "case when contains(text, '  ') then string_split_regex(text, ' +') else string_split(text, ' ') end"
-    database.run(
-        Sql(
-            f"create or replace temp table trec_cells as select line, {cells} as cells from "
-            "(select rowid + 1 as line, trim(replace(line, chr(9), ' ')) as text from trec_lines) where text <> ''"
-        )
+    # To look for blanks in every line takes longer than to split it, so it is done only where there are such.
+    blank = "contains(line, chr(9)) or contains(line, '  ') or starts_with(line, ' ') or ends_with(line, ' ')"
+    [(uneven,)] = database.rows(
+        Sql(f"select coalesce(bool_or({blank} or line is null or line = ''), false) from trec_lines")
     )
-    first = database.rows(Sql("select len(cells), line from trec_cells order by line limit 1"))
+    lines, cells = "select rowid + 1 as line, line as text from trec_lines", "string_split(text, ' ')"
+    if uneven:
+        trimmed = "select rowid + 1 as line, trim(replace(line, chr(9), ' ')) as text from trec_lines"
+        lines = f"select * from ({trimmed}) where text <> ''"
+        cells = "case when contains(text, '  ') then string_split_regex(text, ' +') else string_split(text, ' ') end"
+    first = database.rows(Sql(f"select len({cells}), line from ({lines}) order by line limit 1"))
     if not first:
         raise staging.refusal("there is nothing in it to store")
     columns = {len(QRELS): QRELS, len(RUN): RUN}.get(first[0][0])
@@ -87,16 +95,27 @@ def _read(staging: Staging) -> tuple[str, ...]:
             f"and runs {len(RUN)} ({', '.join(RUN)})",
             first[0][1],
         )
+    named = (
+        (f"cells[{place}]", column) for place, column in enumerate(columns, start=1) if column not in ("Q0", "rank")
+    )
+    normal = ("topic", "document")
+    system = staging.fields.get("system")
+    listed = join(
+        ", ",
+        (
+            value(system) + "::varchar as system"
+            if column == "system" and system is not None
+            else f"{f'nfc_normalize({cell})' if column in normal else cell} as {column}"
+            for cell, column in named
+        ),
+    )
+    made = "create or replace temp table trec_cells as select line, len(cells) as width, "
+    database.run(made + listed + f" from (select line, {cells} as cells from ({lines}))")
     _refuse(
         staging,
-        f"len(cells) <> {len(columns)}",
-        "len(cells)",
+        f"width <> {len(columns)}",
+        "width",
         lambda count: f"{counted(count, 'column')} in this line, and {len(columns)} in the first",
-    )
-    names = ", ".join(f"cells[{place}] as {column}" for place, column in enumerate(columns, start=1) if column != "Q0")
-    texts = "* replace (nfc_normalize(topic) as topic, nfc_normalize(document) as document)"
-    database.run(
-        Sql(f"create or replace temp table trec_cells as select {texts} from (select line, {names} from trec_cells)")
     )
     return columns
 
@@ -115,6 +134,8 @@ def _refuse(staging: Staging, wrong: str, cell: str, sentence: Any) -> None:
 def _refuse_repeated(staging: Staging, *key: str) -> None:
     """Raises DataError where two lines are about the same document of the same topic."""
     listed = ", ".join(key)
+    if not _has_equal_hashes(staging, listed):
+        return
     repeated = staging.database.rows(
         Sql(
             f"select line, first, topic, document from (select *, min(line) over (partition by {listed}) as first "
@@ -129,6 +150,20 @@ def _refuse_repeated(staging: Staging, *key: str) -> None:
         raise DataError(tuple(faults), len(repeated))
 
 
+def _has_equal_hashes(staging: Staging, listed: str) -> bool:
+    """Whether lines could be of one key: it takes a fifth of the time of comparing their names."""
+    import numpy
+
+    [(lines,)] = staging.database.rows(Sql("select count(*) from trec_cells"))
+    pieces = lines // MOST_HASHES + 1
+    hashes = f"select key from (select hash({listed}) as key from trec_cells) where key % {pieces} = "
+    for piece in range(pieces):
+        found = numpy.sort(staging.database.columns(hashes + value(piece))["key"])
+        if (found[1:] == found[:-1]).any():
+            return True
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """Records of one form to stage: what each column is, in SQL over a table."""
@@ -138,7 +173,6 @@ class _Part:
     table: str
     order: str
     line: str = "null::integer"
-    where: str = "true"
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -156,8 +190,8 @@ def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> S
         ),
     )
     made = "create or replace temp table " + name(staging.table) + " as select "
-    staging.database.run(made + columns + f" from {part.table} where {part.where} order by {part.order}")
-    own = {column: column for column in given}
+    staging.database.run(made + columns + f" from {part.table} order by {part.order}")
+    own = {column: column for column in (*fixed, *given)}
     return Staged(part.form, own, tuple(part.attributes), notes, places(staging, "line"))
 
 
@@ -181,12 +215,8 @@ def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
 def _stage_run(staging: Staging) -> tuple[Staged, ...]:
     number = KINDS["number"].passed_by(Sql("score")).text
     _refuse(staging, f"not ({number})", "score", lambda score: f"score is {shown(score)}, not a finite number")
-    if "system" in staging.fields:
-        staging.database.run(Sql("update trec_cells set system = ?", (staging.fields["system"],)))
     _refuse_repeated(staging, "system", "topic", "document")
-    _find_key(staging)
-    notes = _rank(staging)
-    _sum_up(staging)
+    measures, notes = trec_judging.judge(staging)
     document = "topic || '/' || document"
     parts = (
         _Part(
@@ -198,9 +228,8 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
                 "confidence": "score",
             },
             "trec_ranked",
-            "system, line nulls last, topic, document",
+            "line nulls last",
             "line",
-            "judged",
         ),
         _Part(
             SCORES,
@@ -221,132 +250,26 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
         _Part(
             VALUES,
             {"system": "system", "document": "topic", "measure": "measure", "value": "value"},
-            "(select system, topic, unnest([" + ", ".join(f"'{measure}'" for measure in _measures()) + "]) as measure, "
-            "unnest([" + ", ".join(_measures().values()) + "]) as value from trec_topics)",
+            "(select system, topic, unnest([" + ", ".join(f"'{measure}'" for measure in measures) + "]) as measure, "
+            "unnest([" + ", ".join(measures.values()) + "]) as value from trec_topics)",
             "system, topic, measure",
         ),
     )
     return tuple(_stage_part(staging, part, notes if part.form is DECISIONS else ()) for part in parts)
 
 
-def _find_key(staging: Staging) -> None:
-    """Puts the key of the test set into `trec_key`: topic, document, whether it is relevant, and its gain."""
-    of = "test_set = " + value(staging.fields["test_set"])
-    if "evaluation" in staging.fields:
-        of += " and evaluation = " + value(staging.fields["evaluation"])
-    attribute = "select document, value from document_attributes where attribute = "
-    staging.database.run(
-        "create or replace temp table trec_key as select topics.value as topic, "
-        "substr(labels.document, length(topics.value) + 2) as document, labels.label = 'relevant' as relevant, "
-        "greatest(grades.value::integer, 0) as gain from labels "
-        "join (" + attribute + "'topic' and " + of + ") as topics using (document) "
-        "join (" + attribute + "'grade' and " + of + ") as grades using (document) "
-        "where labels.annotator is null and " + of
-    )
-    if not staging.database.rows(Sql("select 1 from trec_key limit 1")):
-        test_set = shown(staging.fields["test_set"])
-        raise staging.refusal(f"this is a run, and there are no qrels of {test_set} to judge it by; they come first")
-
-
-def _rank(staging: Staging) -> tuple[str, ...]:
-    """Puts documents into `trec_ranked`: those retrieved with their rank, those judged and not retrieved without.
-
-    Returns notes on what has no key.
-    """
-    database = staging.database
-    depth, threshold = staging.whole("depth"), staging.number("threshold")
-    kept = ["true"] if threshold is None else [f"score::double >= {threshold!r}"]
-    ranked = (
-        "select *, row_number() over (partition by system, topic order by score::double::float desc, document desc) "
-        "as place from trec_cells where topic in (select topic from trec_key)"
-    )
-    if depth is not None:
-        kept.append(f"place <= {depth}")
-    database.run(
-        Sql(
-            "create or replace temp table trec_ranked as "
-            "with ranked as (" + ranked + "), systems as (select distinct system from trec_cells) "
-            "select coalesce(r.system, k.system) as system, coalesce(r.topic, k.topic) as topic, "
-            "coalesce(r.document, k.document) as document, r.score, r.line, "
-            f"case when {' and '.join(kept)} then r.place end as rank, "
-            "coalesce(k.relevant, false) as relevant, coalesce(k.gain, 0) as gain, k.topic is not null as judged "
-            "from ranked r full join (from trec_key, systems) k "
-            "on k.system = r.system and k.topic = r.topic and k.document = r.document"
-        )
-    )
-    [(other_topics, unjudged, silent)] = database.rows(
-        Sql(
-            "select (select count(distinct topic) from trec_cells where topic not in (select topic from trec_key)), "
-            "(select count(*) from trec_ranked where not judged and rank is not null), "
-            "(select count(*) from (select system, topic from trec_ranked group by all having count(rank) = 0))"
-        )
-    )
-    notes = []
-    if other_topics:
-        notes.append(f"topics that have no qrels are left out: {other_topics}")
-    if silent:
-        notes.append(f"topics without output count as empty: {silent}")
-    if unjudged:
-        notes.append(
-            f"retrieved documents that are not judged: {unjudged}; score tuples and values count them as not "
-            "relevant, and no decision on them is stored"
-        )
-    return tuple(notes)
-
-
-def _sum_up(staging: Staging) -> None:
-    """Puts into `trec_topics` what is counted and summed a system and topic, in the order of the ranks."""
-    sums = [
-        "count(*) filter (relevant) as relevant",
-        "any_value(retrieved) as retrieved",
-        "count(rank) filter (relevant) as found",
-        "coalesce(sum(found_so_far / rank order by rank) filter (relevant and rank is not null), 0) as precisions",
-        "coalesce(1 / min(rank) filter (relevant), 0) as recip_rank",
-        "count(rank) filter (relevant and rank <= key_size) as within_key",
-        "coalesce(sum(gain / log2(rank + 1) order by rank) filter (rank is not null), 0) as dcg",
-        "coalesce(sum(gain / log2(ideal + 1) order by ideal), 0) as ideal_dcg",
-    ]
-    for cutoff in CUTOFFS:
-        within = f"filter (rank <= {cutoff})"
-        sums += [
-            f"count(rank) filter (relevant and rank <= {cutoff}) as found_{cutoff}",
-            f"coalesce(sum(gain / log2(rank + 1) order by rank) {within}, 0) as dcg_{cutoff}",
-            f"coalesce(sum(gain / log2(ideal + 1) order by ideal) filter (ideal <= {cutoff}), 0) as ideal_{cutoff}",
-        ]
-    staging.database.run(
-        Sql(
-            "create or replace temp table trec_topics as "
-            # What was not judged has no part in any sum but that of the retrieved.
-            "with retrieved as (select system, topic, count(rank) as retrieved from trec_ranked group by all), "
-            "placed as (select *, "
-            "count(rank) filter (relevant) over (partition by system, topic order by rank nulls last "
-            "rows unbounded preceding) as found_so_far, "
-            "row_number() over (partition by system, topic order by gain desc) as ideal, "
-            "count(*) filter (relevant) over (partition by system, topic) as key_size from trec_ranked where judged) "
-            f"select system, topic, {', '.join(sums)} from placed join retrieved using (system, topic) group by all"
-        )
-    )
-
-
-def _measures() -> dict[str, str]:
-    """By name, what each measure is over a row of `trec_topics`; a measure that has nothing to divide by is 0."""
-    measures = {
-        "ap": "coalesce(precisions / nullif(relevant, 0), 0)",
-        "recip_rank": "recip_rank",
-        "Rprec": "coalesce(within_key / nullif(relevant, 0), 0)",
-        "ndcg": "coalesce(dcg / nullif(ideal_dcg, 0), 0)",
-    }
-    for cutoff in CUTOFFS:
-        measures[f"P@{cutoff}"] = f"found_{cutoff} / {cutoff}"
-        measures[f"ndcg@{cutoff}"] = f"coalesce(dcg_{cutoff} / nullif(ideal_{cutoff}, 0), 0)"
-    return measures
-
-
-def _recognizes(start: Start) -> str | None:
-    cells = start.first.split()
-    if len(cells) == len(RUN) and cells[1].upper() == "Q0" and is_number(cells[4]):
-        return "being a run, with Q0 in its second column"
-    return "its 4 columns, being qrels" if len(cells) == 4 and re.fullmatch("[+-]?[0-9]+", cells[3]) else None
+def _recognizes(start: Start) -> Recognition | None:
+    lines = [line.split() for line in start.lines]
+    if not lines:
+        return None
+    if all(len(cells) == len(RUN) and cells[1].upper() == "Q0" and is_number(cells[4]) for cells in lines):
+        return Recognition("being a run, with Q0 in its second column")
+    if not all(len(cells) == len(QRELS) and all(map(_WHOLE.fullmatch, (cells[1], cells[3]))) for cells in lines):
+        return None
+    # Whole numbers stand in the columns of many tables; an iteration is hardly ever anything but 0.
+    is_iteration = {cells[1] for cells in lines} <= {"0", "Q0"}
+    unsure = "" if is_iteration else "its 4 columns are qrels if the second is an iteration; --as trec says so"
+    return Recognition("its 4 columns, being qrels", Role.KEY, unsure)
 
 
 READER = Reader(
@@ -364,4 +287,5 @@ READER = Reader(
     observed_in=dict.fromkeys((LABELS.name, DECISIONS.name), PAIRS),
     recognizes=_recognizes,
     evidence=Evidence.SHAPE,
+    unsaid={"test_set": "{parent}"},
 )

@@ -94,6 +94,29 @@ WHOLE = Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer",
 """How a count is judged that is a number in the file already."""
 
 
+def for_spreadsheets(cell: str) -> str:
+    """A text in SQL as tables of text are written: what a spreadsheet would take for a formula begins with an
+    apostrophe, and so does what would then be taken for that.
+    """
+    return f"case when regexp_matches({cell}, '^''*[=+@-]') then '''' || {cell} else {cell} end"
+
+
+def from_spreadsheets(cell: Sql) -> Sql:
+    """A text in SQL without the apostrophe that keeps a spreadsheet from taking it for a formula."""
+    bare = "regexp_replace(" + cell + ", '^''(''*[=+@-])', '\\1')"
+    return "case when starts_with(" + cell + ", '''') then " + bare + " else " + cell + " end"
+
+
+def column_for_spreadsheets(column: str) -> str:
+    """The name of a column as tables of text are written."""
+    return re.sub("^(?='*[=+@-])", "'", column)
+
+
+def column_from_spreadsheets(column: str) -> str:
+    """The name of a column without that apostrophe."""
+    return re.sub("^'('*[=+@-])", r"\1", column)
+
+
 def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
     """What is wrong with a cell that failed its check, in one sentence."""
     if cell is None:

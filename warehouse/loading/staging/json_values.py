@@ -1,4 +1,5 @@
-"""The values of a JSON file that is not one value a line: one at a time, each as it stands in the file.
+"""The one door for JSON: what a text says, and the values of a file that is not one value a line: one at a time, each
+as it stands in the file.
 
 Python finds where a value ends, so that memory holds one value and not the file. What a value means is not known here,
 and nothing here opens a file.
@@ -9,6 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
+
+from warehouse.loading.staging.cells import shown
 
 LARGEST_VALUE = 16 * 1024 * 1024
 """The longest value that is read, in bytes; DuckDB reads no longer ones."""
@@ -19,6 +23,57 @@ _LONGEST_WORD = 16
 
 # Numbers stay texts: their ends are looked for here, and not their values.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+
+
+MOST_DIGITS = 4_000
+"""Of a whole number: Python reads no longer ones, and they are beyond all values."""
+
+
+MOST_VALUES = 12_000_000
+"""How many values a text may have: each takes some hundred bytes of memory."""
+
+
+class NotReadError(ValueError):
+    """Why a text in JSON is not read ("is not JSON", to be put behind what the text is), and on which of its lines."""
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.why, self.line = why, line
+
+
+def parsed(text: str | bytes) -> Any:
+    """What a text in JSON says. Whole numbers beyond all values are infinite. Raises NotReadError."""
+    signs: tuple[Any, ...] = ("[", "{", ",", ":") if isinstance(text, str) else (b"[", b"{", b",", b":")
+    if len(text) > MOST_VALUES and sum(map(text.count, signs)) > MOST_VALUES:
+        raise NotReadError(f"has more than {MOST_VALUES:,} values in it")
+    try:
+        if isinstance(text, str) and not text.startswith("\ufeff"):
+            return _PARSER.decode(text)  # json.loads would make a decoder for every text
+        return json.loads(text, parse_int=_whole, object_pairs_hook=_object)
+    except NotReadError:
+        raise
+    except RecursionError:
+        raise NotReadError("is not JSON: it is nested too deep") from None
+    except UnicodeDecodeError:
+        raise NotReadError("is not JSON: it is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise NotReadError(f"is not JSON: {error.msg}", error.lineno) from None
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that has a key twice would lose what the key is the first time."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise NotReadError(f"has {shown(next(key for key in keys if keys.count(key) > 1))} twice in one object")
+    return made
+
+
+_PARSER = json.JSONDecoder(parse_int=_whole, object_pairs_hook=_object)
 
 
 class JSONError(ValueError):

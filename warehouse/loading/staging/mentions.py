@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
+
+from warehouse.loading.staging.tagging import NO_TAG, OUTSIDE, tag_of
 
 SCHEMES = ("conlleval", "iob2", "iobes")
 
@@ -38,10 +39,6 @@ COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", 
 """What `Tally.cells` holds."""
 
 
-OUTSIDE = frozenset({"O", "."})
-"""The tags of tokens that are in no entity."""
-
-
 def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Mention]:
     """The entities that the tags of a sentence mark.
 
@@ -61,7 +58,7 @@ def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Mention]:
     for place, tag in enumerate((*tags, "O")):
         if last == "O" and tag in OUTSIDE:
             continue
-        prefix, kind = _parts(tag)
+        prefix, kind = tag_of(tag) or NO_TAG
         changed = kind != last_kind
         if begun is not None and (last in "ES" or prefix in "BSO" or changed):
             mentions.append(Mention(last_kind, begun, place))
@@ -72,21 +69,12 @@ def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Mention]:
     return mentions
 
 
-@lru_cache
-def _parts(tag: str) -> tuple[str, str]:
-    """The letter and the type of a tag; O and . are outside of everything."""
-    if tag in OUTSIDE:
-        return "O", ""
-    prefix, _, kind = tag.partition("-")
-    return prefix, kind or "_"
-
-
 def _iob2(tags: Sequence[str]) -> list[Mention]:
     mentions: list[Mention] = []
     begun: int | None = None
     begun_kind = ""
     for place, tag in enumerate((*tags, "O")):
-        prefix, kind = _parts(tag)
+        prefix, kind = tag_of(tag) or NO_TAG
         if begun is not None and (prefix != "I" or kind != begun_kind):
             mentions.append(Mention(begun_kind, begun, place))
             begun = None
@@ -100,7 +88,7 @@ def _iobes(tags: Sequence[str]) -> list[Mention]:
     begun: int | None = None
     begun_kind = ""
     for place, tag in enumerate(tags):
-        prefix, kind = _parts(tag)
+        prefix, kind = tag_of(tag) or NO_TAG
         if prefix == "S":
             mentions.append(Mention(kind, place, place + 1))
         elif prefix == "E" and begun is not None and kind == begun_kind:

@@ -7,25 +7,35 @@ Nothing here knows what the records mean.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from warehouse.faults import DataError, UnreadableError
+from warehouse.faults import DataError, UnreadableError, WarehouseError
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.staged import Matching, Staged, Staging, staged_columns
 from warehouse.store.sql import Sql, values
-from warehouse.tasks.records import FactForm
+from warehouse.tasks.records import RUNS, SYSTEMS, FactForm
+
+if TYPE_CHECKING:
+    import numpy
+
+    from warehouse.store.database import Database
 
 
 class Sheet:
     """The records of one form, in the order in which they are added."""
 
-    def __init__(self, path: Path, form: FactForm, columns: tuple[str, ...]) -> None:
+    def __init__(self, database: Database, path: Path, form: FactForm, columns: tuple[str, ...]) -> None:
         self.form, self.columns, self.path = form, columns, path
         self.records = 0
+        self.whole: frozenset[str] = frozenset()
+        self.in_arrays = False
+        self._database = database
         self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
         self._write = csv.writer(self._file, lineterminator="\n").writerow
 
@@ -33,6 +43,24 @@ class Sheet:
         """Adds a record: a cell a column (None is an empty one), and where in the file, or in which member, it is."""
         self._write((line, member, *cells))
         self.records += 1
+
+    def add_arrays(self, lines: numpy.ndarray, *cells: numpy.ndarray) -> None:
+        """Adds records as arrays, an array a column: of whole numbers for a count. A sheet takes either these or
+        records one at a time.
+        """
+        if not len(lines):
+            return
+        arrays = {f"c{place}": array for place, array in enumerate(cells)}
+        self._database.bring(self.table, {"line": lines.astype("int32"), **arrays}, more=self.in_arrays)
+        self.in_arrays = True
+        counts = {field.name for field in self.form.fields if field.kind == "count"}
+        self.whole = frozenset(counts & set(self.columns))
+        self.records += len(lines)
+
+    @property
+    def table(self) -> str:
+        """The temporary table that arrays are put into."""
+        return f"sheet_{self.form.name}"
 
     def close(self) -> None:
         """Writes out what is left. Closing twice is harmless."""
@@ -49,12 +77,15 @@ class Sheets:
 
     def __enter__(self) -> Sheets:
         refuse_settings(self._staging, *self._forms, named=self._named)
-        self._folder = tempfile.TemporaryDirectory(prefix="evalhouse-")
+        self._folder = tempfile.TemporaryDirectory(dir=self._staging.database.spill)
         return self
 
     def __exit__(self, *error: object) -> None:
         for sheet in self._sheets:
             sheet.close()
+            if sheet.in_arrays:
+                with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
+                    self._staging.database.forget(sheet.table)
         self._folder.cleanup()
 
     def open(self, form: FactForm, *columns: str) -> Sheet:
@@ -62,32 +93,57 @@ class Sheets:
 
         Raises DataError if a field that the form must have is neither a column nor set.
         """
-        given = {*columns, *self._staging.fields}
+        given = {*columns, *self._staging.fields, *self._staging.unsaid}
         for field in form.fields:
             if field.required and field.name not in given:
                 what = field.name.replace("_", " ")
                 raise self._staging.refusal(f"the file does not say the {what}; --set {field.name}=NAME does")
-        sheet = Sheet(Path(self._folder.name) / form.name, form, columns)
+        sheet = Sheet(self._staging.database, Path(self._folder.name) / form.name, form, columns)
         self._sheets.append(sheet)
         return sheet
 
-    def staged(self, notes: Iterable[str] = ()) -> tuple[Staged, ...]:
-        """Stages the sheets that have records. Raises DataError where none has one."""
+    def staged(self, notes: Iterable[str] = (), directions: Mapping[str, bool] | None = None) -> tuple[Staged, ...]:
+        """Stages the sheets that have records; `directions` are what the file says of its measures, whether lower
+        values are better. Raises DataError where no sheet has a record.
+        """
         staged: list[Staged] = []
+        self._add_runs()
         for sheet in self._sheets:
             sheet.close()
             if sheet.records:
-                staged.append(self._stage(sheet, tuple(notes) if not staged else ()))
+                first = self._stage(sheet, () if staged else tuple(notes))
+                staged.append(first if staged else replace(first, directions=dict(directions or {})))
         if not staged:
             raise self._staging.refusal("there is nothing in it to store")
         return tuple(staged)
 
+    def _add_runs(self) -> None:
+        """Sheets for the runs that the reader has named, if it has."""
+        brought = self._staging.runs.values()
+        if not brought:
+            return
+        runs = self.open(RUNS, "test_set", "system", "model", "run", "date")
+        for run in brought:
+            runs.add(None, run.test_set, run.system, run.model, run.id, run.date)
+        if not any(sheet.form is SYSTEMS for sheet in self._sheets):
+            models = self.open(SYSTEMS, "system", "model")
+            for system, model in dict.fromkeys((run.system, run.model) for run in brought):
+                models.add(None, system, model)
+
     def _stage(self, sheet: Sheet, notes: tuple[str, ...]) -> Staged:
         staging = self._staging.of(sheet.form)
+        if staging.runs:
+            # A run has the name that it is stored by, whatever the model is said to be.
+            fixed = {field: text for field, text in staging.fields.items() if field != "system"}
+            staging = replace(staging, fields=fixed)
         known = {field.name for field in sheet.form.fields}
         columns = {column: place for place, column in enumerate(sheet.columns)}
         fields = {column: place for column, place in columns.items() if column in known - staging.fields.keys()}
-        matching = Matching(fields, tuple(columns[column] for column in columns if column not in known), notes)
+        lacking = [each for each in sheet.form.fields if each.required and each.name not in (*columns, *staging.fields)]
+        unsaid = {field.name: staging.unsaid[field.name] for field in lacking}
+        matching = Matching(fields, tuple(columns[column] for column in columns if column not in known), notes, unsaid)
+        if sheet.in_arrays:
+            return self._stage_arrays(sheet, staging, matching)
         texts = "".join(f", 'c{place}': 'VARCHAR'" for place in range(len(sheet.columns)))
         reading = (
             Sql("select line, member, ")
@@ -103,6 +159,16 @@ class Sheets:
         except UnreadableError:
             raise staging.refusal("a text that is to be stored is longer than a million characters") from None
         return matching.staged(sheet.form, sheet.columns, places(staging, "line"), places(staging, "member"))
+
+    def _stage_arrays(self, sheet: Sheet, staging: Staging, matching: Matching) -> Staged:
+        def cell(place: int) -> Sql:
+            return Sql(f"c{place}" if sheet.columns[place] in sheet.whole else f"c{place}::varchar")
+
+        columns = staged_columns(staging, matching, cell, sheet.whole)
+        reading = "select line, null::varchar as member, " + columns + f" from temp.{sheet.table}"
+        staging.database.read(staging.table, reading)
+        staged = matching.staged(sheet.form, sheet.columns, places(staging, "line"))
+        return replace(staged, whole=sheet.whole - staging.fields.keys())
 
 
 def places(staging: Staging, column: str) -> Callable[[Iterable[int]], dict[int, Any]]:

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.door import EVERYWHERE, Door
+from warehouse.loading.staging.json_values import NotReadError, parsed
+from warehouse.loading.staging.model_runs import Brought, Run, system_of
 from warehouse.store.sql import Sql, join, name, value
+from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FactForm, Field
 
 if TYPE_CHECKING:
@@ -28,10 +33,8 @@ if TYPE_CHECKING:
 MOST_FAULTS = 20
 """How many faults of a file are told one by one."""
 
-
-def pattern_of(source: Path) -> str:
-    """A path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
-    return re.sub(r"([*?\[])", r"[\1]", str(source.absolute()))
+MOST_COLUMNS = 20_000
+"""How many columns a table may have, or names the objects of a file together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,10 @@ class Staging:
     """One file to stage, as records of one form (where a file yields several: of each in turn).
 
     `fields` gives a field one value for all rows, `columns` names the column it is taken from; `options` are those of
-    the reader, each with its default where nothing else is asked for.
+    the reader, each with its default where nothing else is asked for. What is opened is opened through the `door`.
+    `unsaid` are the values of fields that neither a setting nor the file gives; `keys` are the files of the load that
+    the reader took for keys of this one, and are loaded before it; `called` is what the file is called in messages,
+    where it is not its path.
     """
 
     database: Database
@@ -48,6 +54,11 @@ class Staging:
     fields: Mapping[str, str]
     columns: Mapping[str, str]
     options: Mapping[str, str | None] = dataclass_field(default_factory=dict)
+    door: Door = EVERYWHERE
+    unsaid: Mapping[str, str] = dataclass_field(default_factory=dict)
+    keys: tuple[Path, ...] = ()
+    called: str = ""
+    runs: Brought = dataclass_field(default_factory=dict)
 
     @property
     def table(self) -> str:
@@ -58,11 +69,59 @@ class Staging:
         """The same file, as records of another form."""
         return replace(self, form=form)
 
+    def beside(self, name: str, most: int) -> bytes | None:
+        """The bytes of a file in the folder of this one; None where there is none, or it has more than so many.
+
+        Raises DataError if it is outside of the folder that a script is held to.
+        """
+        try:
+            with self.door.open(self.source.absolute().parent / name) as file:
+                read = file.read(most + 1)
+        except OSError:
+            return None
+        return read if len(read) <= most else None
+
+    def json(self, text: str | bytes, called: str, line: int | None = None, member: str | None = None) -> Any:
+        """What a text in JSON says, which is called so ("this line") where it is not read.
+
+        Raises DataError with the line in the text, unless the text is the line that is given.
+        """
+        try:
+            return parsed(text)
+        except NotReadError as error:
+            raise self.refusal(f"{called} {error.why}", line or error.line, member) from None
+
+    def json_beside(self, name: str, most: int) -> Any:
+        """What a file in JSON says that is in the folder of this one; None where there is none. Raises DataError."""
+        written = self.beside(name, most)
+        try:
+            return None if written is None else parsed(written)
+        except NotReadError as error:
+            where = f"line {error.line} of " if error.line else ""
+            raise self.refusal(f"{where}{name} beside it {error.why}") from None
+
+    def has_beside(self, name: str) -> bool:
+        """Whether there is a file of this name in the folder of this one. Raises DataError as `beside` does."""
+        try:
+            self.door.open(self.source.absolute().parent / name).close()
+        except OSError:
+            return False
+        return True
+
     def named(self, field: str, said: str | None, otherwise: str) -> str:
-        """The name that a setting gives a field, else what the file says. Raises DataError where neither does."""
-        if text := self.fields.get(field) or said:
+        """The name that a setting gives a field, else what the file says, else what it is where nothing is said.
+
+        Raises DataError where it is nothing then.
+        """
+        if text := self.fields.get(field) or said or self.unsaid.get(field):
             return text
         raise self.refusal(f"{otherwise}; --set {field}=NAME does")
+
+    def replicate(self, model: str, test_set: str, *, run: str | None = None, date: str | None = None) -> str:
+        """The system that a run of a model is stored as: under the name of the model, or as `model#2` if another run of
+        it is there. A run is told by its id or its date, which are kept; without both it is the model itself.
+        """
+        return system_of(self.database, self.runs, Run(test_set, model, run, date))
 
     def whole(self, option: str, least: int = 1) -> int | None:
         """An option that is a whole number; None where it is not given. Raises DataError where it is no such number."""
@@ -88,7 +147,8 @@ class Staging:
 
     def fault(self, message: str, line: int | None = None, member: str | None = None) -> Fault:
         """A fault of this file, or of a member of it if it is an archive."""
-        return Fault(f"{self.source}/{member}" if member else str(self.source), line, message)
+        source = self.called or str(self.source)
+        return Fault(f"{source}/{member}" if member else source, line, message)
 
     def refusal(self, message: str, line: int | None = None, member: str | None = None) -> DataError:
         """The error for a file with one fault."""
@@ -112,6 +172,10 @@ class Staged:
     members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {}
     whole: frozenset[str] = frozenset()
     """The fields that are staged as whole numbers and not as texts, because they are whole numbers in the file."""
+    directions: Mapping[str, bool] = dataclass_field(default_factory=dict)
+    """By measure whether lower values are better, where the file says so."""
+    observed: Observed | None = None
+    """What the documents are, where the file says it and not its format."""
 
     def faults(self, staging: Staging, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
         """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
@@ -130,6 +194,8 @@ class Matching:
     positions: Mapping[str, int]
     attributes: tuple[int, ...]
     notes: tuple[str, ...]
+    unsaid: Mapping[str, str] = dataclass_field(default_factory=dict)
+    """The values of required fields that neither the file nor a setting gives."""
 
     def staged(
         self,
@@ -139,13 +205,17 @@ class Matching:
         members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {},
     ) -> Staged:
         """What to hand on once the rows are staged."""
-        columns = {field: header[place] for field, place in self.positions.items()}
+        columns = {field: header[place] for field, place in self.positions.items()} | {
+            name: name for name in self.unsaid
+        }
         return Staged(form, columns, tuple(header[place] for place in self.attributes), self.notes, lines, members)
 
 
 def match(staging: Staging, header: tuple[str, ...], header_line: int | None) -> Matching:
     """Matches the columns of a file with the fields of its form. Raises DataError naming all that does not fit."""
     form, fields, columns = staging.form, staging.fields, staging.columns
+    if len(header) > MOST_COLUMNS:
+        raise staging.refusal(f"it has {len(header):,} columns, and a table has at most {MOST_COLUMNS:,}", header_line)
     names = [field.name for field in form.fields]
     listed = "the columns are " + ", ".join(shown(column)[1:-1] or "(no name)" for column in header)
     wrong_settings = [
@@ -165,12 +235,14 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
     ]
     wrong_columns += [
         f"the column {shown(column)} stands more than once in the header"
-        for column in dict.fromkeys(header)
-        if column and header.count(column) > 1
+        for column, times in Counter(header).items()
+        if column and times > 1
     ]
     wanted = {field: columns.get(field, field) for field in names if field not in fields}
     required = [field.name for field in form.fields if field.required and field.name in wanted]
-    absent = [field for field in required if field not in columns and field not in header]
+    lacking = [field for field in required if field not in columns and field not in header]
+    unsaid = {field: staging.unsaid[field] for field in lacking if field in staging.unsaid}
+    absent = [field for field in lacking if field not in unsaid]
     if absent:
         wrong_columns.append(
             f"there is no column for {', '.join(absent)}; {listed}; "
@@ -188,11 +260,11 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
         raise DataError(tuple(faults[:MOST_FAULTS]), len(faults))
     notes = [f"the column {column} is left out, the field being set" for column in header if column in fields]
     if form.attributes:
-        return Matching(positions, others, tuple(notes))
+        return Matching(positions, others, tuple(notes), unsaid)
     if others:
         left_out = ", ".join(header[place] or f"column {place + 1}" for place in others)
         notes.append(f"left out, being no field: {left_out}")
-    return Matching(positions, (), tuple(notes))
+    return Matching(positions, (), tuple(notes), unsaid)
 
 
 def staged_columns(
@@ -206,6 +278,8 @@ def staged_columns(
     for field in staging.form.fields:
         if field.name in staging.fields:
             text = value(staging.fields[field.name]) + "::varchar"
+        elif field.name in matching.unsaid:
+            text = value(matching.unsaid[field.name]) + "::varchar"
         elif field.name in matching.positions:
             text = cell(matching.positions[field.name])
             if field.kind == "name":

@@ -11,17 +11,29 @@ import csv
 import io
 import json
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.faults import DataError, Fault, UnreadableError
-from warehouse.loading.staging.json_values import JSONError, values
-from warehouse.loading.staging.lines import CHUNK, Compression, brief, compression_of, damages, open_bytes, start_of
-from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, match, pattern_of, staged_columns
-from warehouse.store.sql import Sql, name, value
+from warehouse.loading.staging.cells import column_from_spreadsheets, from_spreadsheets
+from warehouse.loading.staging.json_values import LARGEST_VALUE, JSONError, values
+from warehouse.loading.staging.lines import (
+    CHUNK,
+    Compression,
+    Document,
+    brief,
+    compression_of,
+    damages,
+    open_bytes,
+    start_of,
+)
+from warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging, match, staged_columns
+from warehouse.loading.staging.surveying import LONGEST_ROW, filled_lines, survey, text_of, text_of_cells
+from warehouse.loading.staging.workbooks import WORKBOOKS, csv_of_workbook, workbook_rows
+from warehouse.store.sql import Sql, name, pattern_of, value
 from warehouse.tasks.observed import counted
 
 if TYPE_CHECKING:
@@ -35,7 +47,16 @@ _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "
 """The types of Parquet columns that fit into 64 bits with their sign."""
 
 
+Match = Callable[[Staging, tuple[str, ...], int | None], Matching]
+"""What says which columns of a table are meant, from their names and the line that these stand on."""
+
+
 def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages a file as records of its form. Raises DataError as `stage_table` does."""
+    return (stage_table(staging),)
+
+
+def stage_table(staging: Staging, match: Match = match) -> Staged:
     """Stages a file by its ending. An unknown ending is taken for TSV if the first line has a tab in it, else for CSV.
 
     Raises DataError if the file is not there, is not what its ending says, or has other columns than are wanted.
@@ -48,23 +69,37 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         endings.pop()
     ending = endings[-1] if endings else ""
     if ending == ".parquet":
-        return (_stage_parquet(staging),)
+        return _stage_parquet(staging, match)
+    if ending in WORKBOOKS:
+        with csv_of_workbook(staging) as sheet:
+            rows = _Text(replace(staging, source=sheet, called=staging.called or str(staging.source)), "none")
+            return replace(_stage_csv(rows, ",", match), lines=None)
     text = _Text(staging, compression)
     if ending in JSON_BY_LINE:
-        return (_stage_json(text, by_line=JSON_BY_LINE[ending]),)
+        return _stage_json(text, match, by_line=JSON_BY_LINE[ending])
     separator = SEPARATORS.get(ending) or ("\t" if "\t" in next(text.lines(), "") else ",")
-    return (_stage_csv(text, separator),)
+    return _stage_csv(text, separator, match)
 
 
-def _stage_csv(text: _Text, separator: str) -> Staged:
+def _stage_csv(text: _Text, separator: str, match: Match) -> Staged:
     staging = text.staging
-    header = text.header(separator)
+    with text.document() as document:
+        surveyed = survey(document)
+    written = text.header(separator)
+    header = tuple(map(column_from_spreadsheets, written))
     matching = match(staging, header, 1)
+
+    def cell(place: int) -> Sql:
+        column = Sql(f"c{place}")
+        return from_spreadsheets(column) if surveyed.apostrophes else column
+
     select = (
         Sql("select ")
-        + staged_columns(staging, matching, lambda place: Sql(f"c{place}"))
+        + staged_columns(staging, matching, cell)
+        + ", "
+        + text_of_cells(len(header), surveyed.quotes)
         + Sql(
-            " from read_csv(?, header=true, auto_detect=false, strict_mode=true, null_padding=false, ",
+            " as text_of_cells from read_csv(?, header=true, auto_detect=false, strict_mode=true, null_padding=false, ",
             (pattern_of(text.staging.source),),
         )
         + f"encoding='utf-8', compression='{text.compression}', delim='{separator}', quote='\"', escape='\"', "
@@ -77,17 +112,25 @@ def _stage_csv(text: _Text, separator: str) -> Staged:
         staging.database.read(staging.table, select)
     except UnreadableError as error:
         raise text.diagnosis(separator, len(header), str(error)) from None
+    [(arrived,)] = staging.database.rows(
+        "select coalesce(sum(text_of_cells), 0)::bigint from temp." + name(staging.table)
+    )
+    if arrived + text_of(written) != surveyed.text:
+        raise text.diagnosis(separator, len(header), "DuckDB left something of it out")
     return matching.staged(staging.form, header, lambda rows: text.record_lines(separator, rows))
 
 
-def _stage_json(text: _Text, *, by_line: bool) -> Staged:
+def _stage_json(text: _Text, match: Match, *, by_line: bool) -> Staged:
     staging = text.staging
-    with text.values_by_line(by_line) as (file, compression):
+    with text.values_by_line(by_line) as (file, compression, count):
         reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
         try:
             staging.database.read("staged_json", Sql(reading, (pattern_of(file), compression)))
         except UnreadableError as error:
             raise text.json_diagnosis(by_line, str(error)) from None
+    [(arrived,)] = staging.database.rows(Sql("select count(*) from temp.staged_json"))
+    if arrived != count:
+        raise text.json_diagnosis(by_line, "DuckDB left something of it out")
     lines = text.json_lines if by_line else None
     wrong = staging.database.rows(
         Sql(
@@ -132,7 +175,20 @@ def parquet_columns(source: Path, database: Database) -> dict[str, str]:
     return dict(described)
 
 
-def _stage_parquet(staging: Staging) -> Staged:
+def first_rows(staging: Staging, most: int = 50) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The names of the columns of a Parquet file or a workbook, and its first rows as texts.
+
+    Raises UnreadableError or DataError where it is none.
+    """
+    if staging.source.suffix.lower() in WORKBOOKS:
+        names, *rows = islice(workbook_rows(staging), most + 1)
+        return tuple(names), rows
+    header = tuple(parquet_columns(staging.source, staging.database))
+    texts = "select coalesce(columns(*)::varchar, '')" + _parquet(staging.source) + f" limit {most}"
+    return tuple(header), [list(row) for row in staging.database.rows(texts)]
+
+
+def _stage_parquet(staging: Staging, match: Match) -> Staged:
     """The columns of a Parquet file are read where they are needed, again and again, and kept nowhere else: to write
     their texts down would take several times as long as all that is done with them.
     """
@@ -153,8 +209,10 @@ def _stage_parquet(staging: Staging) -> Staged:
         columns = "select " + staged_columns(staging, matching, cell, whole)
         taken = {column.casefold() for column in header} & {"rowid", "file_row_number"}
         numbered = columns + ", file_row_number as rowid" + _parquet(staging.source, numbered=True)
-        if taken or not staging.database.look(staging.table, numbered):
+        if taken:
             staging.database.read(staging.table, columns + _parquet(staging.source))
+        else:
+            staging.database.look(staging.table, numbered)
     except UnreadableError as error:
         raise staging.refusal(f"this is not a sound Parquet file: {brief(str(error))}") from None
     return replace(matching.staged(staging.form, header, None), whole=frozenset(whole))
@@ -167,6 +225,12 @@ class _Text:
     staging: Staging
     compression: Compression
 
+    @contextlib.contextmanager
+    def document(self) -> Iterator[Document]:
+        """The bytes of the file."""
+        with open_bytes(self.staging.door, self.staging.source, self.compression) as binary:
+            yield Document(self.staging, binary)
+
     def lines(self) -> Iterator[str]:
         """The physical lines with their ends. Raises DataError where one is not UTF-8 or the file is cut off."""
         with self._opened() as text:
@@ -176,7 +240,7 @@ class _Text:
     def _opened(self) -> Iterator[io.TextIOWrapper]:
         try:
             with (
-                open_bytes(self.staging.source, self.compression) as binary,
+                open_bytes(self.staging.door, self.staging.source, self.compression) as binary,
                 io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text,
             ):
                 yield text
@@ -190,7 +254,7 @@ class _Text:
     def _first_undecodable(self) -> int | None:
         # Latin-1 takes every byte, so that lines end where they end in UTF-8.
         with (
-            open_bytes(self.staging.source, self.compression) as binary,
+            open_bytes(self.staging.door, self.staging.source, self.compression) as binary,
             io.TextIOWrapper(binary, encoding="latin-1") as text,
         ):
             for number, line in enumerate(text, start=1):
@@ -204,9 +268,9 @@ class _Text:
         """The names of the columns."""
         try:
             with _long_cells():
-                first = next(csv.reader(self.lines(), delimiter=separator), None)
-        except csv.Error:
-            first = None
+                first = next(csv.reader(_Rows(self.lines()), delimiter=separator), None)
+        except csv.Error as error:
+            raise self.staging.refusal(_csv_sentence(error), 1) from None
         if not first:
             raise self.staging.refusal("the first line is blank; it must name the columns", 1)
         return tuple(first)
@@ -222,9 +286,11 @@ class _Text:
         """Each record that is no blank line, the header first, and the line on which it begins."""
         begins, width = 1, 0
         with _long_cells():
-            reader = csv.reader(self.lines(), delimiter=separator, strict=True)
+            rows = _Rows(self.lines())
+            reader = csv.reader(rows, delimiter=separator, strict=True)
             try:
                 for record in reader:
+                    rows.begin()
                     width = width or len(record)
                     if record and not (width == 1 and record == [""]):
                         yield begins, record
@@ -269,10 +335,13 @@ class _Text:
         try:
             for number, line in enumerate(self.lines() if by_line else (), start=1):
                 try:
-                    json.loads(line if line.strip() else "null")
+                    # Not by the door: here it is DuckDB that reads, and which character it is that is wrong is wanted.
+                    json.loads(line if line.strip() else "null", parse_int=str)
                 except json.JSONDecodeError as error:
                     wrong = f"this line is not JSON: {error.msg}, character {error.pos + 1}"
                     faults.append(self.staging.fault(wrong, number))
+                except RecursionError:
+                    faults.append(self.staging.fault("this line is nested too deep", number))
         except DataError as error:
             return error
         if not faults:
@@ -280,27 +349,53 @@ class _Text:
         return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
 
     @contextlib.contextmanager
-    def values_by_line(self, by_line: bool) -> Iterator[tuple[Path, Compression]]:
-        """A file with a JSON value a line, and how it is compressed: this one, else one that is made of it.
+    def values_by_line(self, by_line: bool) -> Iterator[tuple[Path, Compression, int]]:
+        """A file with a JSON value a line, how it is compressed, and how many values there are: this file, else one
+        that is made of it.
 
-        Raises DataError if it has to be made, and this one is not JSON.
+        Raises DataError if it has to be made, and this one is not JSON, or if a value is too long.
         """
         if by_line:
-            yield self.staging.source, self.compression
+            with self.document() as document:
+                count = filled_lines(document, LARGEST_VALUE)
+            yield self.staging.source, self.compression, count
             return
-        with tempfile.TemporaryDirectory(prefix="evalhouse-") as folder:
+        with tempfile.TemporaryDirectory(dir=self.staging.database.spill) as folder:
             made = Path(folder) / "values"
             try:
                 with self._opened() as text, made.open("w", encoding="utf-8", newline="") as out:
-                    out.writelines(value + "\n" for value in values(iter(lambda: text.read(CHUNK), "")))
+                    count = 0
+                    for value in values(iter(lambda: text.read(CHUNK), "")):
+                        out.write(value + "\n")
+                        count += 1
             except JSONError as error:
                 raise self.staging.refusal(f"this is not JSON: {error.message}", error.line) from None
-            yield made, "none"
+            yield made, "none", count
+
+
+class _Rows:
+    """Lines for a reader of rows, which may go over several; not more of one row than there may be."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines, self._size = lines, 0
+
+    def begin(self) -> None:
+        """A row was read, and the next begins."""
+        self._size = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            self._size += len(line)
+            if self._size > LONGEST_ROW:
+                raise csv.Error("row longer than there may be")
+            yield line
 
 
 def _csv_sentence(error: csv.Error) -> str:
     if "unexpected end of data" in str(error):
         return "a quote is opened and never closed"
+    if "row longer than" in str(error):
+        return f"a row is longer than {LONGEST_ROW:,} bytes"
     if "field larger than" in str(error):
         return f"a cell is longer than {LONGEST_CELL} characters"
     return "text follows the quote that closes a cell"

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided
+from warehouse.query.comparison.intervals import interval_title
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.labels import Size, signature, sizes
+from warehouse.query.labels import Size, noun_of, signature, sizes
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
-from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
-from warehouse.tasks.observed import counted
+from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.tasks.observed import counted, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,11 @@ class ComparedPairs:
 
 
 def testing_caption(
-    how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs], interval: str
+    how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs], resamples: int | None
 ) -> str:
     """randomization test, exact, 100 messages exchanged, two-sided, level 0.05; 3 comparisons, not adjusted.
 
-    `interval` says which intervals stand beside the pairs, empty where none do.
+    Where intervals stand beside the pairs, they took so many `resamples`, perhaps none.
     """
     known = [(family.test_set, family.size) for family in families]
     draws = named_test(how.test).draws
@@ -57,14 +58,16 @@ def testing_caption(
         size = sizes(known, " exchanged" if draws is not None else "")
     joined = " " if draws == "resamples" else ", "
     test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, level {how.level}"
-    ordered = [statistic.ordered for entry in entries for statistic in entry.statistics]
-    resampled = bool(interval) and not (ordered and all(ordered))
-    drawn = [f"intervals of {OF_ORDERS.source}"] if interval and any(ordered) else []
-    if resampled:
-        drawn.append(interval)
-    if resampled or _shuffles(families):
+    drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
+    if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
-    return "; ".join(filter(None, (test, _adjusted(how, families), ", ".join(drawn))))
+    return "; ".join(filter(None, (test, _missing(how, entries), _adjusted(how, families), ", ".join(drawn))))
+
+
+def _missing(how: p.Testing, entries: Sequence[p.Entry]) -> str:
+    """What becomes of documents that a system lacks, where that was asked for."""
+    done = {"drop": "left out", "zero": "count as nothing"}.get(how.missing)
+    return "" if done is None else f"missing {plural(noun_of(entries))} {done}"
 
 
 def _method(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
@@ -101,14 +104,21 @@ def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], fam
     deciding = [
         f"test {how.test}",
         how.sides,
-        f"shuffles {' to '.join(map(str, _shuffles(families)))}" if _shuffles(families) else "exact",
+        f"shuffles {' to '.join(map(str, _shuffles(families)))}" if _shuffles(families) else _by_formula(families),
         f"exchange by {_exchanged(entries)}",
         f"seed {how.seed}",
         f"adjust {how.adjust}",
         f"missing {how.missing}",
+        *([] if how.margin is None else [f"margin {how.margin.normalize():f}"]),
         *([f"interval {how.interval}"] if how.interval != INTERVALS[0].name else []),
     ]
     return signature(text, entries, *deciding)
+
+
+def _by_formula(families: Sequence[ComparedPairs]) -> str:
+    """exact, analytic, or both, where nothing was shuffled."""
+    methods = frozenset[str]().union(*(family.methods for family in families))
+    return " and ".join(name for name in ("exact", "analytic") if name in methods) or "exact"
 
 
 def _exchanged(entries: Sequence[p.Entry]) -> str:

@@ -48,7 +48,7 @@ PAIR = 300
 """What one shuffle of one pair costs beside the sums of its systems, in additions."""
 
 
-COUNTED = 50
+COUNTED = 100
 """How many additions a step of an exact test costs. The last pairs are counted when that costs no more than shuffling
 has cost so far, so that it never costs much more than shuffling would."""
 
@@ -173,7 +173,8 @@ class _Run:
     """What is known of the pairs of an open comparison. Arrays have the shape (pairs,).
 
     `nge` and `shuffles` are what was counted; `reached` the same for an adjustment that counts shuffles itself.
-    `exact` are the p of pairs that were counted in the end, NaN for the others. `wanted` are the pairs that need more.
+    `exact` are the p of pairs that were counted in the end, NaN for the others, `low` and `high` the adjusted limits of
+    every p when it was last looked. `wanted` are the pairs that need more.
     `cost` is that of the shuffles so far, in additions.
     """
 
@@ -184,6 +185,8 @@ class _Run:
     shuffles: Integers
     reached: Integers | None
     exact: Floats
+    low: Floats
+    high: Floats
     wanted: Booleans
     cost: float = 0.0
 
@@ -200,6 +203,8 @@ class _Run:
             shuffles=np.zeros(count, dtype=np.int64),
             reached=np.zeros(count, dtype=np.int64) if counting else None,
             exact=np.full(count, np.nan),
+            low=np.zeros(count),
+            high=np.ones(count),
             wanted=np.ones(count, dtype=np.bool_),
         )
 
@@ -229,8 +234,8 @@ class _Run:
 
     def _look(self) -> None:
         low, high = self._limits()
-        level = float(self.comparison.how.level)
-        known = sequential.settled(adjusted(self.comparison, low), adjusted(self.comparison, high), level)
+        self.low, self.high = adjusted(self.comparison, low), adjusted(self.comparison, high)
+        known = sequential.settled(self.low, self.high, float(self.comparison.how.level))
         if self.reached is not None or named_test(self.comparison.how.test).whole_family:
             self.wanted[:] = not known.all()
         elif named_adjustment(self.comparison.how.adjust).adjusts:
@@ -266,13 +271,12 @@ class _Run:
         p = np.where(counted, self.exact, (self.nge + 1.0) / (self.shuffles + 1.0))
         levels = p if self.reached is None else (self.reached + 1.0) / (self.shuffles + 1.0)
         decisive = adjusted(self.comparison, levels)
-        low, high = (adjusted(self.comparison, limit) for limit in self._limits())
         by_pair: Decisions = {}
         for place, pair in enumerate(self.comparison.pairs):
             own = float(decisive[place])
             shown = own if named_adjustment(how.adjust).adjusts else None
             said: Verdict = "undecided"
-            if high[place] <= level or low[place] > level:
+            if self.high[place] <= level or self.low[place] > level:
                 said = "significant" if own <= level else "not significant"
             if counted[place]:
                 outcome = Outcome(float(p[place]), "exact")

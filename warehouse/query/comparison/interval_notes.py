@@ -12,8 +12,8 @@ from warehouse.query.labels import some
 from warehouse.results import Cell, Table
 from warehouse.significance.tests import named_adjustment, named_test
 
-ONE_BY_ONE = 10
-"""Notes about more pairs than this are one note about all of them."""
+NAMED = 3
+"""So many pairs are named where a note is about several."""
 
 
 def interval_notes(where: str, found: Mapping[str, Interval], vary: str = "units") -> Iterator[str]:
@@ -41,28 +41,29 @@ def interval_notes(where: str, found: Mapping[str, Interval], vary: str = "units
 
 
 def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
-    """Why an interval excludes 0 beside a difference that is not significant, or holds 0 beside one that is."""
+    """Why an interval excludes 0 beside a difference that is not significant, or holds 0 beside one that is. Where
+    bounds of what is missing decide, the interval beside them is not about that.
+    """
     holding: list[dict[str, Cell]] = []
     excluding: list[dict[str, Cell]] = []
-    for row in table.records():
-        decisive = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
+    for row in table.records() if how.missing != "bounds" else ():
         low, high = (row[name] for name in ("ci_low", "ci_high"))
-        if not isinstance(decisive, float) or (low is None and high is None):
-            continue
         outside = (isinstance(low, float) and low > 0) or (isinstance(high, float) and high < 0)
-        significant = decisive <= how.level
-        if significant != outside:
-            (holding if significant else excluding).append(row)
+        if row["verdict"] == "significant" and not outside and (low is not None or high is not None):
+            holding.append(row)
+        if row["verdict"] == "not significant" and outside:
+            excluding.append(row)
     yield from _said(holding, "significant, though the interval holds 0", _why_holding(how))
     yield from _said(excluding, "not significant, though the interval excludes 0", _why_excluding(how))
 
 
 def _said(rows: Sequence[Mapping[str, Cell]], what: str, why: str) -> Iterator[str]:
-    if len(rows) > ONE_BY_ONE:
-        yield f"{len(rows):,} pairs are {what}: {why}"
-        return
-    for row in rows:
-        yield f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}: {what}; {why}"
+    named = [f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}" for row in rows]
+    if len(named) == 1:
+        yield f"{named[0]}: {what}; {why}"
+    elif named:
+        among = " among them" if len(named) > NAMED else ""
+        yield f"{len(named):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
 
 
 def _why_holding(how: p.Testing) -> str:
@@ -79,6 +80,6 @@ def _why_excluding(how: p.Testing) -> str:
 
 def _why(how: p.Testing) -> str:
     """What the test and the interval do otherwise."""
-    if named_test(how.test).kind == "randomized":
+    if named_test(how.test).shuffles_differences:
         return "the test asks if the answers could be exchanged, the interval how far they differ on other documents"
     return "the test and the interval come near the truth in different ways, and the difference lies at their limit"

@@ -7,17 +7,17 @@ adjusted so. No test is made here.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import inf, isnan, nan, sqrt
+from math import inf, isnan
 
 from warehouse.query import plan as p
-from warehouse.query.comparison.pairs import Comparison, only
+from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.sums import Additive, Orders, RatioSums, systems_of
-from warehouse.significance import areas
-from warehouse.significance.areas import Ranked
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from warehouse.significance.areas import area_intervals
+from warehouse.significance.bootstrap.averages import OfTestSet
+from warehouse.significance.bootstrap.confidence_intervals import Bootstrap, joined
 from warehouse.significance.bootstrap.interval_kinds import (
     Bounds,
     ConfidenceLimits,
@@ -27,7 +27,7 @@ from warehouse.significance.bootstrap.interval_kinds import (
 )
 from warehouse.significance.draws import Draws
 from warehouse.significance.replicates import replicate_intervals
-from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.significance.work import ALONE, Work
 
 RESAMPLES = 2000
@@ -61,58 +61,61 @@ Intervals = dict[tuple[str, Pair], Interval]
 
 
 def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Intervals:
-    """The interval of each difference, all over the same resamples of one test set. Its progress is not heard: beside
-    the tests it is short."""
+    """The interval of each difference, with the level and the sides of the tests."""
+    return intervals_by(comparisons, lambda one: plan_of(one.how, one.statistic.measure.lower_is_better), work)
+
+
+def intervals_by(
+    comparisons: Sequence[Comparison], plan: Callable[[Comparison], IntervalPlan], work: Work = ALONE
+) -> Intervals:
+    """The interval of each difference as it is planned, all over the same resamples of each test set. Its progress is
+    not heard: beside the tests it is short."""
     by_pair: Intervals = {}
     if not comparisons:
         return by_pair
     bootstrap = Bootstrap(draws_of_intervals(comparisons[0].how, comparisons[0].entry), Work(work.threads))
     for comparison in comparisons:
-        label = comparison.statistic.label
-        if isinstance(comparison.sums, Orders):
-            ranked, level = comparison.sums.ranked, 1 - float(comparison.how.level)
-            by_pair |= {(label, pair): _of_areas(ranked, pair, level) for pair in comparison.pairs}
-        elif comparison.uneven and not comparison.replicates:
-            for pair in comparison.pairs:
-                alone = only(comparison, [pair])[0]
-                fine = replace(alone, sums=comparison.ratios_of(*pair), pairs=((0, 1),))
-                by_pair[label, pair] = _bootstrapped(fine, bootstrap)[0]
-        else:
-            found = _bootstrapped(comparison, bootstrap)
-            by_pair |= {(label, pair): interval for pair, interval in zip(comparison.pairs, found, strict=True)}
+        limits = _limits(comparison, plan(comparison), bootstrap)
+        lowest, highest = comparison.statistic.measure.within or (-inf, inf)
+        found = zip(comparison.pairs, single(limits, (lowest - highest, highest - lowest)), strict=True)
+        by_pair |= {(comparison.statistic.label, pair): interval for pair, interval in found}
     return by_pair
 
 
-def _bootstrapped(comparison: Comparison, bootstrap: Bootstrap) -> list[Interval]:
-    """The intervals of the pairs of a comparison, in their order."""
-    plan = plan_of(comparison.how, comparison.statistic.measure.lower_is_better)
+def _limits(comparison: Comparison, plan: IntervalPlan, bootstrap: Bootstrap) -> ConfidenceLimits:
+    """The intervals of the pairs of a comparison."""
     if comparison.replicates:
-        limits = replicate_intervals(comparison.replicates, comparison.pairs, plan, bootstrap.draws)
-    elif isinstance(comparison.sums, Orders):
-        raise ValueError(f"{comparison.statistic.label} does not follow from sums")
-    else:
-        names = [system.name for system in comparison.entry.systems]
-        ranks = {name: rank for rank, name in enumerate(sorted(names))}
-        limits = bootstrap.differences(
-            systems_of(comparison.sums),
-            comparison.pairs,
-            plan,
-            factor_of(comparison.sums),
-            [ranks[name] for name in names],
-        )
-    lowest, highest = comparison.statistic.measure.within or (-inf, inf)
-    return single(limits, (lowest - highest, highest - lowest))
+        return replicate_intervals(comparison.replicates, comparison.pairs, plan, bootstrap.draws)
+    if isinstance(comparison.sums, Orders):
+        return area_intervals(comparison.sums.ranked, comparison.pairs, plan)
+    names = [system.name for system in comparison.entry.systems]
+    ranks = [sorted(names).index(name) for name in names]
+    if comparison.over:
+        return bootstrap.averages([_of_test_set(part) for part in comparison.over], comparison.pairs, plan, ranks)
+    if not _each_in_own_digits(comparison, plan):
+        return bootstrap.differences(systems_of(comparison.sums), comparison.pairs, plan, comparison.factor, ranks)
+    # Each pair has its share of the level.
+    alone = plan if plan.family == "each" else replace(plan, level=plan.level / len(comparison.pairs), family="each")
+    found = []
+    for a, b in comparison.pairs:
+        sums = comparison.ratios.refined((a, b))
+        found.append(bootstrap.differences(systems_of(sums), [(0, 1)], alone, float(sums.factor), [ranks[a], ranks[b]]))
+    return joined(found)
 
 
-def _of_areas(ranked: Ranked, pair: Pair, level: float) -> Interval:
-    """The interval by the standard error of DeLong, DeLong and Clarke-Pearson (1988); none where that is not one of
-    these documents: there are too few of a kind, or they are exchanged together.
+def _of_test_set(part: Comparison) -> OfTestSet:
+    """One of the test sets that an average is taken over; an order has no average."""
+    assert not isinstance(part.sums, Orders)
+    return OfTestSet(systems_of(part.sums), factor_of(part.sums), part.stream)
+
+
+def _each_in_own_digits(comparison: Comparison, plan: IntervalPlan) -> bool:
+    """Whether pairs have as many digits of rounded values as their own values allow, whoever else is there. Only
+    intervals that stand for all pairs together have common ones, if they are enough.
     """
-    two = ranked.of_two(*pair)
-    if not (ranked.one_by_one and two.enough):
-        return Interval(None, None, nan, 0, 0, by_formula=False)
-    low, high = areas.interval(two, level)
-    return Interval(low, high, sqrt(two.variance), 0, 0, by_formula=False)
+    if not isinstance(comparison.sums, RatioSums) or comparison.sums.measured is None:
+        return False
+    return comparison.uneven or plan.family != "together"
 
 
 def single(limits: ConfidenceLimits, within: tuple[float, float]) -> list[Interval]:
@@ -170,9 +173,13 @@ def percent(level: Decimal) -> str:
     return f"{((1 - level) * 100).normalize():f}%"
 
 
-def interval_title(how: p.Testing, drawn: int) -> str:
+def interval_title(how: p.Testing, entries: Sequence[p.Entry], drawn: int) -> str:
     """95% CI studentized, 2,000 resamples, simultaneous; so many were drawn."""
     plan = plan_of(how)
     family = {"each": "", "divided": ", the level divided among all", "together": ", simultaneous"}[plan.family]
     resamples = f", {drawn:,} resamples" if drawn else ""
-    return f"{interval_heading(how.level)} {plan.kind.name}{resamples}{family}"
+    ordered = [statistic.ordered for entry in entries for statistic in entry.statistics]
+    called = [OF_ORDERS.name] if any(ordered) else []
+    if not ordered or not all(ordered):
+        called.append(plan.kind.name)
+    return f"{interval_heading(how.level)} {' and '.join(called)}{resamples}{family}"

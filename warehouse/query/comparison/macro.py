@@ -63,12 +63,14 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
             counts={},
             known={},
             values=None,
+            present=np.concatenate([part.present for part in seen], axis=1),
             cluster=cluster,
             documents=sum(part.documents for part in seen),
             dropped=sum(part.dropped for part in seen),
         ),
         sums=average_of([comparison.sums for comparison in comparisons]),
         splits_clusters=any(comparison.splits_clusters for comparison in comparisons),
+        over=tuple(comparisons),
     )
 
 

@@ -16,7 +16,7 @@ from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import Pair
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.significance.analytic.beta import normal_tail
-from warehouse.significance.correlation import correlations, inflation
+from warehouse.significance.correlation import correlations
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.standardized import RatioPairs
@@ -57,10 +57,13 @@ class _Alike:
 
 @dataclass(frozen=True, slots=True)
 class _Correlated:
-    """Two systems that a test takes to be independent, and the correlation of their values."""
+    """Two systems that a test takes to be independent, the correlation of their values, and by what factor the standard
+    deviation of their difference would be larger if they were.
+    """
 
     who: str
     r: float | None
+    factor: float | None
 
 
 @dataclass(slots=True)
@@ -86,7 +89,8 @@ class PairNotes:
         if test.kind == "independent":
             found = correlations(np.stack(comparison.unit_values), comparison.pairs)
             self._correlated += [
-                _Correlated(who(comparison, pair), r) for pair, r in zip(comparison.pairs, found, strict=True)
+                _Correlated(who(comparison, pair), r, factor)
+                for pair, r, factor in zip(comparison.pairs, found, comparison.inflations, strict=True)
             ]
         if test.shuffles_differences:
             otherwise = list(decided_otherwise(comparison, decisions))
@@ -107,12 +111,11 @@ class PairNotes:
         assumed = "assumes that the two systems' answers are independent"
         if len(self._correlated) <= ONE_BY_ONE:
             for correlated in self._correlated:
-                yield f"{correlated.who}: {self.how.test} {assumed}; {_taken(correlated.r)} (Yeh 2000, section 2.1)"
+                yield f"{correlated.who}: {self.how.test} {assumed}; {_taken(correlated)} (Yeh 2000, section 2.1)"
         else:
-            factors = [factor for pair in self._correlated if pair.r is not None and (factor := inflation(pair.r))]
-            taken = (
-                f"; it takes the standard deviation for up to {max(factors):.2f} times what it is" if factors else ""
-            )
+            factors = [pair.factor for pair in self._correlated if pair.factor is not None]
+            were = "; were they, the standard deviation of their difference would be"
+            taken = f"{were} up to {max(factors):.2f} times what it is" if factors else ""
             yield f"{self.how.test} {assumed}{taken} (Yeh 2000, section 2.1)"
         if self._otherwise:
             yield self._exchangeability()
@@ -147,13 +150,13 @@ def who(comparison: Comparison, pair: Pair) -> str:
     return f"{a} and {b}, {comparison.statistic.label} on {comparison.entry.test_set.name}"
 
 
-def _taken(r: float | None) -> str:
+def _taken(pair: _Correlated) -> str:
     """What a test that assumes independence makes of two systems that are correlated."""
-    if r is None:
-        return "their correlation is not defined"
-    factor = inflation(r)
-    taken = f", so it takes the standard deviation for {factor:.2f} times what it is" if factor is not None else ""
-    return f"their correlation is {r:.3f}{taken}"
+    said = "their correlation is not defined" if pair.r is None else f"their correlation is {pair.r:.3f}"
+    if pair.factor is None:
+        return said
+    were = "were they independent, the standard deviation of their difference would be"
+    return f"{said}; {were} {pair.factor:.2f} times what it is"
 
 
 # --- where exchangeability and equality part --------------------------------------------------------------------------

@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
 
+import numpy as np
+
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
@@ -22,10 +24,14 @@ from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.valuing import Valued
 from warehouse.significance.bootstrap.resamples import VERY_MANY_UNITS
+from warehouse.significance.correlation import inflations
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles.randomization import draws_by_itself
-from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.tests import Test, named_adjustment, named_test
+
+MOST_PAIRS = 200_000
+"""How many pairs of systems are compared on one test set; each is a row of the result, and takes some KB of memory."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ class Comparison:
     """How many shuffles were made before, where a run is gone on with."""
     splits_clusters: bool = False
     """Whether documents of one cluster, which are not independent, are exchanged apart from one another."""
+    over: tuple[Comparison, ...] = ()
+    """Of an average over test sets, the comparison on each."""
 
     @property
     def stream(self) -> int:
@@ -115,6 +123,17 @@ class Comparison:
         return [self.sums.exact_value(place) for place in range(len(self.entry.systems))]
 
     @cached_property
+    def inflations(self) -> list[float | None]:
+        """By what factor taking the two systems of each pair for independent would make the standard deviation of their
+        difference larger; None for what is not a ratio of sums.
+        """
+        if not isinstance(self.sums, RatioSums):
+            return [None] * len(self.pairs)
+        sums = self.sums
+        influences = np.stack([sums.influences(place) for place in range(len(self.entry.systems))])
+        return inflations(influences, self.pairs)
+
+    @cached_property
     def unit_values(self) -> list[Floats]:
         """The values of each system on each exchange unit, but for a factor; NaN where there is none."""
         return [self.sums.unit_values(place) for place in range(len(self.entry.systems))]
@@ -134,6 +153,7 @@ def only(comparison: Comparison, pairs: Sequence[tuple[int, int]]) -> tuple[Comp
         sums=comparison.sums.only(places),
         pairs=tuple((own[a], own[b]) for a, b in pairs),
         replicates=tuple(comparison.replicates[place] for place in places) if comparison.replicates else (),
+        over=tuple(only(part, pairs)[0] for part in comparison.over),
     )
     return restricted, places
 
@@ -144,8 +164,18 @@ def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
 
 
 def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None, over: bool = False) -> Queries:
-    """What brings the comparisons of an entry, which may be averaged with others `over` test sets."""
+    """What brings the comparisons of an entry, which may be averaged with others `over` test sets.
+
+    Raises QueryError where they are of more pairs than fit into memory.
+    """
     entry = with_baseline(entry, against)
+    many = len(entry.systems)
+    count = many * (many - 1) // 2 if against is None else many - 1
+    if count > MOST_PAIRS:
+        raise QueryError(
+            f"{many:,} systems on {entry.test_set.name} are {count:,} pairs, and at most {MOST_PAIRS:,} are compared",
+            hints=("name fewer systems, or compare them against one",) if against is None else ("name fewer systems",),
+        )
     if not entry.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
@@ -179,10 +209,10 @@ def _in_order(how: p.Testing, over: bool, part: p.Entry, kinds: Observations, ti
         return False
     if over or test.whole_family or named_adjustment(how.adjust).by_shuffles:
         return True
-    return any(_has_coins(kinds, times, statistic) for statistic in part.statistics)
+    return any(_has_coins(test, kinds, times, statistic) for statistic in part.statistics)
 
 
-def _has_coins(kinds: Observations, times: Integers, statistic: Statistic) -> bool:
+def _has_coins(test: Test, kinds: Observations, times: Integers, statistic: Statistic) -> bool:
     try:
         summed = sums(kinds, statistic)
     except OverflowError:
@@ -191,6 +221,8 @@ def _has_coins(kinds: Observations, times: Integers, statistic: Statistic) -> bo
     if not isinstance(summed, RatioSums):
         return True
     over, under = (sides[0] - sides[1] for sides in (summed.numerators, summed.denominators))
+    if under.any() and not test.shuffles_differences:
+        return True
     distinct = Distinct.of_differences(over, under)
     differing = int(times[(over != 0) | (under != 0)].sum())
     return not draws_by_itself(int(times.sum()), differing, distinct.size)

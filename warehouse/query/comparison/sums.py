@@ -22,7 +22,7 @@ from warehouse.measures.expression import Exact
 from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
 from warehouse.significance.areas import Ranked
-from warehouse.significance.paired import Many
+from warehouse.significance.paired import SUM_LIMIT, Many
 from warehouse.significance.valuation import ManyCounts, ManySystems, Valuation
 
 _COMMON = 2**20
@@ -94,6 +94,13 @@ class RatioSums:
         without = np.full(over.shape, np.nan)
         return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 
+    def influences(self, system: int) -> Floats:
+        """What each exchange unit adds to a system's value, to first order and but for the factor: (N − R·D) / ΣD."""
+        under = self.denominators[system].astype(np.float64)
+        over = self.numerators[system] if self.measured is None else self.measured.in_units(system)
+        total = under.sum()
+        return np.asarray((over - under * (over.sum() / total)) / total, dtype=np.float64)
+
     def resample(self, system: int, counts: Floats) -> Floats:
         """A system's value when each exchange unit counts so often, for counts of shape (any, exchange units)."""
         over, under = counts @ self.numerators[system], counts @ self.denominators[system]
@@ -141,6 +148,40 @@ class RatioSums:
         measured = None if rest is None else RoundedFrom(values, doubts, rest, unit)
         factor = some.factor / some.measured.unit * unit
         return replace(some, numerators=over, factor=factor, slack=slack, measured=measured)
+
+    def with_raised(self, amount: Fraction) -> RatioSums:
+        """Those of the systems, and behind them those of the same systems, the value of each higher by `amount`.
+
+        Raises OverflowError where the numbers have too many digits.
+        """
+        twice = replace(self.only([*range(len(self.known))] * 2), counted=np.zeros(2 * len(self.known), dtype=np.bool_))
+        if self.measured is not None:
+            by = float(amount * self.measured.unit / self.factor)
+            values, doubts = _raised(self.measured, self.denominators, by)
+            over, unit, rest = _fixed(values)
+            slack = 0 if rest is None else _slack(values.shape[1], doubts, unit)
+            measured = None if rest is None else RoundedFrom(values, doubts, rest, unit)
+            return replace(
+                twice, numerators=over, factor=self.factor / self.measured.unit * unit, slack=slack, measured=measured
+            )
+        step = amount / self.factor
+        reach = np.abs(self.numerators).sum(axis=1).max(initial=0), self.denominators.sum(axis=1).max(initial=0)
+        if int(reach[0]) * step.denominator + int(reach[1]) * abs(step.numerator) >= SUM_LIMIT:
+            raise OverflowError("too many digits")
+        plain = self.numerators * step.denominator
+        return replace(
+            twice,
+            numerators=np.concatenate((plain, plain + self.denominators * step.numerator)),
+            factor=self.factor / step.denominator,
+            slack=self.slack * step.denominator,
+        )
+
+
+def _raised(measured: RoundedFrom, denominators: Integers, by: float) -> tuple[Floats, Floats]:
+    """Values, and behind them values higher by so much for each denominator; and by how much each may be off."""
+    higher = measured.values + by * denominators
+    doubts = measured.doubts + _OFF * np.abs(higher)
+    return np.concatenate((measured.values, higher)), np.concatenate((measured.doubts, doubts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, log
 
+import numpy as np
+
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.sums import Orders, RatioSums
 from warehouse.query.labels import some
@@ -33,7 +35,7 @@ def hopeless(comparison: Comparison) -> Iterator[str]:
     where = "" if alike else f"{comparison.statistic.label} on {comparison.entry.test_set.name}: "
     p, over = "p", ""
     if factor > 1.5:
-        p, over = f"{adjustment.name}-adjusted p", f" over {family} comparisons"
+        p, over = f"{adjustment.adjusted} p", f" over {family} comparisons"
     if least > level:
         needed = f"; it takes {ceil(factor / level) - 1:,} shuffles" if how.shuffles is not None else ""
         yield f"{where}{why} give a {p} of at least {least:.2g}{over}, above the level {how.level}{needed}"
@@ -86,10 +88,24 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
         )
     if isinstance(comparison.sums, Orders):
         yield from _of_orders(comparison, comparison.sums.ranked)
+    if comparison.how.missing == "zero":
+        yield from _counted_as_nothing(comparison)
     if dropped := comparison.observations.dropped:
         were, has = ("was", "it") if dropped == 1 else ("were", "them")
         what = counted(dropped, "unit" if entry.exchange.of == "unit" else noun)
         yield f"{what} of {where} {were} left out because not every system has {has}{_bounded(comparison)}"
+
+
+def _counted_as_nothing(comparison: Comparison) -> Iterator[str]:
+    """What counts as nothing because a system lacks it."""
+    entry, present = comparison.entry, comparison.observations.present
+    lacking = int(np.count_nonzero(~present.all(axis=0)))
+    if lacking:
+        what = counted(lacking, "unit" if entry.exchange.of == "unit" else entry.noun)
+        absent = zip(entry.systems, np.count_nonzero(~present, axis=1).tolist(), strict=True)
+        listed = some([f"{count:,} for {system.name}" for system, count in absent if count])
+        count_as, lack = ("counts", "lacks it") if lacking == 1 else ("count", "lacks them")
+        yield f"{what} of {entry.test_set.name} {count_as} as nothing for who {lack}: {listed}"
 
 
 def _bounded(comparison: Comparison) -> str:

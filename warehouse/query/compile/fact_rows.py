@@ -112,6 +112,9 @@ class FactRows:
                 return "not " + self._condition(condition)
             case p.Missing(dimension):
                 return "(" + self.expression(dimension) + " is null)"
+            case p.Latest(older):
+                there = dict(older).get(self._entry.test_set.id, ())
+                return "f.system_id not in " + values(there) if there else Sql("true")
             case p.Matches(dimension, pattern):
                 return "coalesce(" + self.expression(dimension) + " like " + value(pattern) + ", false)"
             case p.OneOf(dimension, listed):
@@ -187,5 +190,7 @@ def dimensions(where: p.Filter | None) -> tuple[p.Dimension, ...]:
             return tuple(dimension for part in conditions for dimension in dimensions(part))
         case p.Negated(condition):
             return dimensions(condition)
+        case p.Latest():
+            return (p.Dimension("system"),)
         case p.Compared(dimension) | p.OneOf(dimension) | p.Matches(dimension) | p.Missing(dimension):
             return (dimension,)

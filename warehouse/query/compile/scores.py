@@ -34,6 +34,13 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
     return "select " + join(", ", [*keys, documents, *sums]) + rows.tail() + " group by all"
 
 
+def documents_of_any(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """On how many documents any system of an entry has rows: one row, and for imported values one a measure."""
+    measure = "'' as measure" if entry.task.counts else "f.measure as measure"
+    rows = FactRows(entry, where)
+    return f"select {measure}, count(distinct f.document_id)" + rows.tail() + " group by all"
+
+
 def _sums(statistic: Statistic, by_row: bool = False) -> list[Sql]:
     """The sums of a statistic, or with `by_row` what it sums in a single row."""
     return [_sum(form, by_row) for form in statistic.sums.forms] if statistic.sums else []

@@ -74,7 +74,9 @@ def _attributes(node: n.Condition) -> list[str]:
             return [of for part in conditions for of in _attributes(part)]
         case n.Not(condition):
             return _attributes(condition)
-        case n.Relation(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute):
+        case (
+            n.Relation(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute) | n.IsLatest(attribute)
+        ):
             return [attribute.of.casefold()]
 
 
@@ -90,6 +92,12 @@ def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter
             return p.Negated(cast(p.Filter, condition_of(scope, condition, task)))
         case n.IsMissing(attribute):
             return p.Missing(dimension_of(scope, attribute, task))
+        case n.IsLatest(attribute):
+            if (attribute.of.casefold(), attribute.name.casefold()) != ("system", "run"):
+                raise QueryError("only runs are latest", attribute.span, ("say system.run is latest",))
+            if "system" not in task.dimensions:
+                raise QueryError(f"{task.name} has no system", node.span, listing(task.dimensions, "attributes"))
+            return p.Latest(scope.catalog.older_runs)
         case n.Like(attribute, pattern):
             dimension = dimension_of(scope, attribute, task)
             if _numeric(scope, dimension):

@@ -15,7 +15,7 @@ from grammar.span import Span
 from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p
 from warehouse.query.resolving.conditions import dimension_of
-from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.names import LackingMeasureError, Scope
 from warehouse.query.resolving.systems import present_on, systems_of
 from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import Task
@@ -44,7 +44,7 @@ def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tu
     for test_set, place in chosen:
         try:
             entries.append(entry_on(wanted, scope, test_set, place, elsewhere=len(chosen) > 1))
-        except _NoRowsError as error:
+        except (_NoRowsError, LackingMeasureError) as error:
             if named(test_sets) or len(chosen) == 1:
                 raise QueryError(error.message, error.span, error.hints) from None
     if not entries:
@@ -105,6 +105,9 @@ def _stored(
     return len(present_on(scope, task, test_set, replicates)) if everyone else 0
 
 
+UNSAID_ATTRIBUTE = "replicate"
+"""What replicates share where a statement does not say it."""
+
 MOST_RUNS = 10**6
 """How large the common multiple may be that the counts of runs are put over."""
 
@@ -117,6 +120,9 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
         raise QueryError("replicates share an attribute of a system", node.span, ("say replicates by system.NAME",))
     if not task.by_document:
         raise _NoRowsError("published figures have no documents, so they have no replicates", node.span)
+    if node.name == UNSAID_ATTRIBUTE and UNSAID_ATTRIBUTE not in scope.catalog.attributes["system"]:
+        # Runs that were loaded as runs say which model they are of.
+        node = n.Attribute("system", "model", span=node.span) if "model" in scope.catalog.attributes["system"] else node
     attribute = dimension_of(scope, node, task).attribute
     there = scope.catalog.systems_with(task.name, test_set.id)
     runs = scope.catalog.runs(attribute, there)

@@ -8,7 +8,7 @@ born.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -20,6 +20,8 @@ from grammar.errors import QueryError
 from grammar.span import NOWHERE
 from warehouse.measures import MEASURES, Measure, Setting, Statistic, measure_named, settle
 from warehouse.query import plan as p
+from warehouse.query.labels import some
+from warehouse.query.resolving.spellings import spelt_otherwise
 from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined
 from warehouse.store.catalog import Catalog, KnownTestSet
@@ -40,6 +42,10 @@ SPOKEN: Mapping[str, str] = {
     "acc": "accuracy",
 }
 """What measures are called elsewhere."""
+
+
+class LackingMeasureError(QueryError):
+    """A test set lacks a measure that others have; no error where the question is asked of all test sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +185,7 @@ class Scope:
             measure = node.measure if isinstance(node, n.Mean) else node
             having = [task for task in TASKS.values() if self._has(measure, task, test_set)]
             if not having:
-                spoken = SPOKEN.get(measure.name.casefold())
-                near = hints(measure.name, self.known_measures(test_set), "measures")
-                raise QueryError(
-                    f"unknown measure '{brief(measure.name)}'", measure.span, (f"say {spoken}",) if spoken else near
-                )
+                raise self._unknown(measure, test_set)
             possible = [task for task in possible if task in having]
             if not possible:
                 tasks = " and ".join(task.name for task in having)
@@ -193,6 +195,26 @@ class Scope:
                     ("ask for them in statements of their own",),
                 )
         return possible
+
+    def _unknown(self, measure: n.MeasureCall, test_set: KnownTestSet) -> QueryError:
+        """The error for a measure that no task has on a test set: what is like it there, or where else it is."""
+        there = [name for task in IMPORTED for name in self.catalog.measures_of(task.name, test_set.id)]
+        elsewhere = [
+            self.catalog.short_name(other)
+            for other in self.catalog.test_sets
+            if any(self._has(measure, task, other) for task in IMPORTED)
+        ]
+        name, here = brief(measure.name), self.catalog.short_name(test_set)
+        if several := spelt_otherwise(_figure(measure, IMPORTED[0]), there):
+            return QueryError(f"{here} has several measures {name}", measure.span, (f"say {' or '.join(several)}",))
+        if elsewhere:
+            has = f"{some(elsewhere)} {'has' if len(elsewhere) == 1 else 'have'} it"
+            return LackingMeasureError(
+                f"{here} has no {name}; {has}", measure.span, listing(there, f"measures of {here}")
+            )
+        spoken = SPOKEN.get(measure.name.casefold())
+        near = hints(measure.name, self.known_measures(test_set), "measures")
+        return QueryError(f"unknown measure '{name}'", measure.span, (f"say {spoken}",) if spoken else near)
 
     def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
         """Those of the tasks with the measures that have rows on a test set."""
@@ -210,8 +232,12 @@ class Scope:
 
     def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
         """What a measure that was imported for a test set is called there, None where there is none."""
-        names = [(name, name) for name in self.catalog.measures_of(task.name, test_set.id)]
-        return next(iter(matching(_figure(measure, task), names)), None)
+        names = self.catalog.measures_of(task.name, test_set.id)
+        asked = _figure(measure, task)
+        if found := matching(asked, [(name, name) for name in names]):
+            return found[0]
+        otherwise = spelt_otherwise(asked, names)
+        return otherwise[0] if len(otherwise) == 1 else None
 
     def known_measures(self, test_set: KnownTestSet) -> list[str]:
         """The names of all measures that can be asked for on a test set."""
@@ -257,7 +283,10 @@ class Scope:
         if isinstance(node, n.Mean) and not task.by_document:
             raise QueryError(f"a {task.figure} has no documents to average over", node.span)
         of_task = self.catalog.stored_as(task.name, test_set.id, stored)
-        return settle(imported(stored, of_task, self.catalog.directions.get(of_task[1])), {})
+        statistic = settle(imported(stored, of_task, self.catalog.directions.get(of_task[1])), {})
+        asked = _figure(measure_node, task)
+        # In another spelling it is shown as it was asked for, so that test sets with other spellings have one column.
+        return statistic if stored.casefold() == asked.casefold() else replace(statistic, label=asked)
 
     def _settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
         """The parameters of a measure as they were written."""

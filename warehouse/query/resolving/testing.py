@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from math import inf
 from typing import TypeVar, cast
 
 from grammar import nodes as n
-from grammar.editing.hints import hints
+from grammar.editing.hints import hints, written
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
@@ -30,12 +32,12 @@ from warehouse.significance.tests import (
 
 MOST_SHUFFLES = 10**9
 
-Tested = n.Compare | n.Group | n.Replicate
+Tested = n.Compare | n.Group | n.Rank | n.Replicate
 
-_DONE = {n.Compare: "compared", n.Group: "grouped", n.Replicate: "replicated"}
+_DONE = {n.Compare: "compared", n.Group: "grouped", n.Rank: "ranked", n.Replicate: "replicated"}
 
 
-def tested_entries(statement: n.Compare | n.Group, scope: Scope) -> tuple[p.Entry, ...]:
+def tested_entries(statement: n.Compare | n.Group | n.Rank, scope: Scope) -> tuple[p.Entry, ...]:
     """The entries of a question that is answered by tests."""
     wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
     entries = entries_on(statement.test_sets, wanted, scope)
@@ -201,7 +203,44 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
         adjust=adjustment.name,
         missing=statement.missing or "error",
         interval=(statement.interval if isinstance(statement, n.Compare) else None) or INTERVALS[0].name,
+        margin=_margin(statement, entries, test, adjustment, level, scope)
+        if isinstance(statement, n.Compare)
+        else None,
     )
+
+
+def _margin(
+    statement: n.Compare,
+    entries: Sequence[p.Entry],
+    test: Test,
+    adjustment: Adjustment,
+    level: Decimal,
+    scope: Scope,
+) -> Decimal | None:
+    """The margin of two one-sided tests, checked against the other clauses; None where there is none."""
+    if statement.margin is None:
+        return None
+    place = statement.margin.span
+    margin = scope.number(statement.margin, Decimal(0))
+    if margin <= 0:
+        raise QueryError(f"a margin is above 0, and this is {written(margin)}", place)
+    for statistic in (statistic for entry in entries for statistic in entry.statistics):
+        lowest, highest = statistic.measure.within or (-inf, inf)
+        if margin >= highest - lowest:
+            what = f"no two systems differ by more than a margin of {written(margin)} in {statistic.label}"
+            raise QueryError(what, place, (f"say margin {written(margin)}%",) if margin < 100 else ())
+    if not test.takes_margin:
+        takers = [member.name for member in TESTS if member.takes_margin]
+        raise QueryError(f"margin goes with test {', '.join(takers)}, not with {test.name}", place)
+    if statement.sides == "one-sided":
+        raise QueryError("margin makes two one-sided tests by itself", place, ("leave one-sided out",))
+    if adjustment.by_shuffles:
+        raise QueryError(f"adjust {adjustment.name} does not go with margin", place, ("say adjust holm instead",))
+    if statement.missing == "bounds":
+        raise QueryError("missing bounds does not go with margin", place, ("say missing drop, or missing zero",))
+    if level >= Decimal("0.5"):
+        raise QueryError("with a margin the level is below 0.5", statement.level.span if statement.level else place)
+    return margin
 
 
 def _check_across(statement: Tested, test: Test, adjustment: Adjustment) -> None:

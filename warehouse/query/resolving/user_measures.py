@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from typing import cast
 
 from grammar import nodes as n
@@ -23,6 +24,9 @@ Definitions = Mapping[str, str]
 
 DEEPEST = 20
 """How many definitions may build on one another."""
+
+LARGEST = 10_000
+"""How many parts a measure may have when all that it builds on is written out."""
 
 
 def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
@@ -104,9 +108,9 @@ def _node(name: str, definitions: Definitions) -> n.Define | None:
     exact = [known for known in definitions if known == name]
     folded = [known for known in definitions if known.casefold() == name.casefold()]
     for known in exact or folded:
-        (statement,) = parse(definitions[known])
-        if isinstance(statement, n.Define):
-            return statement
+        match parse(definitions[known]):
+            case [n.Define() as statement]:
+                return statement
     return None
 
 
@@ -120,9 +124,18 @@ class _Place:
         self.definitions = definitions
         self.given = given
         self.within = within
+        self.parts = count(1)
+
+    def inside(self, given: Mapping[str, Fraction], name: str) -> _Place:
+        """The place within a definition that is used here; what is written out there counts here too."""
+        place = _Place(self.task, self.definitions, given, (*self.within, name))
+        place.parts = self.parts
+        return place
 
 
 def _expression(node: n.Expression, place: _Place) -> Expression:
+    if next(place.parts) > LARGEST:
+        raise QueryError(f"written out, the measure has more than {LARGEST:,} parts", node.span)
     match node:
         case n.Number(value):
             return Constant(Fraction(value))
@@ -171,9 +184,7 @@ def _measure(node: n.MeasureCall, place: _Place) -> Expression:
     settings = _settings(node, parameters, place)
     given = {key: Fraction(value) for key, value in settings.items() if isinstance(value, Decimal)}
     try:
-        return _expression(
-            inner.expression, _Place(place.task, place.definitions, given, (*place.within, inner.name.text))
-        )
+        return _expression(inner.expression, place.inside(given, inner.name.text))
     except QueryError as error:
         raise QueryError(error.message, node.span, error.hints) from None
 

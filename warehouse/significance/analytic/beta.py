@@ -74,9 +74,17 @@ def normal_tail(z: float) -> float:
     return 0.5 * erfc(z / sqrt(2))
 
 
-def chi_square_tail(square: float) -> float:
-    """The probability that χ² with one degree of freedom is at least so much."""
-    return erfc(sqrt(square / 2))
+def chi_square_tail(square: float, degrees: int = 1) -> float:
+    """The probability that χ² with so many degrees of freedom is at least so much (Abramowitz and Stegun 1964, 26.4.4
+    and 26.4.5).
+    """
+    half, odd = square / 2, degrees % 2
+    total, term = (erfc(sqrt(half)), sqrt(half / pi) * 2 * exp(-half)) if odd else (0.0, exp(-half))
+    # The terms are half^i / Γ(i + 1) · exp(−half): for i = 0, 1, … where degrees are even, else for 1/2, 3/2, …
+    for step in range(2 + odd, degrees + 1, 2):
+        total += term
+        term *= square / step
+    return min(1.0, total)
 
 
 def _binomial(a: float, b: float, x: float, rest: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from warehouse.significance.analytic.beta import chi_square_tail, normal_tail
-from warehouse.significance.analytic.matched import from_t
+from warehouse.significance.analytic.matched import from_t, scaled
 from warehouse.significance.outcome import Outcome, Sides, check_sides
 
 
@@ -23,7 +23,8 @@ def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-s
     any variance but the means differ.
     """
     check_sides(sides)
-    a, b = np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64)
+    together = scaled(np.concatenate((np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64))))
+    a, b = together[: np.size(values_a)], together[np.size(values_a) :]
     degrees = a.size + b.size - 2
     if not a.size or not b.size or degrees < 1:
         raise ValueError(f"a two-sample t test needs three values in two samples, and has {a.size} and {b.size}")

@@ -7,7 +7,7 @@ no weight in the sign and Wilcoxon tests. Where no unit differs p is 1.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import frexp, sqrt
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     variance to divide by.
     """
     check_sides(sides)
-    values = _values(differences).astype(np.float64)
+    values = scaled(_values(differences).astype(np.float64))
     if values.size < 2:
         raise ValueError(f"a t test needs at least two units, and there is {values.size}")
     mean = float(values.mean())
@@ -119,6 +119,13 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     if values.min() == values.max():
         raise ValueError("the difference is the same in every unit, so that there is no variance to divide by")
     return from_t(mean / (float(values.std(ddof=1)) / sqrt(values.size)), values.size - 1, sides)
+
+
+def scaled(values: Floats) -> Floats:
+    """Values times the power of two that brings the largest near 1, since squares of very small ones would be 0. That
+    changes no digit of them, and no t.
+    """
+    return np.asarray(np.ldexp(values, -frexp(float(np.abs(values).max(initial=0.0)))[1]), dtype=np.float64)
 
 
 def from_t(statistic: float, degrees: float, sides: Sides) -> Outcome:

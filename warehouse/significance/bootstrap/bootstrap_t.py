@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -22,17 +23,48 @@ BEYOND = 10
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """Student's t for so many units, of both sides where `two_sided`; in standard errors that divide by units."""
+    """Student's t for so many units and degrees of freedom, of both sides where `two_sided`; in standard errors that
+    divide by units."""
 
     units: int
+    degrees: int
     two_sided: bool
 
     def quantile(self, tail: float) -> float:
-        """What a share `tail` is beyond; infinite for a single unit."""
-        if self.units < 2:
+        """What a share `tail` is beyond; infinite without a degree of freedom."""
+        if self.degrees < 1:
             return inf
         share = tail / 2 if self.two_sided else tail
-        return sqrt(self.units / (self.units - 1)) * t_quantile(min(share, 0.5), self.units - 1)
+        return sqrt(self.units / self.degrees) * t_quantile(min(share, 0.5), self.degrees)
+
+
+WRONG = 0.05
+"""By what share of itself the probability to miss may be off for resamples not to be needed."""
+
+HEAVY = 0.1
+"""Σψ⁴ / (Σψ²)² is as large where ten units alone decide, all by the same amount; more is never near enough."""
+
+
+def near_student(influences: Floats, times: Integers, student: Student, tail: float) -> Booleans:
+    """Whether estimates with influences ψ of shape (any, units) miss by Student's t as often as they should.
+
+    By how much they do not follows from their skewness and kurtosis (Hall 1992, section 2.6, of the studentized mean;
+    with both limits together the first term cancels).
+    """
+    squares = influences * influences
+    second = (squares * times).sum(axis=1)
+    skewed = (squares * influences * times).sum(axis=1) ** 2
+    heavy = (squares * squares * times).sum(axis=1)
+    normal = NormalDist()
+    share = tail / 2 if student.two_sided else tail
+    z = -normal.inv_cdf(share)
+    allowed = WRONG * share / normal.pdf(z)
+    if student.two_sided:
+        most_skewed = 18 * allowed / (z**5 + 2 * z**3 - 3 * z) if z > 1 else 0.0
+    else:
+        most_skewed = (6 * allowed / (2 * z**2 + 1)) ** 2
+    most_heavy = min(HEAVY, 12 * allowed / max(z * abs(z**2 - 3), 1e-9))
+    return np.asarray((skewed <= most_skewed * second**3) & (heavy <= most_heavy * second**2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,24 +8,28 @@ would within their own chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import ceil
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from warehouse.significance.bootstrap.bootstrap_t import Standardized, Student, quantile_of_largest
+from warehouse.significance.bootstrap.averages import Averages, OfTestSet, OverAverages
+from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Standardized, Student, quantile_of_largest
 from warehouse.significance.bootstrap.estimates import (
     Differences,
     OverResamples,
+    Supply,
     SystemEstimates,
     standard_errors,
 )
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.bootstrap.percentiles import between, corrected_tails
-from warehouse.significance.bootstrap.resamples import FOR_INTERVALS, VERY_MANY_UNITS, Resamples, whole
+from warehouse.significance.bootstrap.resamples import FOR_INTERVALS, VERY_MANY_UNITS, Resamples
 from warehouse.significance.bootstrap.standard_errors import Places
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers
@@ -43,6 +47,8 @@ MOST_COUNTS = 1 << 26
 """For that no more are drawn than this, nor than have so many counts."""
 
 PLAIN = IntervalPlan()
+
+Estimates = SystemEstimates | Averages
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,16 @@ class Bootstrap:
         """
         return self._found(Differences.of(many, pairs, ranks), plan, factor)
 
+    def averages(
+        self,
+        parts: Sequence[OfTestSet],
+        pairs: Sequence[tuple[int, int]],
+        plan: IntervalPlan = PLAIN,
+        ranks: Sequence[int] | None = None,
+    ) -> ConfidenceLimits:
+        """The intervals of the average difference over test sets, which are resampled each by itself."""
+        return self._found(Averages.of(parts, pairs, ranks), plan, 1.0)
+
     def values(self, many: ManySystems, plan: IntervalPlan = PLAIN, factor: float = 1.0) -> ConfidenceLimits:
         """The interval of each system's own factor · value.
 
@@ -74,7 +90,7 @@ class Bootstrap:
         """
         return self._found(SystemEstimates(many, np.ones(many.units, dtype=np.int64)), plan, factor)
 
-    def _found(self, estimates: SystemEstimates, plan: IntervalPlan, factor: float) -> ConfidenceLimits:
+    def _found(self, estimates: Estimates, plan: IntervalPlan, factor: float) -> ConfidenceLimits:
         search = _Search(estimates, plan if factor >= 0 else plan.turned, self)
         limits = search.studentized() if plan.kind.studentizes else search.between_resamples()
         low, high = factor * limits.low, factor * limits.high
@@ -83,16 +99,28 @@ class Bootstrap:
         return replace(limits, low=low, high=high, errors=abs(factor) * limits.errors)
 
     @cached_property
-    def supply(self) -> Callable[[int, Draws], Resamples]:
+    def supply(self) -> Supply:
         """Resamples of so many units, drawn when they are first asked for."""
         return cache(lambda units, draws: Resamples.of_units(units, draws, self.work.threads))
+
+
+def joined(parts: Sequence[ConfidenceLimits]) -> ConfidenceLimits:
+    """What was found apart, behind one another."""
+
+    def of(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return ConfidenceLimits(
+        **{name: of(name) for name in ("low", "high", "errors", "undefined", "without_error", "by_formula")},
+        resamples=max(part.resamples for part in parts),
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
     """The search for the intervals of some estimates."""
 
-    estimates: SystemEstimates
+    estimates: Estimates
     plan: IntervalPlan
     source: Bootstrap
 
@@ -102,7 +130,7 @@ class _Search:
 
     @property
     def units(self) -> int:
-        return int(self.estimates.times.sum())
+        return self.estimates.units
 
     @property
     def alpha(self) -> float:
@@ -122,7 +150,7 @@ class _Search:
 
     @property
     def student(self) -> Student:
-        return Student(self.units, self.plan.bounds == "both")
+        return Student(self.units, self.estimates.degrees, self.plan.bounds == "both")
 
     def directions(self) -> Floats:
         """In which direction each estimate must deviate for its limit to miss it; 0 for both."""
@@ -131,25 +159,24 @@ class _Search:
     def observed(self) -> tuple[Floats, Booleans]:
         """The standard error of each estimate, and whether it may be taken for normal."""
         errors, normal = np.zeros(self.estimates.size), np.zeros(self.estimates.size, dtype=np.bool_)
+        tail = max(self.share, BEYOND / (self.draws.shuffles + 1))
         for places in _parts(np.arange(self.estimates.size)):
             influences = self.estimates.influences(places)
             errors[places] = standard_errors(influences, self.estimates.times)
-            normal[places] = self.estimates.near_normal(places, influences)
+            normal[places] = self.estimates.near_normal(places, influences, self.student, tail)
         return errors, normal
 
     def drawn(self, places: Places, draws: Draws) -> Iterator[_SomeOfThem]:
         """Some of the estimates in parts, with resamples."""
         if self.units < VERY_MANY_UNITS:
             if len(places):
-                drawn = OverResamples(self.estimates, self.source.supply(self.units, draws))
+                drawn = self.estimates.over(self.source.supply, draws)
                 for part in _parts(places):
                     yield _SomeOfThem(part, part, drawn)
             return
         for place in places.tolist():
             alone = self.estimates.by_kind(place)
-            yield _SomeOfThem(
-                np.array([place]), np.array([0]), OverResamples(alone, Resamples.of_kinds(alone.times, draws))
-            )
+            yield _SomeOfThem(np.array([place]), np.array([0]), alone.over_kinds(draws))
 
     # --- studentized --------------------------------------------------------------------------------------------------
 
@@ -178,7 +205,7 @@ class _Search:
             tail = self.alpha * np.count_nonzero(told) / size
             quantiles[told] = max(quantile_of_largest(largest, tail), student.quantile(self.alpha))
         given = (errors > 0) & (undefined <= self.alpha * self.draws.shuffles) & np.isfinite(quantiles)
-        half = np.where(given, quantiles, np.nan) * errors
+        half = np.where(given, quantiles, np.nan) * errors + self.estimates.half_steps()
         low, high = self._around(half)
         drawn = self.draws.shuffles if len(wanted) or self.jointly else 0
         return ConfidenceLimits(low, high, errors, undefined, without_error, given & ~told, drawn)
@@ -187,8 +214,7 @@ class _Search:
         """The largest deviation in each resample, in standard errors, of estimates that are sums of influences."""
         largest = np.full(self.draws.shuffles, -np.inf)
         if len(places):
-            columns, worth = whole(self.estimates.systems.influences, self.units)
-            sums = self.source.supply(self.units, self.draws).sums(columns) * worth[:, None]
+            sums = self.estimates.over(self.source.supply, self.draws).moved
             directions = self.directions()
             for part in _parts(places):
                 statistics = self.estimates.of_values(sums, part) / errors[part, None]
@@ -272,10 +298,10 @@ class _SomeOfThem:
 
     places: Places
     inside: Places
-    drawn: OverResamples
+    drawn: OverResamples | OverAverages
 
     def deviates(self) -> tuple[Floats, Floats]:
-        return self.drawn.estimates.deviates(self.inside, self.drawn)
+        return self.drawn.deviates(self.inside)
 
     def values(self, of_systems: Floats) -> Floats:
         return self.drawn.estimates.of_values(of_systems, self.inside)

@@ -7,12 +7,13 @@ but for its sign.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.percentiles import SystemValues
 from warehouse.significance.bootstrap.resamples import Resamples, kinds, whole
 from warehouse.significance.bootstrap.standard_errors import (
@@ -23,15 +24,15 @@ from warehouse.significance.bootstrap.standard_errors import (
     of_differences,
     ratios,
 )
+from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers, Many
 from warehouse.significance.valuation import ManyCounts, ManySystems
 
-SKEWED = 0.0025
-"""(Σψ³)² / (Σψ²)³ of the influences ψ of what may be taken for normal: the coverage of Student's t is then off by less
-than a thousandth (Hall 1992, section 2.6)."""
+UNSTEADY = 0.01
+"""The variance of the sum of denominators, as a share of its square, of a sum that may be taken for a known number."""
 
-HEAVY = 0.02
-"""The same for Σψ⁴ / (Σψ²)², which is as large as 1/50 where fifty units decide alike and others do not count."""
+Supply = Callable[[int, Draws], Resamples]
+"""Gives the resamples of so many units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,16 @@ class SystemEstimates:
     def size(self) -> int:
         """How many estimates there are."""
         return self.many.systems
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return int(self.times.sum())
+
+    @property
+    def degrees(self) -> int:
+        """How many degrees of freedom a standard error has."""
+        return self.units - 1
 
     @property
     def signs(self) -> Floats:
@@ -69,16 +80,22 @@ class SystemEstimates:
 
     @cached_property
     def steady(self) -> Booleans:
-        """Which systems have their denominator from so many units that none decides it, of shape (systems,); of other
-        functions that is not known."""
+        """Whose denominators vary so little that their sum may be taken for a number that is known, of shape
+        (systems,); of other functions that is not known."""
         if isinstance(self.many, ManyCounts):
             return np.zeros(self.many.systems, dtype=np.bool_)
         unders = self.many.denominators.astype(np.float64)
-        return np.asarray((unders**2 * self.times).sum(axis=1) <= HEAVY * (unders * self.times).sum(axis=1) ** 2)
+        squares = (unders * unders * self.times).sum(axis=1) / (unders * self.times).sum(axis=1) ** 2
+        return np.asarray(squares - 1 / self.units <= UNSTEADY)
 
-    def near_normal(self, places: Places, influences: Floats) -> Booleans:
-        """Which of some estimates with these influences may be taken for normal."""
-        return near_normal(influences, self.times) & self.steady[places]
+    def near_normal(self, places: Places, influences: Floats, student: Student, tail: float) -> Booleans:
+        """Which of some estimates with these influences deviate as Student's t does, as far out as that tail."""
+        return near_student(influences, self.times, student, tail) & self.steady[places]
+
+    def half_steps(self) -> Floats:
+        """Half of what an estimate moves by at least where it moves at all, 0 where it may move by as little as one
+        likes; of shape (size,)."""
+        return np.zeros(self.size)
 
     def deviates(self, places: Places, drawn: OverResamples) -> tuple[Floats, Floats]:
         """How far some of the estimates are from what was observed in each resample, NaN where undefined, and their
@@ -93,6 +110,14 @@ class SystemEstimates:
         """One of the estimates, its units counted by kind."""
         alone, times = _by_kind(self.many, [place, place])
         return SystemEstimates(alone, times)
+
+    def over(self, supply: Supply, draws: Draws) -> OverResamples:
+        """The estimates in resamples of their units, one by one."""
+        return OverResamples(self, supply(self.units, draws))
+
+    def over_kinds(self, draws: Draws) -> OverResamples:
+        """The estimates in resamples of their units, counted by kind."""
+        return OverResamples(self, Resamples.of_kinds(self.times, draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +164,24 @@ class Differences(SystemEstimates):
         influences = self.systems.influences
         return np.asarray(influences[self.first[places]] - influences[self.second[places]])
 
-    def near_normal(self, places: Places, influences: Floats) -> Booleans:
+    def near_normal(self, places: Places, influences: Floats, student: Student, tail: float) -> Booleans:
         steady = self.steady[self.first[places]] & self.steady[self.second[places]]
-        return near_normal(influences, self.times) & steady
+        return near_student(influences, self.times, student, tail) & steady
+
+    def half_steps(self) -> Floats:
+        """Of items that are right or wrong it is half an item, the correction for continuity of a sign test (Edwards
+        1948)."""
+        steps = np.zeros(self.size)
+        if isinstance(self.many, Many):
+            numerators = self.many.numerators
+            bottoms = (self.many.denominators * self.times).sum(axis=1).tolist()
+            for place in np.flatnonzero(self.flat).tolist():
+                first, second = int(self.first[place]), int(self.second[place])
+                differences = np.abs(numerators[first] - numerators[second])
+                # Where one differs by 1, no other can be a larger step.
+                common = 1 if (differences == 1).any() else int(np.gcd.reduce(differences))
+                steps[place] = common / (2 * bottoms[first])
+        return steps
 
     def deviates(self, places: Places, drawn: OverResamples) -> tuple[Floats, Floats]:
         flat, shape = self.flat[places], (len(places), drawn.resamples.size)
@@ -177,6 +217,10 @@ class OverResamples:
     estimates: SystemEstimates
     resamples: Resamples
 
+    def deviates(self, places: Places) -> tuple[Floats, Floats]:
+        """How far some of the estimates are from what was observed in each resample, and their variances there."""
+        return self.estimates.deviates(places, self)
+
     @cached_property
     def systems(self) -> Resampled:
         """The deviations of the systems, and their gradients."""
@@ -192,20 +236,17 @@ class OverResamples:
         """The values of the systems."""
         return SystemValues.of(self.estimates.many, self.resamples)
 
+    @property
+    def moved(self) -> Floats:
+        """The sums of the influences on each system over each resample, of shape (systems, resamples)."""
+        columns, worth = whole(self.estimates.systems.influences, self.estimates.units)
+        return np.asarray(self.resamples.sums(columns) * worth[:, None])
+
 
 def standard_errors(influences: Floats, times: Integers) -> Floats:
     """The standard errors that follow from influences of shape (any, units), in whatever order these stand."""
     scaled, worth = whole(influences, int(times.sum()), factors=2)
     return np.asarray(np.sqrt((scaled * scaled * times).sum(axis=1)) * worth)
-
-
-def near_normal(influences: Floats, times: Integers) -> Booleans:
-    """Whether what has influences of shape (any, units) may be taken for normal."""
-    squares = influences * influences
-    second = (squares * times).sum(axis=1)
-    third = (squares * influences * times).sum(axis=1)
-    fourth = (squares * squares * times).sum(axis=1)
-    return np.asarray((third**2 <= SKEWED * second**3) & (fourth <= HEAVY * second**2))
 
 
 def _by_kind(many: ManySystems, places: Sequence[int]) -> tuple[ManySystems, Integers]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from warehouse.significance.bootstrap.bootstrap_t import Student
 from warehouse.significance.bootstrap.estimates import Differences, standard_errors
 from warehouse.significance.bootstrap.percentiles import TIE, SystemValues
 from warehouse.significance.bootstrap.resamples import CHUNK, VERY_MANY_UNITS, Resamples, resampled, resampled_kinds
@@ -14,6 +15,9 @@ from warehouse.significance.outcome import Outcome, Sides, approximate, check_si
 from warehouse.significance.paired import Floats, Paired
 from warehouse.significance.valuation import PairedCounts
 from warehouse.significance.work import ALONE, Work
+
+FAR = 0.001
+"""How far out a difference of very many units must be near to normal to be drawn as that."""
 
 
 def bootstrap_test(
@@ -54,7 +58,7 @@ def _deviations(differences: Differences, draws: Draws, work: Work) -> Iterator[
         return
     only = np.array([0])
     influences = differences.influences(only)
-    if not differences.near_normal(only, influences)[0]:
+    if not differences.near_normal(only, influences, Student(differences.units, differences.degrees, False), FAR)[0]:
         alone = differences.by_kind(0)
         for drawn in resampled_kinds(alone.times, draws):
             yield _of(alone, Resamples(alone.times, (drawn,)))

@@ -42,7 +42,7 @@ def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-s
     check_sides(sides)
     if len({many.numerators.shape for many in measures}) != 1:
         raise ValueError("no measure to compare by, or measures that have different systems or units")
-    by_themselves = [_few_distinct(many) for many in measures]
+    by_themselves = [pairs_by_themselves(many) for many in measures]
     shared = [index for index, pairs in enumerate(by_themselves) if len(pairs) < comb(measures[index].systems, 2)]
     systems = measures[0].systems
     nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
@@ -50,10 +50,7 @@ def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-s
         part = work.part(0, len(measures), len(shared))
         nge[shared] = _by_common_coins([measures[index] for index in shared], draws, sides, part)
     for index, pairs in enumerate(by_themselves):
-        for a, b in pairs:
-            nge[index, a, b] = nge[index, b, a] = _nge(measures[index].pair(a, b), draws, sides)
-            if sides == "one-sided":
-                nge[index, b, a] = _nge(measures[index].pair(b, a), draws, sides)
+        draw_by_themselves(measures[index], pairs, draws, sides, nge[index])
     nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
     return nge
 
@@ -63,8 +60,16 @@ def _nge(paired: Paired, draws: Draws, sides: Sides) -> int:
     return outcome.nge or 0
 
 
-def _few_distinct(many: Many) -> list[tuple[int, int]]:
-    """The pairs that draw by themselves."""
+def draw_by_themselves(many: Many, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides, nge: Integers) -> None:
+    """Sets nge, of shape (systems, systems), of pairs that draw by themselves."""
+    for a, b in pairs:
+        nge[a, b] = nge[b, a] = _nge(many.pair(a, b), draws, sides)
+        if sides == "one-sided":
+            nge[b, a] = _nge(many.pair(b, a), draws, sides)
+
+
+def pairs_by_themselves(many: Many) -> list[tuple[int, int]]:
+    """The pairs of so few distinct differences that they draw by themselves."""
     if many.units < randomization.GROUPED_UNITS:
         return []
     return [

@@ -39,8 +39,8 @@ def limits(nge: Counts, shuffles: Counts, risk: float) -> tuple[Floats, Floats]:
     An exact p lies outside with a probability of at most `risk`: these are the limits of Clopper and Pearson (1934)
     with an upper bound in place of the binomial tail, so that they are at most a little wider.
     """
-    low = 1 - _highest(shuffles - nge, shuffles, risk / 2)
-    return np.where(nge == 0, 0.0, low), _highest(nge, shuffles, risk / 2)
+    of_others, high = _highest(np.stack((shuffles - nge, nge)), np.stack((shuffles, shuffles)), risk / 2)
+    return np.where(nge == 0, 0.0, 1 - of_others), high
 
 
 def _highest(nge: Counts, shuffles: Counts, risk: float) -> Floats:

@@ -19,7 +19,7 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
 from warehouse.significance.shuffles import lookup
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.shuffles.all_pairs import all_pairs_test, draw_by_themselves, pairs_by_themselves
 from warehouse.significance.shuffles.randomization import randomization_test
 from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.standardized import ROUNDING, RatioPairs, beyond, centred, whole
@@ -166,6 +166,10 @@ def all_pairs_studentized(
         ratios.progress(done / draws.shuffles)
     if sides == "two-sided":
         nge[others] += nge[others].transpose(0, 2, 1)
+    for index in others:
+        # As randomization they draw as it does.
+        alike = [pair for pair in pairs_by_themselves(measures[index]) if steady(measures[index].pair(*pair).many)]
+        draw_by_themselves(measures[index], alike, draws, sides, nge[index])
     nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
     return nge
 

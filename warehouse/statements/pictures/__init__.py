@@ -25,6 +25,12 @@ def of_group() -> Picture:
     return Picture(grouped, queries)
 
 
+def of_rank() -> Picture:
+    from warehouse.statements.pictures.ranked import ranked
+
+    return Picture(ranked)
+
+
 def of_change() -> Picture:
     from warehouse.statements.pictures.changed import changed
 

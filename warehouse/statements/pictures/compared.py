@@ -4,6 +4,7 @@ and differences with their intervals for everything else.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
 from warehouse.query.comparison.intervals import percent, plan_of
 from warehouse.query.comparison.macro import batches
+from warehouse.query.comparison.margins import CONCLUSIVE, INCONCLUSIVE
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import SHUFFLES, paired_sums
 from warehouse.query.labels import on
@@ -22,9 +24,9 @@ from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
-from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.significance.valuation import PairedCounts
-from warehouse.statements.pictures.drawn import Drawn, labels, lines_of, number
+from warehouse.statements.pictures.drawn import Drawn, labels, number
 
 if TYPE_CHECKING:
     from warehouse.statements.compare import ComparePlan
@@ -45,7 +47,7 @@ def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     one = all(len(rows) == 1 for rows in contests.values())
-    if one and named_test(plan.how.test).shuffles_differences:
+    if one and plan.how.margin is None and named_test(plan.how.test).shuffles_differences:
         return _null(plan, result, contests, facts)
     if result.triangle:
         return _matrices(plan, result, contests)
@@ -100,23 +102,47 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
         pairs.sort(key=lambda pair: (sign * pair[1], pair[0]))
         if pairs:
             title = _contest(contests, test_set, measure)
-            panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs))
+            panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs, _margin(plan)))
+    if plan.how.margin is not None:
+        return _against_margin(plan, result, panels)
     significant = sum(row["verdict"] == "significant" for row in result.rows)
     alternative = (
         f"Differences with {percent(plan.how.level)} intervals: {significant} of {len(result.rows)} are significant."
     )
-    legend = (f"lines are {_lines(plan)} of the difference; filled dots are significant, hollow ones are not",)
+    legend = (f"lines are {_lines(plan)}; filled dots are significant, hollow ones are not",)
     return Drawn(plan.entries, tuple(panels), alternative, legend)
+
+
+def _against_margin(plan: ComparePlan, result: Result, panels: Sequence[Panel]) -> Drawn:
+    """Differences between the margins, each with its verdict."""
+    verdicts = [str(row["verdict"]) for row in result.rows]
+    counted = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
+    legend = f"lines are {_lines(plan)}; dotted lines are the margin; hollow dots are inconclusive"
+    return Drawn(plan.entries, tuple(panels), f"Differences beside a margin: {counted}.", (legend,), (counted,))
+
+
+def _margin(plan: ComparePlan) -> float | None:
+    return None if plan.how.margin is None else float(plan.how.margin)
 
 
 def _lines(plan: ComparePlan) -> str:
     """What the lines are; in a family that is adjusted together they are wider."""
+    ordered = all(statistic.ordered for entry in plan.entries for statistic in entry.statistics)
+    drawn = OF_ORDERS.name if ordered else f"{plan.how.interval} bootstrap"
     wider = "" if plan_of(plan.how).family == "each" else ", for all pairs together"
-    return f"{lines_of(plan.how)}{wider}"
+    return f"{percent(plan.how.level)} {drawn} intervals of the difference{wider}"
 
 
 def _verdict(row: dict[str, Cell]) -> Verdict:
-    return cast(Verdict, row["verdict"])
+    """What a mark looks like: against a margin, whatever says something is filled."""
+    verdict = str(row["verdict"])
+    return (
+        "significant"
+        if verdict in CONCLUSIVE
+        else "not significant"
+        if verdict == INCONCLUSIVE
+        else cast(Verdict, verdict)
+    )
 
 
 def _difference(plan: ComparePlan) -> Unit:

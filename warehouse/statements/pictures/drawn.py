@@ -10,6 +10,7 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import percent
 from warehouse.query.comparison.resampling import Spread
 from warehouse.results import Cell
+from warehouse.tasks.observed import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,10 @@ def intervals_of(label: str, known: Spread) -> dict[str, tuple[float, float]]:
     }
 
 
-def lines_of(how: p.Testing) -> str:
-    """What the lines of intervals mean, of which level and kind they are."""
-    return f"{percent(how.level)} {how.interval} bootstrap intervals"
+def lines_of(how: p.Testing, entries: Sequence[p.Entry]) -> str:
+    """What the lines of intervals mean, of which level and kind they are, and what varies."""
+    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
+    return f"{percent(how.level)} {how.interval} bootstrap intervals over {units}, seed {how.seed}"
 
 
 def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entry, label: str) -> str:

@@ -58,5 +58,5 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
-    legend = (SHARED_LETTER, f"lines: {lines_of(plan.how)}", *hollow(plan.entries))
+    legend = (SHARED_LETTER, f"lines: {lines_of(plan.how, plan.entries)}", *hollow(plan.entries))
     return Drawn(plan.entries, tuple(panels), f"Ranking with significance groups. {'; '.join(said)}.", legend)

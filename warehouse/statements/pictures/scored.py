@@ -59,7 +59,7 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         known = Spread({}) if plan.by or plan.standardized else spread(plan.how, entry, facts)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         with_intervals |= bool(known.intervals)
-        scale: Unit = "number" if plan.standardized else entry.task.unit
+        scale: Unit = "number" if plan.standardized else entry.unit
         for label in measures:
             values = [(_name(row, plan.by), number(row[label])) for row in rows]
             ranked = [(name, value) for name, value in values if value is not None]
@@ -71,7 +71,7 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
         for panel in panels
     )
-    legend = ((f"lines: {lines_of(plan.how)}",) if with_intervals else ()) + hollow(plan.entries)
+    legend = ((f"lines: {lines_of(plan.how, plan.entries)}",) if with_intervals else ()) + hollow(plan.entries)
     return Drawn(plan.entries, tuple(panels), f"Ranked dots. {said}.", legend)
 
 
@@ -98,7 +98,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         line = _guessing(entry, facts)
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
         title = entry.test_set.name if len(plan.entries) > 1 else ""
-        units = (entry.task.unit, entry.task.unit)
+        units = (entry.unit, entry.unit)
         panels.append(plane(title, (first.label, second.label), units, points, computed(entry), line, recall_precision))
         if line:
             legend.append(f"dashed: judging a share s of the {plural(entry.noun)} relevant at random")

@@ -1,0 +1,193 @@
+"""What it takes to load, beside what a user would run instead: ratios of processor seconds in one run.
+
+    python benchmarks/loading.py [--lines 1000000] [--tokens 1000000] [--samples 100000]
+
+prints a markdown table. A TREC run of many lines is loaded and judged; beside it DuckDB's own `read_csv` of it into a
+table, and pytrec_eval, which reads and evaluates it. CoNLL columns are loaded; beside them seqeval, which evaluates
+them as they are read in Python. Samples of lm-evaluation-harness are loaded; beside them `json.loads` of every line.
+Files are made with a fixed seed. Times are the least of three turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytrec_eval
+import seqeval.metrics
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from warehouse.loading.ingest import load
+from warehouse.store.replacement import create
+
+MEASURES = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut"}
+TYPES = ("'topic': 'varchar', 'q0': 'varchar', 'document': 'varchar', 'rank': 'int', 'score': 'double', "
+         "'system': 'varchar'")  # fmt: skip
+
+
+def run_and_qrels(folder: Path, lines: int) -> tuple[Path, Path]:
+    """A run of 1,000 documents a topic, best first, and 200 judgments a topic."""
+    chance = random.Random(1)
+    names = list({f"FBIS{chance.randrange(1, 5)}-{chance.randrange(1, 60000)}" for _ in range(200_000)})
+    run, qrels = folder / "base.run", folder / "qrels.txt"
+    with run.open("w") as ranked, qrels.open("w") as judged:
+        for topic in range(lines // 1000):
+            chosen = chance.sample(names, 1000)
+            for place, document in enumerate(chosen):
+                ranked.write(f"{topic} Q0 {document} {place + 1} {30 - place / 100:.6f} base\n")
+            for document in dict.fromkeys((*chosen[:60], *chance.sample(names, 140))):
+                judged.write(f"{topic} 0 {document} {chance.choice((0, 0, 0, 1, 2))}\n")
+    return run, qrels
+
+
+def tagged(folder: Path, tokens: int) -> Path:
+    """Sentences of 3 to 25 tokens with gold and answers, three in ten answered by chance."""
+    chance = random.Random(1)
+    file = folder / "crf.conll"
+
+    def tags(length: int) -> list[str]:
+        found: list[str] = []
+        while len(found) < length:
+            kind, many = chance.choice(("PER", "LOC", "ORG", "MISC")), chance.choice((1, 1, 2, 3))
+            found += [f"B-{kind}", *[f"I-{kind}"] * (many - 1)] if chance.random() < 0.12 else ["O"]
+        return found[:length]
+
+    with file.open("w") as out:
+        while tokens > 0:
+            gold = tags(chance.randrange(3, 26))
+            answers = gold if chance.random() < 0.7 else tags(len(gold))
+            out.writelines(
+                f"word{k} NN {both[0]} {both[1]}\n" for k, both in enumerate(zip(gold, answers, strict=True))
+            )
+            out.write("\n")
+            tokens -= len(gold)
+    return file
+
+
+def samples(folder: Path, many: int) -> Path:
+    """A log of lm-evaluation-harness: multiple choice, with all that it writes of a sample, some 1.7 kB."""
+    chance = random.Random(1)
+    words = [f"{chance.choice('aeiou')}{chance.randrange(10_000)}" for _ in range(2_000)]
+    file = folder / "samples_quiz_2026-01-21T03-44-18.458309.jsonl"
+    with file.open("w") as log:
+        for number in range(many):
+            question, choices = " ".join(chance.sample(words, 40)), chance.sample(words, 4)
+            scores = [-chance.random() * 20 for _ in choices]
+            sample = {
+                "doc_id": number,
+                "doc": {"question": question, "subject": "abstract_algebra", "choices": choices, "answer": 2},
+                "target": 2,
+                "arguments": {
+                    f"gen_args_{place}": {"arg_0": question, "arg_1": f" {choice}"}
+                    for place, choice in enumerate(choices)
+                },
+                "resps": [[[score, False]] for score in scores],
+                "filtered_resps": [[score, False] for score in scores],
+                "filter": "none",
+                "metrics": ["acc"],
+                **{f"{what}_hash": f"{chance.getrandbits(256):064x}" for what in ("doc", "prompt", "target")},
+                "acc": float(max(scores) == scores[2]),
+            }
+            log.write(json.dumps(sample) + "\n")
+    return file
+
+
+def by_json(file: Path) -> None:
+    """What Python's json makes of each line."""
+    with file.open() as lines:
+        for line in lines:
+            json.loads(line)
+
+
+def by_pytrec_eval(run: Path, qrels: Path) -> None:
+    """Reads and evaluates a run."""
+    with qrels.open() as judged, run.open() as ranked:
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(judged), MEASURES)
+        evaluator.evaluate(pytrec_eval.parse_run(ranked))
+
+
+def by_seqeval(file: Path, score: Callable[[list[list[str]], list[list[str]]], object]) -> None:
+    """Reads tags, and evaluates them."""
+    gold: list[list[str]] = [[]]
+    answers: list[list[str]] = [[]]
+    with file.open() as lines:
+        for line in lines:
+            if cells := line.split():
+                gold[-1].append(cells[-2])
+                answers[-1].append(cells[-1])
+            elif gold[-1]:
+                gold.append([])
+                answers.append([])
+    score(gold[:-1], answers[:-1])
+
+
+def loaded(folder: Path, file: Path, reader: str, fields: dict[str, str], before: Path | None = None) -> float:
+    """The seconds that it takes to load a file into a new warehouse, which may have been given another one before."""
+    path = folder / "w.duckdb"
+    path.unlink(missing_ok=True)
+    with create(path) as database:
+        if before is not None:
+            load(database, before, reader, fields=fields)
+        return seconds(lambda: load(database, file, reader, fields=fields))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The seconds of all processors that some work takes."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def row(work: str, ours: Callable[[], float], *peers: tuple[str, Callable[[], object]]) -> None:
+    """Prints a row of the table."""
+    times = [[ours(), *(seconds(peer) for _, peer in peers)] for _ in range(3)]
+    mine, *others = (min(taken) for taken in zip(*times, strict=True))
+    cells = (f"{name} {taken:.2f} s ({mine / taken:.1f})" for (name, _), taken in zip(peers, others, strict=True))
+    print(f"| {work} | {mine:.2f} s | {'; '.join(cells)} |", flush=True)
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description="measures loading beside other tools")
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--tokens", type=int, default=1_000_000)
+    parser.add_argument("--samples", type=int, default=100_000)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        run, qrels = run_and_qrels(folder, args.lines)
+        reading = (f"create or replace table own as from read_csv('{run}', delim=' ', header=false, "
+                   f"auto_detect=false, columns={{{TYPES}}})")  # fmt: skip
+        print("| loaded | evalhouse | others, and what evalhouse takes of their time |\n|---|---|---|")
+        with duckdb.connect(str(folder / "own.duckdb")) as own:
+            row(
+                f"a TREC run of {args.lines:,} lines",
+                lambda: loaded(folder, run, "trec", {"test_set": "T"}, qrels),
+                ("DuckDB's read_csv into a table", lambda: own.execute(reading)),
+                ("pytrec_eval reads and evaluates", lambda: by_pytrec_eval(run, qrels)),
+            )
+        file = tagged(folder, args.tokens)
+        row(
+            f"CoNLL columns of {args.tokens:,} tokens",
+            lambda: loaded(folder, file, "conll", {"test_set": "T", "system": "crf"}),
+            ("seqeval reads, f1_score", lambda: by_seqeval(file, seqeval.metrics.f1_score)),
+            ("seqeval reads, classification_report", lambda: by_seqeval(file, seqeval.metrics.classification_report)),
+        )
+        log = samples(folder, args.samples)
+        row(
+            f"{args.samples:,} samples of lm-evaluation-harness",
+            lambda: loaded(folder, log, "lm-eval", {"system": "m"}),
+            ("`json.loads` of every line", lambda: by_json(log)),
+        )
+
+
+if __name__ == "__main__":
+    main()

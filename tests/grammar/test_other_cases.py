@@ -1,0 +1,49 @@
+"""Keywords are made of letters of ASCII: what only looks like one, as \u017fcore does, is a name or a mistake."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import defaultdict
+
+import pytest
+
+from grammar.errors import QueryError
+from grammar.lexicon import KEYWORDS
+from grammar.parser import parse, tokens
+
+LOOK_ALIKES: dict[str, list[str]] = defaultdict(list)
+"""By a letter of ASCII, the others that some table of cases takes for it: ſ for s, K for k, İ and ı for i."""
+for character in map(chr, range(128, sys.maxunicode + 1)):
+    for letter in {character.lower()[:1], character.upper().lower()[:1], character.casefold()[:1]}:
+        if letter.isascii() and letter.isalpha():
+            LOOK_ALIKES[letter].append(character)
+
+
+def test_there_are_such_letters() -> None:
+    assert {"\u017f", "\u212a", "\u0130", "\u0131"} <= {other for others in LOOK_ALIKES.values() for other in others}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u017fcore F for all on TST3",
+        "compare F for A, B on T ONE-S\u0130DED",
+        'score F for all on T where document li\u212ae "x"',
+    ],
+)
+def test_what_looks_like_a_keyword_is_a_mistake(text: str) -> None:
+    with pytest.raises(QueryError):
+        parse(text)
+
+
+def test_whatever_looks_like_a_keyword_is_read_or_is_a_mistake() -> None:
+    statements = ("{} F for A, B on T", "compare F for A, B on T {} 5")
+    for keyword in KEYWORDS:
+        for place, letter in enumerate(keyword):
+            for other in LOOK_ALIKES[letter]:
+                word = keyword[:place] + other + keyword[place + 1 :]
+                assert tokens(word)[0].kind != "keyword"
+                for statement in statements:
+                    with contextlib.suppress(QueryError):
+                        parse(statement.format(word))

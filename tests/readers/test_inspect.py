@@ -1,0 +1,233 @@
+"""Logs of Inspect: samples as values, epochs as replicates, and what failed with its reason."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.store.texts import Complaints, Load
+from warehouse.loading.ingest import load
+from warehouse.loading.readers import inspect_log
+from warehouse.loading.staging import unpacking
+from warehouse.loading.staging.zstandard import zipfile
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
+
+HEADER = {"task": "quiz", "model": "m", "task_id": "T1", "created": "2026-01-16T15:00:00"}
+
+
+def values(database: Database) -> list[tuple[object, ...]]:
+    return database.rows(Sql("select system, document, measure, value from document_values order by all"))
+
+
+def failures(database: Database) -> list[tuple[object, ...]]:
+    return database.rows(Sql("select test_set, system, item, reason from failures order by all"))
+
+
+def log_of(*samples: dict[str, object], **others: object) -> str:
+    return json.dumps({"eval": HEADER, "status": "success", "samples": samples, **others})
+
+
+def answer(number: int, value: object, epoch: int = 1, scorer: str = "match", **others: object) -> dict[str, object]:
+    return {"id": number, "epoch": epoch, "scores": {scorer: {"value": value}}, **others}
+
+
+def archive_of(samples: dict[str, str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("header.json", json.dumps({"eval": HEADER}))
+        for name, text in samples.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def test_the_scorer_with_letters_gives_accuracy_and_others_their_own_measures(
+    database: Database, load_text: Load
+) -> None:
+    notes = load_text(inspect_log.EXAMPLE, "inspect", "log.json").notes
+    assert values(database) == [
+        ("openai/gpt-4o-mini", "1", "accuracy", 1.0),
+        ("openai/gpt-4o-mini", "1", "length", 12.0),
+        ("openai/gpt-4o-mini", "2", "accuracy", 0.0),
+        ("openai/gpt-4o-mini", "2", "length", 7.0),
+    ]
+    assert notes == ("accuracy is what match says",)
+
+
+def test_letters_count_as_inspect_counts_them(database: Database, load_text: Load) -> None:
+    load_text(log_of(*(answer(k, letter) for k, letter in enumerate("CPIN"))), "inspect", "log.json")
+    assert [value for *_, value in values(database)] == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_of_several_scorers_with_letters_the_first_is_the_accuracy(database: Database, load_text: Load) -> None:
+    scores = {"strict": {"value": "I"}, "lenient": {"value": "C"}}
+    load_text(log_of({"id": 1, "scores": scores}, {"id": 2, "scores": scores}), "inspect", "log.json")
+    assert {(measure, value) for _, _, measure, value in values(database)} == {("accuracy", 0.0), ("lenient", 1.0)}
+
+
+def test_numbers_are_the_accuracy_where_the_log_sums_them_up_as_that(database: Database, load_text: Load) -> None:
+    results = {"scores": [{"name": "judge", "metrics": {"accuracy": {"value": 0.5}}}]}
+    load_text(log_of(answer(1, 1, scorer="judge"), answer(2, 0, scorer="judge"), results=results), "inspect", "l.json")
+    assert [(measure, value) for *_, measure, value in values(database)] == [("accuracy", 1.0), ("accuracy", 0.0)]
+
+
+def test_a_scorer_of_several_values_has_a_measure_for_each(database: Database, load_text: Load) -> None:
+    load_text(log_of(answer(1, {"fluent": 1, "short": 0.5})), "inspect", "log.json")
+    assert [row[2:] for row in values(database)] == [("match.fluent", 1.0), ("match.short", 0.5)]
+
+
+def test_epochs_are_replicates(database: Database, load_text: Load) -> None:
+    log = log_of(answer(1, "C", 1), answer(1, "I", 2), answer(2, "I", 1), answer(2, "C", 2))
+    assert "samples were answered in 2 epochs; each is a replicate" in load_text(log, "inspect", "log.json").notes
+    assert values(database) == [
+        ("m", "1", "accuracy", 1.0),
+        ("m", "2", "accuracy", 0.0),
+        ("m#2", "1", "accuracy", 0.0),
+        ("m#2", "2", "accuracy", 1.0),
+    ]
+    models = "select system, value from system_attributes where attribute = 'model' order by all"
+    assert database.rows(Sql(models)) == [("m", "m"), ("m#2", "m")]
+
+
+def test_another_run_is_a_replicate_and_the_same_one_is_there_already(database: Database, load_text: Load) -> None:
+    load_text(log_of(answer(1, "C")), "inspect", "log.json")
+    assert load_text(log_of(answer(1, "C")), "inspect", "again.json").rows_new == 0
+    other = log_of(answer(1, "I")).replace("T1", "T2")
+    load_text(other, "inspect", "other.json")
+    assert values(database) == [("m", "1", "accuracy", 1.0), ("m#2", "1", "accuracy", 0.0)]
+
+
+def test_samples_without_a_score_are_failures_with_their_reason(database: Database, load_text: Load) -> None:
+    refusal = {"choices": [{"stop_reason": "content_filter"}], "completion": "No."}
+    log = log_of(
+        answer(1, "C"),
+        {"id": 2, "scores": {}, "error": {"message": "out of memory"}},
+        {"id": 3, "scores": {}, "output": refusal},
+        {"id": 4, "scores": {}, "output": {"choices": [], "completion": ""}},
+        {"id": 5, "output": {"choices": [{"stop_reason": "stop"}], "completion": "42"}},
+        answer(6, float("nan"), output={"completion": "42"}),
+    )
+    notes = load_text(log, "inspect", "log.json").notes
+    assert [row[2:] for row in failures(database)] == [
+        ("2", "error"),
+        ("3", "refused"),
+        ("4", "no answer"),
+        ("5", "not scored"),
+        ("6", "not scored"),
+    ]
+    assert "without a score, not scored: 2 samples" in notes
+    assert "left out, match being neither C, I, P, N nor a finite number: 1 sample" in notes
+
+
+@pytest.mark.parametrize(("status", "reason"), [("error", "error"), ("cancelled", "cancelled")])
+def test_what_a_log_lacks_that_did_not_end_well_failed(
+    database: Database, load_text: Load, status: str, reason: str
+) -> None:
+    header = {**HEADER, "dataset": {"sample_ids": [1, 2, 3]}}
+    load_text(log_of(answer(2, "C"), eval=header, status=status), "inspect", "log.json")
+    assert values(database) == [("m", "2", "accuracy", 1.0)]
+    assert failures(database) == [("quiz", "m", "1", reason), ("quiz", "m", "3", reason)]
+
+
+def test_a_log_that_failed_before_its_first_sample_is_one_failure(database: Database, load_text: Load) -> None:
+    load_text(json.dumps({"eval": HEADER, "status": "error", "error": {"message": "x"}}), "inspect", "log.json")
+    assert failures(database) == [("quiz", "m", "*", "error")]
+
+
+def test_a_log_without_samples_has_the_figures_it_was_summed_up_in(database: Database, load_text: Load) -> None:
+    metrics = {"accuracy": {"value": 0.431}, "stderr": {"value": 0.0157}}
+    results = {"completed_samples": 1000, "scores": [{"name": "judge", "scored_samples": 990, "metrics": metrics}]}
+    load_text(json.dumps({"eval": HEADER, "status": "success", "results": results}), "inspect", "log.json")
+    query = "select test_set, system, measure, value, documents, standard_error from published_figures"
+    [(*names, value, documents, error)] = database.rows(Sql(query))
+    assert (*names, float(value), documents, error) == ("quiz", "m", "accuracy", 0.431, 990, 0.0157)
+
+
+def test_an_archive_and_a_json_log_give_the_same(database: Database, load_text: Load) -> None:
+    samples = [answer(1, "C"), answer(2, "I")]
+    log = archive_of({f"samples/{k}_epoch_1.json": json.dumps(sample) for k, sample in enumerate(samples)})
+    load_text(log, "inspect", "log.eval")
+    assert values(database) == [("m", "1", "accuracy", 1.0), ("m", "2", "accuracy", 0.0)]
+    assert load_text(log_of(*samples), "inspect", "log.json").rows_new == 0
+    assert load_text(gzip.compress(log_of(*samples).encode()), "inspect", "log.json.gz").rows_new == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "file", "sentence"),
+    [
+        ('{"eval": {\n', "log.json", "log.json:2: this is not JSON: Expecting property name enclosed in double quotes"),
+        ("[]", "log.json", "log.json: this is no object"),
+        ("{}", "log.json", "log.json: this is not a log of Inspect: it has no eval"),
+        (log_of(answer(1, "C"), answer(1, "I")), "log.json", "log.json: sample '1' is there twice in epoch 1"),
+        (log_of(answer(1, "C", epoch="x")), "log.json", "log.json: the epoch of sample '1' is not a whole number"),  # type: ignore[arg-type]
+        (archive_of({})[:-30], "log.eval", "log.eval: the archive is cut off or damaged"),
+        (
+            archive_of({"samples/a.json": '{"id": 1,\n,'}),
+            "log.eval",
+            "log.eval/samples/a.json:2: this is not JSON: Expecting property name enclosed in double quotes",
+        ),
+        (
+            archive_of({"samples/a.json": "{}"}),
+            "log.eval",
+            "log.eval/samples/a.json: this is not a sample: it has no id",
+        ),
+        ("[" * 100_000, "log.json", "log.json: this is not JSON: it is nested too deep"),
+    ],
+)
+def test_what_is_no_log_of_inspect_is_refused(
+    complaints: Complaints, content: str | bytes, file: str, sentence: str
+) -> None:
+    assert complaints(content, "inspect", file) == [sentence]
+
+
+def test_a_member_packed_in_a_way_unknown_here_says_what_helps(complaints: Complaints) -> None:
+    """Method 98 is PPMd, which no Python unpacks."""
+    packed = bytearray(archive_of({"samples/a.json": "{}"}))
+    for signature, method in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        packed[packed.rindex(signature) + method] = 98
+    [said] = complaints(bytes(packed), "inspect", "log.eval")
+    assert said.startswith("log.eval/samples/a.json: this is compressed in a way that is not known here; inspect log")
+
+
+def test_a_log_packed_with_zstandard_is_read(database: Database, load_text: Load, complaints: Complaints) -> None:
+    log = archive_of({"samples/a.json": json.dumps(answer(1, 0.5))}, zipfile.ZIP_ZSTANDARD)
+    load_text(log, "inspect", "log.eval")
+    assert values(database) == [("m", "1", "accuracy", 0.5)]
+    place = log.index(b"\x28\xb5\x2f\xfd", log.index(b"samples/a.json"))
+    broken = log[: place + 4] + bytes(8) + log[place + 12 :]
+    assert complaints(broken, "inspect", "log.eval") == [
+        "log.eval/samples/a.json: this member of the archive is damaged"
+    ]
+
+
+def test_a_member_that_unpacks_to_too_much_is_refused(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_log, "LARGEST_MEMBER", 1000)
+    bomb = archive_of({"samples/a.json": " " * 5000 + "{}"})
+    assert complaints(bomb, "inspect", "log.eval") == ["log.eval/samples/a.json: this is larger than 1000 bytes"]
+    monkeypatch.setattr(unpacking, "UNSUSPICIOUS", 1000)
+    bomb = archive_of({"samples/a.json": " " * 500_000 + "{}"})
+    assert complaints(bomb, "inspect", "log.eval") == [
+        "log.eval: unpacked, it is more than 200 times as large; load --max-unpacked SIZE allows more"
+    ]
+
+
+def test_real_logs_give_the_accuracy_that_they_print(database: Database, real_files: Path) -> None:
+    for file in sorted((real_files / "inspect").glob("*.json")):
+        log = json.loads(file.read_text())
+        load(database, file, "inspect")
+        [scores] = log["results"]["scores"]
+        test_set = log["eval"]["task"]
+        rows = database.rows(
+            Sql(
+                "select avg(value) from document_values where test_set = ? and measure = 'accuracy' "
+                "union all select value::double from published_figures where test_set = ?",
+                (test_set, test_set),
+            )
+        )
+        metric = scores["metrics"].get("accuracy") or scores["metrics"]["mean"]
+        assert [pytest.approx(metric["value"], abs=1e-9)] == [value for (value,) in rows if value is not None]
+    assert failures(database) == [("cvebench", "anthropic/claude-opus-4-6", "CVE-2024-36858-one_day", "error")]

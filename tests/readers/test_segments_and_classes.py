@@ -1,0 +1,135 @@
+"""Segment scores and classes: what is stored of each, and what is refused."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from sacrebleu.metrics import CHRF  # type: ignore[attr-defined]
+from sklearn.metrics import accuracy_score, precision_recall_fscore_support
+
+from tests.store.texts import Complaints, Load
+from warehouse.loading.readers import classes, segments
+from warehouse.store.database import Database
+from warehouse.store.sql import Sql
+
+ON = {"test_set": "news", "system": "base"}
+
+
+def values(database: Database) -> list[tuple[object, ...]]:
+    return database.rows(Sql("select test_set, system, document, measure, value from document_values order by all"))
+
+
+def counts(database: Database, columns: str = "possible, actual, correct") -> list[tuple[object, ...]]:
+    return database.rows(Sql(f"select document, unit, {columns} from scores order by document, unit"))
+
+
+def test_a_number_a_line_is_a_value_a_segment(database: Database, load_text: Load) -> None:
+    load_text("31.5\n-2e-1\n", "sacrebleu", "seg.txt", fields=ON, options={"measure": "COMET"})
+    assert values(database) == [("news", "base", "1", "COMET", 31.5), ("news", "base", "2", "COMET", -0.2)]
+
+
+@pytest.mark.parametrize("text", [segments.EXAMPLE, segments.EXAMPLE.replace("segment\t", "").replace("\n1\t", "\n").
+                                  replace("\n2\t", "\n")])  # fmt: skip
+def test_a_table_has_a_column_a_system(database: Database, load_text: Load, text: str) -> None:
+    load_text(text, "sacrebleu", "seg.tsv", fields={"test_set": "T"}, options={"measure": "BLEU"})
+    assert [row[1:] for row in values(database)] == [
+        ("base", "1", "BLEU", 31.4),
+        ("base", "2", "BLEU", 12.9),
+        ("tuned", "1", "BLEU", 33.0),
+        ("tuned", "2", "BLEU", 18.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("1\nx\n", "s:2: 'x' is not a finite number"),
+        ("1\n\n2\n", "s:2: this line is blank, and others follow; a line is a segment"),
+        ("a\tb\n1\t2\t3\n", "s:2: 3 cells in this line, and 2 are wanted"),
+        ("a\ta\n1\t2\n", "s:1: a system stands twice in the first line"),
+        ("31,4\n", "s:1: the first line names systems, and no line of numbers follows"),
+        ("a\t1\n", "s:1: the first line of a table names the systems, and there is a number in it"),
+    ],
+)
+def test_segments_that_are_not_alike_are_refused(complaints: Complaints, text: str, sentence: str) -> None:
+    assert complaints(text, "sacrebleu", "s", fields=ON, options={"measure": "BLEU"}) == [sentence]
+
+
+def test_segments_need_a_measure(complaints: Complaints) -> None:
+    assert complaints("1\n", "sacrebleu", "s", fields=ON) == [
+        "s: the file does not say the measure; --measure NAME does"
+    ]
+
+
+def test_statistics_of_chrf_sum_to_what_sacrebleu_sums(database: Database, load_text: Load) -> None:
+    chrf = CHRF(word_order=2)
+    pairs = [("the cat sat", "the cat sat down"), ("a dog barked", "the dog barks"), ("no", "nothing like it")]
+    statistics = chrf._extract_corpus_statistics([given for given, _ in pairs], [[wanted for _, wanted in pairs]])
+    text = "".join(" ".join(str(int(count)) for count in line) + "\n" for line in statistics)
+    load_text(text, "sacrebleu", "s", fields=ON, options={"statistics": "chrf"})
+    sums = {
+        unit: (actual, possible, correct)
+        for unit, actual, possible, correct in database.rows(
+            Sql("select unit, sum(actual), sum(possible), sum(correct) from scores group by all")
+        )
+    }
+    units = [*(f"char-{k}" for k in range(1, 7)), "word-1", "word-2"]
+    flat = [int(count) for unit in units for count in sums[unit]]
+    wanted = [sum(int(line[place]) for line in statistics) for place in range(24)]
+    assert flat == wanted
+    assert chrf._compute_score_from_stats(flat).score == chrf.corpus_score(
+        [given for given, _ in pairs], [[wanted for _, wanted in pairs]]
+    ).score  # fmt: skip
+
+
+def test_more_matches_than_n_grams_are_refused(complaints: Complaints) -> None:
+    said = complaints("9 15 9 8 14 8\n4 9 5 1 1 1\n", "sacrebleu", "s", fields=ON, options={"statistics": "chrf"})
+    assert said == ["s:2: 5 matches of 4 and 9 n-grams"]
+
+
+def test_columns_that_are_not_kept_are_named(load_text: Load) -> None:
+    table = "id,y_true,y_pred,score,weight\nD1,{},1,0.9,2\n"
+    assert load_text(table.format("1"), "sklearn", "in.csv", fields=ON).notes == ("left out, being no field: weight",)
+    notes = load_text(table.format("2"), "sklearn", "other.csv", fields={**ON, "test_set": "other"}).notes
+    assert notes == ("left out, being no field: score, weight",)
+
+
+def test_two_classes_are_labels_and_decisions(database: Database, load_text: Load) -> None:
+    load_text(classes.EXAMPLE, "sklearn", "in.csv", fields=ON)
+    rows = "select document, label, decision, confidence from labels join decisions using (document) order by all"
+    assert database.rows(Sql(rows)) == [
+        ("D1", "relevant", True, 0.93),
+        ("D2", "nonrelevant", True, 0.58),
+        ("D3", "nonrelevant", False, 0.11),
+    ]
+
+
+def test_many_classes_sum_to_what_scikit_learn_gives(database: Database, load_text: Load) -> None:
+    chance = random.Random(5)
+    gold, found = ([chance.choice("abcd") for _ in range(200)] for _ in range(2))
+    rows = "".join(f"{k},{g},{f}\n" for k, (g, f) in enumerate(zip(gold, found, strict=True)))
+    load_text("key,gold,y_pred\n" + rows, "sklearn", "in.csv", fields=ON, columns={"id": "key", "y_true": "gold"})
+    by_class = database.rows(
+        Sql("select sum(correct) / sum(actual), sum(correct) / sum(possible) from scores group by unit order by unit")
+    )
+    precision, recall, *_ = precision_recall_fscore_support(gold, found)
+    assert by_class == list(zip(precision, recall, strict=True))
+    [(accuracy,)] = database.rows(Sql("select sum(correct) / sum(possible) from scores"))
+    assert accuracy == accuracy_score(gold, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id,y_true\n1,2\n", "in.csv:1: there is no column y_pred; the columns are id, y_true"),
+        ("id,y_true,y_true,y_pred\n", "in.csv:1: the column 'y_true' stands more than once in the header"),
+        ("id,y_true,y_pred\n1,2\n", "in.csv:2: 2 cells in this row, and 3 in the header"),
+        ("id,y_true,y_pred\n1,2,\n", "in.csv:2: y_pred is empty"),
+        ("id,y_true,y_pred\n", "in.csv: there is a header and no rows"),
+        ("id,y_true,y_pred\n1,a,b\n1,b,b\n", "in.csv:3: news, base, 1, a has possible 0, missing 0, but on line 2 it "
+         "has possible 1, missing 1"),
+    ],
+)  # fmt: skip
+def test_what_is_no_table_of_classes_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
+    assert complaints(text, "sklearn", "in.csv", fields=ON)[0] == sentence

@@ -1,0 +1,34 @@
+"""Sentences counted many at a time, against the counts of one sentence after the other."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.loading.staging.mentions import Tally, entities, tallies
+from warehouse.loading.staging.tag_arrays import TagArrays
+from warehouse.loading.staging.tagging import Scheme
+
+KINDS = ("LOC", "PER", "_")
+TAGS = ("O", "O", ".", "B", "I", *(f"{letter}-{kind}" for letter in "BIESMLU" for kind in KINDS[:2]))
+SENTENCES = st.lists(st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1), min_size=1)
+
+
+@given(SENTENCES, st.integers(1, 3))
+def test_many_sentences_at_once_are_counted_as_one_by_one(sentences: list[list[tuple[str, str]]], at_once: int) -> None:
+    arrays, counted, shares = TagArrays(KINDS), list[tuple[int, ...]](), list[float]()
+    one_by_one, schemes = list[tuple[int, ...]](), (Scheme(), Scheme())
+    for begin in range(0, len(sentences), at_once):
+        for sentence in sentences[begin : begin + at_once]:
+            gold, answers = ([pair[side] for pair in sentence] for side in (0, 1))
+            arrays.add(gold, answers)
+            tallied = tallies(entities(gold), entities(answers), overlap=False)
+            one_by_one += [tallied.get(kind, Tally()).cells for kind in KINDS]
+            for scheme, tags in zip(schemes, (gold, answers), strict=True):
+                scheme.add(tags)
+        counts, right = arrays.counted()
+        counted += zip(*(column.tolist() for column in counts.values()), strict=True)
+        shares += right.tolist()
+    assert counted == one_by_one
+    assert shares == [sum(gold == answer for gold, answer in sentence) / len(sentence) for sentence in sentences]
+    assert [scheme.named() for scheme in arrays.schemes()] == [scheme.named() for scheme in schemes]

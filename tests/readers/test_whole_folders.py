@@ -1,0 +1,214 @@
+"""A folder is one load: what is in it is found out and put in order, and all of it is stored or nothing."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import cli
+from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
+from warehouse.store.database import open_database
+from warehouse.store.replacement import create
+from warehouse.store.soundness import check
+from warehouse.store.sql import Sql
+
+Command = Callable[..., tuple[int, str, str]]
+VALUES = "system,document,measure,value\nGE,D1,acc,1\n"
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command `load` in a folder with an empty warehouse: its status, what it prints and what it says."""
+    monkeypatch.chdir(tmp_path)
+    create(Path("w.duckdb")).close()
+
+    def loading(*words: str) -> tuple[int, str, str]:
+        try:
+            status = cli.main(["load", *words, "--db", "w.duckdb"])
+        except SystemExit as left:
+            status = int(str(left.code))
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return loading
+
+
+def put(**texts: str) -> None:
+    """Files, whose names have `/` for two underscores and `.` for one."""
+    for name, text in texts.items():
+        path = Path(name.replace("__", "/").replace("_", "."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def stored(
+    query: str = "select distinct test_set, system from document_values order by all",
+) -> list[tuple[object, ...]]:
+    with open_database(Path("w.duckdb")) as database:
+        assert check(database) == ()
+        return database.rows(Sql(query))
+
+
+def test_keys_come_first_wherever_they_lie_and_name_the_test_set(load: Command) -> None:
+    put(robust__runs__a_run=EXAMPLE_RUN, robust__z_qrels=EXAMPLE, robust__README_md="# 1 2 3", robust__notes="hello")
+    status, _, said = load("robust")
+    assert status == 0
+    assert stored() == [("robust", "base")]
+    assert said.splitlines()[-2:] == [
+        "note: 2 files: 1 system on robust; 58 rows stored as imports 1 to 2",
+        "note: passed over, being no results: robust/README.md, robust/notes",
+    ]
+    assert "note: 2 files: 1 system on robust; all 58 rows are there already" in load("robust")[2]
+
+
+def test_each_folder_has_the_key_that_is_in_it(load: Command) -> None:
+    put(y__2019__q=EXAMPLE, y__2019__runs__a=EXAMPLE_RUN, y__2020__q=EXAMPLE, y__2020__runs__a=EXAMPLE_RUN)
+    assert load("y")[0] == 0
+    assert stored() == [("2019", "base"), ("2020", "base")]
+
+
+def test_two_keys_are_asked_about(load: Command) -> None:
+    put(y__q1=EXAMPLE, y__q2=EXAMPLE.replace("30", "40"), y__a_run=EXAMPLE_RUN)
+    status, _, said = load("y")
+    assert status == 1
+    assert said.startswith("error: y/a.run: y/q1 and y/q2 could both be the key of it; put each beside what it judges")
+    assert stored() == []
+    assert load("y", "--set", "test_set=both")[0] == 0
+
+
+def test_one_bad_file_stops_all_unless_it_is_skipped(load: Command) -> None:
+    put(v__a_csv=VALUES, v__b_csv=VALUES.replace(",1", ",x"))
+    status, _, said = load("v")
+    assert status == 1
+    assert said.endswith("error: v/b.csv:2: value is 'x', not a number from -1e15 to 1e15\nnothing was stored\n")
+    assert stored() == []
+    status, _, said = load("v", "--skip-bad")
+    assert status == 0
+    assert said.splitlines()[-1] == "note: left out: v/b.csv:2: value is 'x', not a number from -1e15 to 1e15"
+    assert stored() == [("a", "GE")]
+
+
+def test_nothing_but_bad_files_is_an_error(load: Command) -> None:
+    put(v__b_csv=VALUES.replace(",1", ",x"), e__README_md="nothing")
+    assert load("v", "--skip-bad")[0] == 1
+    assert load("e") == (1, "", "error: e: nothing in it is a result that a reader knows\nnothing was stored\n")
+    Path("none").mkdir()
+    assert load("none")[2].startswith("error: none: nothing in it is a result that a reader knows")
+
+
+@pytest.mark.parametrize("name", ["old.zip", "old.tar.gz"])
+def test_archives_are_loaded_like_folders(load: Command, name: str) -> None:
+    members = {
+        "q.txt": EXAMPLE,
+        "runs/a.run": EXAMPLE_RUN,
+        "../../out": EXAMPLE_RUN.replace("base", "out"),
+        "README.md": "# 1",
+    }
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(name, "w") as packed:
+            for member, text in members.items():
+                packed.writestr(member, text)
+    else:
+        with tarfile.open(name, "w:gz") as archive:
+            for member, text in members.items():
+                about = tarfile.TarInfo(member)
+                about.size = len(text)
+                archive.addfile(about, io.BytesIO(text.encode()))
+    status, _, said = load(name)
+    assert status == 0, said
+    assert f"note: {name}/runs/a.run: 49 rows stored as import 3" in said
+    assert stored() == [("old", "base"), ("old", "out")]
+    sources = [f"{name}/{member}" for member in ("q.txt", "out", "runs/a.run")]
+    assert stored("select source from import order by id") == [(source,) for source in sources]
+
+
+def test_archives_are_bounded_and_their_faults_have_places(load: Command) -> None:
+    with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("a.csv", "system,document,measure,value\n" + "\n" * 200_000_000)
+    assert load("bomb.zip")[2].startswith("error: bomb.zip: unpacked, it is more than 200 times as large")
+    with zipfile.ZipFile("v.zip", "w") as packed:
+        packed.writestr("in/a.csv", VALUES.replace(",1", ",x"))
+    assert "error: v.zip/in/a.csv:2: value is 'x'" in load("v.zip")[2]
+    content = Path("v.zip").read_bytes()
+    Path("cut.zip").write_bytes(content[: len(content) // 2])
+    assert load("cut.zip")[2].startswith("error: cut.zip: the archive is cut off or damaged")
+    assert stored() == []
+
+
+def test_settings_are_templates(load: Command) -> None:
+    put(news__en__a_csv="document,measure,value\nD1,acc,1\n", news__de__b_csv="document,measure,value\nD1,acc,0\n")
+    status, *_ = load("news", "--as", "values", "--set", "test_set={parent2}-{parent}", "--set", "system={stem}")
+    assert status == 0
+    assert stored() == [("news-de", "b"), ("news-en", "a")]
+    status, _, said = load("news", "--as", "values", "--set", "system={file}")
+    assert status == 2
+    assert said.startswith(
+        "error: --set system={file}: {file} is not known; there are {stem}, {name}, {parent}, {parent2}"
+    )
+
+
+def test_a_dry_run_shows_the_plan(load: Command) -> None:
+    put(v__a_csv=VALUES, v__labels_csv="test_set,document,label\na,D1,relevant\n")
+    status, printed, said = load("v", "--dry-run")
+    assert status == 0
+    assert printed.splitlines() == [
+        "file\treader\twhy\tsystems\ttest_sets\trows\tnew",
+        "v/labels.csv\tlabels\tits columns label\t\ta\t1\t1",
+        "v/a.csv\tvalues\tits columns value\tGE\ta\t1\t1",
+    ]
+    assert said.splitlines()[-1] == "note: 2 files: 1 system on a; 2 rows would be stored; nothing was"
+    assert stored() == []
+
+
+def test_many_files_are_summed_up(load: Command) -> None:
+    put(**{f"v__{name}_csv": VALUES for name in "abcdefghij"})
+    said = load("v")[2]
+    assert said == "note: 10 files: 1 system on a, b, c, d, e and 5 more; 10 rows stored as imports 1 to 10\n"
+
+
+def test_a_file_that_is_named_twice_is_loaded_once(load: Command) -> None:
+    put(v__a_csv=VALUES)
+    assert "import 1" in load("v", "v/a.csv", "v/*.csv")[2]
+    assert stored("select count(*) from import") == [(1,)]
+
+
+def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> None:
+    printed = "map\t301\t0.5000\nset_P\t301\t0.5000\nrunid\tall\tbase\n"
+    put(r__a_eval=printed, r__means_eval="runid\tall\tbase\nmap\tall\t0.2500\n", r__q=EXAMPLE, r__z_run=EXAMPLE_RUN)
+    status, _, said = load("r")
+    assert status == 0, said
+    assert "note: 1 values are those of the run that is stored, to the printed digits" in said
+    assert said.splitlines()[-1] == "note: read with other files: r/means.eval"
+    values = "select measure, value from document_values where measure in ('ap', 'set_P') and document = '301'"
+    assert stored(values) == [("ap", 0.5), ("set_P", 0.5)]
+    put(r__a_eval=printed.replace("map\t301\t0.5", "map\t301\t0.6"))
+    assert "r/a.eval:1: r, base, 301, ap has value 0.6, but is stored with value 0.5" in load("r")[2]
+    alone = load("r/means.eval")[2]
+    assert alone.startswith("error: r/means.eval: this is not loaded by itself: no topic is printed; trec_eval -q ")
+
+
+def test_folders_of_brat_are_read_together(load: Command) -> None:
+    person, place = "T1\tPerson 0 3\tAda\n", "T2\tPlace 8 13\tTurin\n"
+    put(news__gold__a_ann=person + place, news__gold__b_ann="", news__crf__a_ann=person, news__crf__b_ann=place)
+    status, _, said = load("news")
+    assert status == 0, said
+    counts = (
+        "select test_set, system, document, unit, possible, actual, correct from scores where possible + actual > 0"
+    )
+    assert sorted(row[:7] for row in stored(counts)) == [
+        ("news", "crf", "a", "Person", 1, 1, 1),
+        ("news", "crf", "a", "Place", 1, 0, 0),
+        ("news", "crf", "b", "Place", 0, 1, 0),
+    ]
+    put(news__crf__a_ann="T1\tPerson x 3\tAda\n")
+    assert "error: news/crf/a.ann:1: " in load("news")[2]
+
+
+def test_utf_16_is_said_to_be_it(load: Command) -> None:
+    Path("u.csv").write_bytes(VALUES.encode("utf-16"))
+    assert load("u.csv") == (1, "", "error: u.csv: the file is UTF-16; it must be UTF-8\nnothing was stored\n")

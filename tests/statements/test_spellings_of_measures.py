@@ -1,0 +1,67 @@
+"""A measure is found on every test set that has it, whatever the log called it; an error says who has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import warehouse
+from grammar.errors import QueryError
+from warehouse.loading.ingest import load
+from warehouse.session import Session
+from warehouse.store.replacement import create
+
+STORED = {
+    "gsm8k": ("exact_match,strict-match", "exact_match,flexible-extract"),
+    "arc": ("acc,none", "acc_norm,none"),
+    "popularity": ("accuracy",),
+    "squad": ("mean_acc", "exact_match:strict-match"),
+}
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    rows = [f'{on},gpt,D1,"{measure}",1' for on, measures in STORED.items() for measure in measures]
+    (tmp_path / "v.csv").write_text("\n".join(["test_set,system,document,measure,value", *rows]))
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, tmp_path / "v.csv", "values")
+    with warehouse.open(tmp_path / "w.duckdb") as session:
+        yield session
+
+
+@pytest.mark.parametrize(
+    ("asked", "on"),
+    [
+        ("acc", {"arc", "popularity", "squad"}),
+        ("accuracy", {"arc", "popularity", "squad"}),
+        ("ACC", {"arc", "popularity", "squad"}),
+        ("acc_norm", {"arc"}),
+        ("acc-norm", {"arc"}),
+        # What says whether an answer is right is the accuracy of a test set that has no more than that.
+        ("exact_match:strict-match", {"gsm8k", "squad", "popularity"}),
+        ("exact_match:flexible-extract", {"gsm8k", "popularity"}),
+    ],
+)
+def test_one_measure_in_several_spellings(session: Session, asked: str, on: set[str]) -> None:
+    rows = session.run(f'score "{asked}" for all').rows
+    assert {row["test_set"] for row in rows} == on
+    assert all(row[asked] == 1 for row in rows)
+
+
+def test_filters_are_asked_about_where_there_are_several(session: Session) -> None:
+    assert session.run("score exact_match for all on squad").rows[0]["exact_match"] == 1
+    with pytest.raises(QueryError) as caught:
+        session.run("score exact_match for all on gsm8k")
+    assert caught.value.message == "gsm8k has several measures exact_match"
+    assert caught.value.hints == ("say exact_match,flexible-extract or exact_match,strict-match",)
+
+
+def test_a_measure_that_a_test_set_lacks_is_said_to_be_on_others(session: Session) -> None:
+    with pytest.raises(QueryError) as caught:
+        session.run("score acc_norm for all on arc, squad")
+    assert caught.value.message == "squad has no acc_norm; arc has it"
+    assert caught.value.hints == ("measures of squad: exact_match:strict-match, mean_acc",)
+    with pytest.raises(QueryError, match="unknown measure 'acc_nom'"):
+        session.run("score acc_nom for all on arc")

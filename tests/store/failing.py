@@ -1,0 +1,193 @@
+"""Processes that write something while the system fails them: each call in a folder can be refused, or be their last.
+
+Run as a program, this is a process that has everything imported and makes a child for each line of JSON that it reads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.store.dying import JOBS as CHANGES
+from tests.store.dying import ROOT
+from tests.store.dying import Death as Outcome
+
+SOURCE = Path(__file__).with_name("faulty_calls.c")
+
+FAULTS = {"kill": 0, "ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EACCES": errno.EACCES, "EINTR": errno.EINTR}
+"""What happens at a call, as the number of an error; none kills the process."""
+
+
+class Failing:
+    """The process that makes the children, with the shim in front of the C library."""
+
+    def __init__(self, shim: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.store.failing"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "LD_PRELOAD": str(shim), "EVALHOUSE_FAULTY_CALLS": str(shim)},
+        )
+
+    def run(self, job: str, folder: Path, at: int = -1, fault: str = "kill") -> Outcome:
+        """Does a job in a folder, with a fault at its call number `at` there."""
+        asked = {"job": job, "folder": str(folder), "at": at, "fault": fault}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        return Outcome(**json.loads(self._process.stdout.readline()))
+
+    def __enter__(self) -> Failing:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.communicate("")
+
+
+# --- what is written --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Something that writes in a folder, of the sources beside it, and what it writes there."""
+
+    work: Callable[[Path, Path], object]
+    written: tuple[str, ...]
+
+
+def _results(folder: Path, sources: Path) -> None:
+    from warehouse.render.files import write_all
+
+    write_all({folder / "results.csv": b"new\n" * 5_000})
+
+
+def _report(folder: Path, sources: Path) -> None:
+    from warehouse.render.files import write_all
+
+    write_all({folder / name: f"new {name}".encode() for name in ("r.md", "r-1.svg", "r-2.svg")})
+
+
+def _layout(folder: Path, sources: Path) -> None:
+    from warehouse.commands.formatting import _rewrite
+
+    _rewrite(folder / "study.eval", "score F for all on T;\n")
+
+
+def _export(folder: Path, sources: Path) -> None:
+    from warehouse.loading.exporting import export_form
+    from warehouse.store.database import open_to_export
+    from warehouse.tasks.records import FORMS
+
+    with open_to_export(sources / "new.duckdb", folder) as database:
+        export_form(database, next(form for form in FORMS if form.name == "scores"), folder / "one.csv", force=True)
+
+
+def _export_all(folder: Path, sources: Path) -> None:
+    from warehouse.loading.exporting import export_all
+    from warehouse.store.database import open_to_export
+
+    with open_to_export(sources / "new.duckdb", folder / "out") as database:
+        export_all(database, folder / "out", force=True)
+
+
+def _lake(folder: Path, sources: Path) -> None:
+    from warehouse.lake.folder import export_lake
+    from warehouse.store.database import open_to_export
+
+    with open_to_export(sources / "new.duckdb", folder) as database:
+        export_lake(database, folder / "lake", force=True)
+
+
+def _backup(folder: Path, sources: Path) -> None:
+    from warehouse.store.replacement import backup
+
+    backup(sources / "new.duckdb", folder / "copy.duckdb")
+
+
+def _cache(folder: Path, sources: Path) -> None:
+    from warehouse.loading import sample
+    from warehouse.loading.ingest import load
+
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    # The same, of fewer rows.
+    sample.fill = lambda database: [load(database, sources / "new.csv", "scores")]
+    sample.sample().close()
+
+
+WRITINGS = {
+    "results": Writing(_results, ("results.csv",)),
+    "report": Writing(_report, ("r.md", "r-1.svg", "r-2.svg")),
+    "layout": Writing(_layout, ("study.eval",)),
+    "export of one kind": Writing(_export, ("one.csv",)),
+    "export of all kinds": Writing(_export_all, ("out",)),
+    "lake": Writing(_lake, ("lake",)),
+    "backup": Writing(_backup, ("copy.duckdb",)),
+    "cache": Writing(_cache, ("evalhouse",)),
+}
+
+
+# --- the process ------------------------------------------------------------------------------------------------------
+
+
+def _child(asked: dict[str, str], out: int) -> None:
+    from warehouse.faults import DataError, WarehouseError
+
+    library = ctypes.CDLL(os.environ["EVALHOUSE_FAULTY_CALLS"])
+    library.faulty_calls.restype = ctypes.c_long
+    job, folder, number = asked["job"], Path(asked["folder"]), FAULTS[asked["fault"]]
+    library.faulty_arm(os.fsencode(folder), ctypes.c_long(int(asked["at"])), number, number == errno.ENOSPC)
+    try:
+        if job in WRITINGS:
+            WRITINGS[job].work(folder, folder.with_name("sources"))
+        else:
+            CHANGES[job](folder)
+        said = "done"
+    except WarehouseError as error:
+        said = error.message
+    except DataError as error:
+        said = str(error)
+    calls = library.faulty_calls()
+    library.faulty_arm(b"/nowhere", ctypes.c_long(-1), 0, 0)
+    os.write(out, json.dumps({"killed": False, "said": said, "calls": calls}).encode())
+
+
+def _serve() -> None:
+    import warehouse.lake.folder
+    import warehouse.loading.exporting
+    import warehouse.loading.ingest
+    import warehouse.loading.sample
+    import warehouse.session  # noqa: F401 - so that the children have it
+    from warehouse.threads import allow
+
+    # So that the same bytes are written each time.
+    allow(1)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        ours, theirs = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(ours)
+            try:
+                _child(asked, theirs)
+            except BaseException as error:
+                os.write(theirs, json.dumps({"killed": False, "said": f"TRACEBACK {error!r}", "calls": 0}).encode())
+            os._exit(0)
+        os.close(theirs)
+        with open(ours) as told:
+            said = told.read()
+        os.waitpid(child, 0)
+        print(said or json.dumps({"killed": True, "said": "", "calls": 0}), flush=True)
+
+
+if __name__ == "__main__":
+    _serve()

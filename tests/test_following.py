@@ -1,0 +1,64 @@
+"""A session that is open sees what others load meanwhile, and says so; the statements of one command do not."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import cli
+import warehouse
+from tests.conftest import write_csv
+from warehouse.commands.opened import open_session
+from warehouse.session import Session
+
+
+@pytest.fixture
+def path(tmp_path: Path, warehouses: dict[str, Path]) -> Path:
+    """A warehouse that may be changed."""
+    return Path(shutil.copy(warehouses["empty"], tmp_path / "w.duckdb"))
+
+
+def load(path: Path, system: str) -> None:
+    rows = write_csv(
+        path.with_name(f"{system}.csv"), "test_set system document measure value", [("T", system, "D", "m", 1)]
+    )
+    assert cli.main(["load", str(rows), "--as", "values", "--db", str(path)]) == 0
+
+
+def test_a_later_load_is_seen_and_said(path: Path) -> None:
+    with warehouse.open(path) as session:
+        assert session.run("show systems").rows == []
+        session.run("let $who = A; show systems")
+        load(path, "A")
+        result = session.run("score m for $who on T")
+        assert [row["system"] for row in result.rows] == ["A"]
+        assert result.notes == (f"{path} was changed by another program meanwhile, and is read anew",)
+        assert session.run("score m for $who on T").notes == ()
+
+
+def test_ones_own_change_is_no_news(path: Path) -> None:
+    with warehouse.open(path) as session:
+        session.run("define measure twice = correct * 2; show measures")
+        assert session.run("show systems").notes == ()
+
+
+def test_a_warehouse_that_is_gone_is_said(path: Path) -> None:
+    load(path, "A")
+    with warehouse.open(path) as session:
+        path.unlink()
+        assert session.run("score m for A on T").notes == (f"{path} is not there any more: this is what was in it",)
+
+
+def test_the_statements_of_a_command_are_about_one_state(path: Path) -> None:
+    import argparse
+
+    with open_session(argparse.Namespace(db=str(path), quiet=True)) as session:
+        load(path, "A")
+        assert session.run("show systems").rows == []
+
+
+def test_a_session_on_the_sample_data_follows_nothing() -> None:
+    with Session.open() as session:
+        assert session.run("score F for GE on TST3").notes == ()

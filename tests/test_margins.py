@@ -1,0 +1,257 @@
+"""`margin`: two one-sided tests, against enumeration of shifted sign flips and statsmodels; what each verdict means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from grammar.errors import QueryError
+from tests.conftest import write_csv
+from warehouse.loading.ingest import load
+from warehouse.results import Result
+from warehouse.session import Session
+from warehouse.store.replacement import create
+
+Number = int | float | Fraction
+Open = Callable[..., Session]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Open:
+    """A warehouse of values, for each measure what each system has on one document after another."""
+
+    def open_with(**measures: dict[str, Sequence[Number]]) -> Session:
+        rows = [
+            ("t", system, f"d{place:05}", measure, repr(float(value)))
+            for measure, systems in measures.items()
+            for system, values in systems.items()
+            for place, value in enumerate(values)
+        ]
+        with create(tmp_path / "w.duckdb") as database:
+            load(database, write_csv(tmp_path / "v.csv", "test_set system document measure value", rows), "values")
+        return Session.open(tmp_path / "w.duckdb")
+
+    return open_with
+
+
+def only_row(result: Result) -> dict[str, object]:
+    (row,) = result.rows
+    return dict(row)
+
+
+def by_enumeration(first: Sequence[Fraction], second: Sequence[Fraction], margin: Fraction) -> float:
+    """p of the first not being worse than the second by the margin: how many of all sign flips of the differences,
+    each raised by the margin, have a sum at least as large."""
+    raised = [a - b + margin for a, b in zip(first, second, strict=True)]
+    sums = [
+        sum(sign * value for sign, value in zip(signs, raised, strict=True))
+        for signs in product((1, -1), repeat=len(raised))
+    ]
+    return sum(total >= sum(raised) for total in sums) / len(sums)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_p_are_those_of_all_shifted_flips(opened: Open, seed: int) -> None:
+    random = Random(seed)
+    count, digits = random.randint(2, 12), random.choice((0, 1, 3))
+    a, b = ([Fraction(random.randint(0, 20), 10**digits) for _ in range(count)] for _ in "ab")
+    margin = Fraction(random.choice((1, 5, 25)), random.choice((1, 10, 40)))
+    with opened(m={"A": a, "B": b}) as session:
+        row = only_row(session.run(f"compare m for A, B on t margin {float(margin)} exact"))
+    assert (row["p_not_worse"], row["p_not_better"]) == pytest.approx(
+        (by_enumeration(a, b, margin), by_enumeration(b, a, margin)), abs=1e-15
+    )
+    assert (row["margin"], row["method"]) == (float(margin), "exact")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_flips_that_tie_but_for_rounding_are_ties(opened: Open, seed: int) -> None:
+    """Values without an end in decimals: a sum of flips that is as large as the observed one is so after rounding."""
+    random = Random(seed)
+    thirds = [Fraction(random.randint(0, 9), 3) for _ in range(20)]
+    a, b, margin = thirds[:10], thirds[10:], Fraction(1, 4)
+    with opened(m={"A": a, "B": b}) as session:
+        row = only_row(session.run("compare m for A, B on t margin 0.25 exact"))
+    assert row["p_not_worse"] == by_enumeration(a, b, margin)
+    assert row["p_not_better"] == by_enumeration(b, a, margin)
+
+
+def test_right_and_wrong_answers_are_counted_exactly(opened: Open) -> None:
+    """Of 300 items that are right or wrong, the sums of all 2^300 shifted flips in whole numbers."""
+    random = Random(7)
+    a = [int(random.random() < 0.8) for _ in range(300)]
+    b = [int(random.random() < 0.79) for _ in range(300)]
+    with opened(m={"A": a, "B": b}) as session:
+        row = only_row(session.run("compare m for A, B on t margin 5%"))
+    steps = [20 * (x - y) + 1 for x, y in zip(a, b, strict=True)]
+    ways = Counter({0: 1})
+    for step in steps:
+        more: Counter[int] = Counter()
+        for total, count in ways.items():
+            more[total + step] += count
+            more[total - step] += count
+        ways = more
+    exact = Fraction(sum(count for total, count in ways.items() if total >= sum(steps)), 2 ** len(steps))
+    assert row["method"] == "exact"
+    assert row["p_not_worse"] == pytest.approx(float(exact), rel=1e-9)
+
+
+def test_many_items_come_near_two_t_tests(opened: Open) -> None:
+    """ttost_paired of statsmodels gives the p of both one-sided t tests: test t gives the same, and randomization comes
+    near it.
+    """
+    from statsmodels.stats.weightstats import ttost_paired
+
+    random = Random(5)
+    base = [random.gauss(10, 2) for _ in range(2000)]
+    new = [value + random.gauss(0.02, 1) for value in base]
+    _, above, below = ttost_paired(np.array(new), np.array(base), -0.08, 0.08)
+    with opened(m={"A": new, "B": base}) as session:
+        of_t = only_row(session.run("compare m for A, B on t margin 0.08 test t"))
+        randomized = only_row(session.run("compare m for A, B on t margin 0.08 shuffles 99999"))
+        studentized = only_row(session.run("compare m for A, B on t margin 0.08 shuffles 99999 test studentized"))
+    both = above[1], below[1]
+    assert (of_t["p_not_worse"], of_t["p_not_better"]) == pytest.approx(both, rel=1e-6)
+    for row in (randomized, studentized):
+        assert (row["p_not_worse"], row["p_not_better"]) == pytest.approx(both, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("b", "margin", "verdict"),
+    [
+        ([1] * 50 + [0] * 50, "5%", "equivalent"),
+        ([0] * 80 + [1] * 20, "5%", "better"),
+        ([1] * 90 + [0] * 10, "5%", "worse"),
+        ([0, 1] * 50, "10%", "not worse"),
+        ([0, 1] * 50, "1%", "inconclusive"),
+    ],
+)
+def test_each_verdict(opened: Open, b: list[int], margin: str, verdict: str) -> None:
+    a = [1] * 50 + [0] * 50 if verdict != "not worse" else [1, 1, 0, 1] * 25
+    a = [1] * 54 + [0] * 46 if verdict == "not worse" else a
+    with opened(m={"A": a, "B": b}) as session:
+        row = only_row(session.run(f"compare m for A, B on t margin {margin}"))
+    assert row["verdict"] == verdict, row
+
+
+def test_where_lower_is_better_the_two_change_places(opened: Open) -> None:
+    random = Random(11)
+    slow = [10 + random.gauss(0, 1) for _ in range(40)]
+    fast = [value - 0.5 + random.gauss(0, 0.4) for value in slow]
+    with opened(latency={"A": fast, "B": slow}, speed={"A": [-x for x in fast], "B": [-x for x in slow]}) as session:
+        lower = only_row(session.run("compare latency for A, B on t margin 0.2 shuffles 9999"))
+        higher = only_row(session.run("compare speed for A, B on t margin 0.2 shuffles 9999"))
+    assert lower["verdict"] == higher["verdict"] == "better"
+    assert lower["p_not_worse"] == pytest.approx(higher["p_not_worse"], abs=0.005)
+    assert lower["p_not_better"] == pytest.approx(higher["p_not_better"], abs=0.02)
+
+
+@pytest.mark.parametrize("clauses", ["", "adjust holm", "test studentized", "test t", "adjust bonferroni exact"])
+def test_a_pair_turned_round_changes_its_verdict_alone(opened: Open, clauses: str) -> None:
+    random = Random(3)
+    a, b = ([random.randint(0, 3) / 3 for _ in range(15)] for _ in "ab")
+    with opened(m={"A": a, "B": b}) as session:
+        one = only_row(session.run(f"compare m for A, B on t margin 0.1 {clauses}"))
+        other = only_row(session.run(f"compare m for B, A on t margin 0.1 {clauses}"))
+    assert (one["p_not_worse"], one["p_not_better"]) == pytest.approx((other["p_not_better"], other["p_not_worse"]))
+
+
+def test_each_of_the_two_families_is_adjusted_by_itself(opened: Open) -> None:
+    random = Random(2)
+    systems = {
+        name: [int(random.random() < share) for _ in range(60)]
+        for name, share in zip("ABCD", (0.9, 0.85, 0.6, 0.5), strict=True)
+    }
+    with opened(m=systems) as session:
+        plain = session.run("compare m for all on t margin 5%").rows
+        bonferroni = session.run("compare m for all on t margin 5% adjust bonferroni").rows
+    for column in ("p_not_worse", "p_not_better"):
+        for raw, row in zip(plain, bonferroni, strict=True):
+            p = raw[column]
+            assert isinstance(p, float)
+            assert row[column] == pytest.approx(min(1.0, 6 * p))
+
+
+def test_where_denominators_differ_the_interval_decides() -> None:
+    """At level 0.05 the 90% BCa interval has to lie within the margin."""
+    with Session.open() as session:
+        ends = only_row(session.run("compare F for GE-CMU, UMASS on TST3 level 0.1 interval bca"))
+        low, high = ends["ci_low"], ends["ci_high"]
+        assert isinstance(low, float)
+        assert isinstance(high, float)
+        for margin in (-low + 1e-6, -low - 1e-6, high + 1e-6, high - 1e-6):
+            row = only_row(session.run(f"compare F for GE-CMU, UMASS on TST3 margin {margin:.9f}"))
+            said = "equivalent" if high < margin else "not worse" if -margin < low else "inconclusive"
+            assert row["verdict"] == said
+            assert (row["method"], row["p_not_worse"], row["p_not_better"]) == ("interval", None, None)
+
+
+def test_the_margin_is_in_signature_and_explanation(opened: Open) -> None:
+    with opened(m={"A": [1, 0, 1, 1], "B": [1, 1, 1, 0]}) as session:
+        result = session.run("compare m for A, B on t margin 5%")
+        lines = {
+            str(row["stage"]): str(row["what"]) for row in session.run("explain compare m for A, B on t margin 5%").rows
+        }
+    assert "| margin 0.05 |" in result.signature
+    assert lines["margin"].startswith("m: 0.05, two one-sided tests")
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ("margin 0", "a margin is above 0, and this is 0"),
+        ("margin 5% one-sided", "margin makes two one-sided tests by itself"),
+        ("margin 5% adjust maxt", "adjust maxt does not go with margin"),
+        ("margin 5% missing bounds", "missing bounds does not go with margin"),
+        ("margin 5% level 0.5", "with a margin the level is below 0.5"),
+        ("margin 5% test wilcoxon", "margin goes with test randomization, studentized, t, not with wilcoxon"),
+        ("margin 0.0000000000000000001", "the margin 1E-19 has too many digits for m"),
+    ],
+)
+def test_what_does_not_go_with_a_margin(opened: Open, clauses: str, message: str) -> None:
+    with opened(m={"A": [1, 0, 1, 1], "B": [1, 1, 1, 0]}) as session, pytest.raises(QueryError) as raised:
+        session.run(f"compare m for A, B on t {clauses}")
+    assert raised.value.message == message
+
+
+def test_a_margin_as_wide_as_the_measure_is_a_slip() -> None:
+    with Session.open() as session, pytest.raises(QueryError) as raised:
+        session.run("compare recall for GE, UMASS on TST3 margin 2")
+    assert raised.value.hints == ("say margin 2%",)
+
+
+def test_shuffles_may_leave_it_open(opened: Open) -> None:
+    random = Random(4)
+    a, b = ([random.gauss(0, 1) for _ in range(60)] for _ in "ab")
+    with opened(m={"A": a, "B": b}) as session:
+        row = only_row(session.run("compare m for A, B on t margin 0.27 shuffles 99"))
+    assert row["verdict"] in ("undecided", "inconclusive", "not worse", "equivalent")
+
+
+@pytest.mark.parametrize("differing", [0, 1, 9, 10])
+def test_a_note_says_where_so_few_items_differ_that_a_margin_is_met_too_easily(opened: Open, differing: int) -> None:
+    """Of 40 items of which 1 in 20 is wrong for B alone, none differs in 13% of the cases."""
+    only_a, only_b = (differing + 1) // 2, differing // 2
+    a, b = [1] * (40 - only_b) + [0] * only_b, [0] * only_a + [1] * (40 - only_a)
+    with opened(m={"A": a, "B": b}) as session:
+        result = session.run("compare m for A, B on t margin 0.25")
+    assert only_row(result)["verdict"] == "equivalent"
+    easily = [note for note in result.notes if "seem closer too often" in note]
+    differ = "differs" if differing == 1 else "differ"
+    why = "so few that systems which differ by the margin seem closer too often"
+    assert easily == ([f"A and B, m on t: {differing} of 40 documents {differ}, {why}"] if differing < 10 else [])
+
+
+def test_values_all_of_which_differ_are_enough_however_few(opened: Open) -> None:
+    values = {"A": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "B": [0.2, 0.1, 0.4, 0.3, 0.6, 0.5]}
+    with opened(m=values) as session:
+        result = session.run("compare m for A, B on t margin 1")
+    assert only_row(result)["verdict"] == "equivalent"
+    assert not any("too often" in note for note in result.notes)

@@ -1,0 +1,107 @@
+"""At most two gigabytes, or a refusal: results of `sql`, systems by the ten thousand, and files that unpack to much.
+
+A command is run as the installed one is, in a process whose largest size is then asked of the system.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import write_csv
+from warehouse import memory
+from warehouse.loading.ingest import load
+from warehouse.query.comparison import pairs
+from warehouse.store.replacement import making
+
+ROOT = Path(__file__).resolve().parents[1]
+
+MOST = 2_000_000
+"""In kilobytes, as the system gives them."""
+
+
+ALONE = (
+    "import os, sys\n"
+    "pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)\n"
+    "_, status, used = os.wait4(pid, 0)\n"
+    "print(used.ru_maxrss, file=open('used', 'w'))\n"
+    "sys.exit(os.waitstatus_to_exitcode(status))\n"
+)
+"""Runs a command and says how much memory it had. A process begins with what its parent has, so the parent is small."""
+
+
+def run(*words: str, folder: Path) -> tuple[int, int, str]:
+    """The status of a command, the most memory it had, and what it said at last."""
+    with (folder / "said").open("w+b") as said:
+        command = [sys.executable, "-c", ALONE, sys.executable, str(ROOT / "cli.py"), *words]
+        done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False)
+        said.seek(max(0, said.tell() - 2_000))
+        return done.returncode, int((folder / "used").read_text()), said.read().decode(errors="replace")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("select range(100000000)", "needs more memory"),
+        ("select range(1000) from range(1000000)", "more than 250 MB; fewer rows or columns make it smaller"),
+        ("select repeat('x', 10000) from range(1000000)", "more than 250 MB"),
+        ("select repeat('x', 900000000)", "needs more memory"),
+        ("select list(range) from range(100000000)", "needs more memory"),
+        ("select range from range(1000001)", "more than 1,000,000 rows"),
+    ],
+)
+def test_a_result_of_sql_is_bounded(typed: str, sentence: str, tmp_path: Path) -> None:
+    status, used, said = run("query", f'sql "{typed}"', folder=tmp_path)
+    assert status in (1, 3)
+    assert sentence in said
+    assert used < MOST
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of ten thousand systems."""
+    folder = tmp_path_factory.mktemp("crowd")
+    rows = (("T", f"S{system}", f"D{k}", "m", (system * k) % 3 % 2) for system in range(10_000) for k in range(10))
+    file = write_csv(folder / "rows.csv", "test_set system document measure value", rows)
+    with making(folder / "w.duckdb") as database:
+        load(database, file, "values")
+    return folder
+
+
+@pytest.mark.long
+def test_ten_thousand_systems_against_one_fit(crowd: Path) -> None:
+    status, used, said = run("query", "compare m for all against S1 on T", "--db", "w.duckdb", folder=crowd)
+    assert status == 0, said
+    assert used < MOST // 2
+
+
+@pytest.mark.parametrize("statement", ["compare m for all on T", "group m for all on T"])
+def test_all_pairs_of_ten_thousand_are_refused_at_once(crowd: Path, statement: str) -> None:
+    status, used, said = run("query", statement, "--db", "w.duckdb", folder=crowd)
+    assert status == 1
+    assert f"10,000 systems on T are 49,995,000 pairs, and at most {pairs.MOST_PAIRS:,} are compared" in said
+    assert used < MOST // 4
+
+
+def test_the_size_that_is_allowed_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, size in (
+        ("8GB", 8 * 10**9),
+        ("900m", 9 * 10**8),
+        ("1", memory.MOST),
+        ("1MB", memory.MOST),
+        ("", memory.MOST),
+    ):
+        monkeypatch.setenv("EVALHOUSE_MEMORY", said)
+        assert memory.allowed() == size
+
+
+def test_what_needs_more_is_refused_and_not_killed(crowd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALHOUSE_MEMORY", "500MB")
+    status, used, said = run("query", 'sql "select range(40000000)"', "--db", "w.duckdb", folder=crowd)
+    assert status == 3
+    assert "EVALHOUSE_MEMORY=8GB allows more" in said
+    assert used < 800_000

@@ -1,0 +1,145 @@
+"""What the command `load` says: what each file is and why, what was stored of it, and what became of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from warehouse.commands.answering import show
+from warehouse.commands.talk import note
+
+if TYPE_CHECKING:
+    import argparse
+
+    from warehouse.loading.carrying_out import CarriedOut
+    from warehouse.loading.ingest import Loaded, LoadedPart
+    from warehouse.loading.planning import Asked, LoadPlan
+    from warehouse.results import Result
+
+FEW = 8
+"""Up to so many files are told one by one."""
+
+NAMED = 5
+"""So many names are listed, and the others counted."""
+
+
+def say_recognized(args: argparse.Namespace, asked: Asked, plan: LoadPlan) -> None:
+    """Which reader was found for each file and why, if nobody named one; a dry run shows it in its table."""
+    from warehouse.loading.planning import AUTO
+
+    if asked.reader == AUTO and len(plan.files) <= FEW and not args.dry_run:
+        for file in plan.files:
+            note(args, f"{file.found.called}: read as {file.reader.name}, for {file.why}")
+
+
+def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
+    """What was stored of a file."""
+    known = loaded.rows_read - loaded.rows_new
+    if not loaded.parts:
+        note(args, f"{loaded.source}: nothing of its own to store")
+    elif loaded.rows_new == 0:
+        declared = f"what was declared is stored as import {loaded.import_id}"
+        changed = "nothing changed" if loaded.import_id is None else declared
+        note(args, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; {changed}")
+    elif dry_run:
+        note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
+    else:
+        kept = f" ({known:,} were there already)" if known else ""
+        note(args, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
+    if len(loaded.parts) > 1:
+        note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
+    for text in loaded.notes:
+        note(args, text)
+
+
+def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
+    """What became of all files: those that were loaded one by one if they are few, and what was left out."""
+    loaded = [loaded for _, loaded in done.loaded]
+    if not args.in_place and len(loaded) <= FEW:
+        for one in loaded:
+            say_stored(args, one, dry_run=args.dry_run)
+    elif not args.in_place:
+        _say_notes(args, loaded)
+    if len(loaded) > 1:
+        _say_sum(args, loaded)
+    if plan.parts:
+        note(args, f"read with other files: {_some([file.found.called for file in plan.parts])}")
+    if plan.passed_over:
+        note(args, f"passed over, being no results: {_some([found.called for found in plan.passed_over])}")
+    for fault in (fault for error in done.bad for fault in error.faults[:1]):
+        note(args, f"left out: {fault}")
+
+
+def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
+    """The notes on many files, each once."""
+    sources: dict[str, list[str]] = {}
+    for one in loaded:
+        for text in one.notes:
+            sources.setdefault(text, []).append(one.source)
+    for text, of in list(sources.items())[:FEW]:
+        note(args, f"{of[0] if len(of) == 1 else f'{len(of)} files'}: {text}")
+    if len(sources) > FEW:
+        note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
+
+
+def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
+    from warehouse.tasks.observed import counted
+
+    systems = {system for one in loaded for system in one.systems}
+    test_sets = sorted({test_set for one in loaded for test_set in one.test_sets})
+    read, new = sum(one.rows_read for one in loaded), sum(one.rows_new for one in loaded)
+    imports = sorted(one.import_id for one in loaded if one.import_id is not None)
+    where = f"{counted(len(loaded), 'file')}: {counted(len(systems), 'system')} on {_some(test_sets)}"
+    there = f" ({read - new:,} were there already)" if read > new else ""
+    if not new:
+        note(args, f"{where}; all {read:,} rows are there already")
+    elif args.dry_run:
+        note(args, f"{where}; {new:,} rows would be stored{there}; nothing was")
+    else:
+        span = f"import {imports[0]}" if len(imports) == 1 else f"imports {imports[0]} to {imports[-1]}"
+        note(args, f"{where}; {new:,} rows stored as {span}{there}")
+
+
+def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
+    """A table of the files in the order of loading: what each is and why, and what it brings. Of a single file also the
+    first rows.
+    """
+    from warehouse.query.table_rows import TableRows
+    from warehouse.results import Column, Result
+
+    names = ("file", "reader", "why", "systems", "test_sets")
+    columns = (*(Column(name, "name") for name in names), Column("rows", "count"), Column("new", "count"))
+    rows = TableRows.of(columns)
+    for file, loaded in done.loaded:
+        rows.add(
+            file=file.found.called,
+            reader=file.reader.name,
+            why=file.why,
+            systems=_some(loaded.systems) or None,
+            test_sets=_some(loaded.test_sets) or None,
+            rows=loaded.rows_read,
+            new=loaded.rows_new,
+        )
+    nothing = {"systems": None, "test_sets": None, "rows": None, "new": None}
+    for file in plan.parts:
+        rows.add(file=file.found.called, reader=file.reader.name, why=file.why, **nothing)
+    show(args, Result("load", "what would be loaded, in this order", "", rows.table(columns)))
+    if len(done.loaded) == 1:
+        for _, loaded in done.loaded:
+            for part in loaded.parts:
+                show(args, _first_rows(loaded, part))
+
+
+def _first_rows(loaded: Loaded, part: LoadedPart) -> Result:
+    """The first rows of a form, as a result to print."""
+    from warehouse.results import Column, Result, Table
+
+    columns = tuple(Column(name, "name") for name in part.columns)
+    form = part.form.name
+    return Result(f"load {form}", f"first {form} of {loaded.source}", "", Table(columns, part.first))
+
+
+def _some(names: Sequence[str]) -> str:
+    """A, B and 7 more."""
+    more = len(names) - NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more:,} more"

@@ -1,0 +1,79 @@
+"""The standard streams of a command: texts that come in, errors of what goes out, and how wide the terminal is."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+
+LARGEST_TEXT = 16 * 1024 * 1024
+"""The longest script, and the longest file of results, in bytes."""
+
+
+class OutputError(OSError):
+    """Standard output cannot be written; what other files there are has its own errors."""
+
+
+class _Output(io.FileIO):
+    """Standard output, whose errors say that they are of it."""
+
+    def write(self, data: object, /) -> int:
+        try:
+            return super().write(data)  # type: ignore[arg-type]
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(error.errno, error.strerror) from None
+
+
+def make_safe(*, own: bool) -> None:
+    """Replaces closed streams by the null device, and shows characters that a stream cannot encode by their codes.
+    Where the process is the command's `own`, standard output tells its errors, and COLUMNS says a width or nothing.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if own and columns_said() is None:
+        # What draws tables would read it, too.
+        os.environ.pop("COLUMNS", None)
+    if own and isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
+        plain = sys.stdout
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(_Output(plain.fileno(), "w", closefd=False)),
+            encoding=plain.encoding,
+            errors="backslashreplace",
+            line_buffering=plain.line_buffering,
+        )
+
+
+def typed() -> str:
+    """All of standard input. Raises DataError where it is not UTF-8, or longer than a script may be."""
+    source = getattr(sys.stdin, "buffer", None)
+    if source is None:
+        return sys.stdin.read()
+    return text_of(source.read(LARGEST_TEXT + 1), "standard input")
+
+
+def text_of(raw: bytes, called: str) -> str:
+    """Some bytes as text. Raises DataError where they are not UTF-8, or more than a script may have."""
+    from warehouse.faults import DataError, Fault
+
+    if len(raw) > LARGEST_TEXT:
+        raise DataError((Fault(called, None, f"is longer than {LARGEST_TEXT // 2**20} MiB"),))
+    try:
+        # Lines end as they do in Python's own texts.
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        raise DataError((Fault(called, None, "is not UTF-8"),)) from None
+
+
+def columns_said() -> int | None:
+    """How wide COLUMNS says that the terminal is; None where it says nothing of the kind."""
+    said = os.environ.get("COLUMNS", "")
+    return int(said) if re.fullmatch("[1-9][0-9]{0,3}", said) else None

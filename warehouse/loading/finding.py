@@ -1,0 +1,184 @@
+"""Which files a load is of: those that are named or fit a pattern, those in folders, and the members of archives.
+
+Folders are searched to their leaves, but for what is hidden. Archives of results are unpacked into a folder that lives
+as long as the load, no further than the door lets them. What is in a file is not known here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from glob import glob
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from warehouse.faults import DataError, Fault
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.door import Door
+from warehouse.loading.staging.lines import MOST_MEMBERS, compression_of, damages, is_archive, open_bytes
+from warehouse.loading.staging.unpacking import Meter
+
+NO_RESULTS = re.compile(
+    r"\.(bib|bmp|cfg|conf|css|db|duckdb|gif|h5|html|ico|import|ini|ipynb|jpe?g|js|lock|lua|md|mp[34]|npy|npz|pdf|pickle|pkl"
+    r"|png|pt|pth|pyc?|r|rst|safetensors|sh|svg|tex|toml|ttf|wal|wav|webp|xml|ya?ml)",
+    re.IGNORECASE,
+)
+"""Endings of files that hold no results, though a number or a comma may stand in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file of a load: where it is, what messages call it, whether a person named it or it was found in a folder or an
+    archive, and the door through which it is opened.
+    """
+
+    path: Path
+    called: str
+    named: bool
+    door: Door
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it is an archive that no reader reads by itself."""
+        return self.path.suffix.casefold() == ".zip"
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it holds other files."""
+        return self.is_zip or is_archive(self.path)
+
+    def refusal(self, message: str) -> DataError:
+        """The error for this file."""
+        return DataError((Fault(self.called, None, message),))
+
+
+def find(named: Sequence[str], door: Door) -> list[Found]:
+    """The files that are meant, each once, in the order in which they were named, those of a folder by name."""
+    found: dict[str, Found] = {}
+    for name in named:
+        for file in _meant(name, door):
+            found.setdefault(os.path.abspath(file.path), file)
+    return list(found.values())
+
+
+def _meant(name: str, door: Door) -> Iterator[Found]:
+    path = Path(name)
+    if path.is_dir():
+        yield from _in_folder(path, str(path), door)
+    elif not path.exists() and any(letter in name for letter in "*?["):
+        fitting = [Path(each) for each in sorted(glob(name, recursive=True))]
+        if not fitting:
+            yield Found(path, name, True, door)
+        for each in fitting:
+            yield from _in_folder(each, str(each), door) if each.is_dir() else [Found(each, str(each), True, door)]
+    else:
+        yield Found(path, name, True, door)
+
+
+def _in_folder(folder: Path, called: str, door: Door) -> Iterator[Found]:
+    """All files of a folder and the folders in it; links to folders are not followed, so that none is met twice."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        for name in sorted(name for name in files if not _is_hidden(name)):
+            path = Path(where) / name
+            if stat.S_ISREG(path.stat().st_mode) if path.exists() else True:
+                yield Found(path, str(Path(called) / path.relative_to(folder)), False, door)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "__MACOSX", "__pycache__"))
+
+
+def unpacked(archive: Found, scratch: Path) -> list[Found]:
+    """The members of an archive, unpacked into a folder of their own in `scratch` that has the name of the archive.
+
+    Raises DataError where it is damaged, or where more comes out than the door lets through.
+    """
+    stem = archive.path.name
+    while Path(stem).suffix.casefold() in (".zip", ".tar", ".gz", ".tgz", ".zst"):
+        stem = Path(stem).stem
+    # The folder above has the name of the folder that the archive is in, for {parent2}.
+    above = archive.path.absolute().parent.name or "archive"
+    folder = scratch / str(len(list(scratch.iterdir()))) / above / stem
+    folder.mkdir(parents=True)
+    broken: tuple[type[Exception], ...] = (*damages(), tarfile.TarError, OSError, RuntimeError, ValueError)
+    try:
+        (_unzip if archive.is_zip else _untar)(archive, folder)
+    except broken as error:
+        if isinstance(error, FileNotFoundError):
+            raise archive.refusal("there is no such file") from None
+        raise archive.refusal("the archive is cut off, damaged or packed in a way that is not known here") from None
+    inside = replace(archive.door, inside=folder)
+    return [replace(found, named=False) for found in _in_folder(folder, archive.called, inside)]
+
+
+def packed_together(first: Found, root: Path, members: Sequence[Path], scratch: Path) -> Found:
+    """Files of folders in `root` as an archive of that name, for a reader that reads them together; `first` is one."""
+    folder = scratch / str(len(list(scratch.iterdir()))) / (root.parent.name or "folder")
+    folder.mkdir(parents=True)
+    path = folder / f"{root.name}.tar"
+    with tarfile.open(path, "w") as archive:
+        for member in members:
+            with first.door.open(member) as file:
+                about = tarfile.TarInfo(member.relative_to(root).as_posix())
+                about.size = os.fstat(file.fileno()).st_size
+                archive.addfile(about, file)
+    return Found(path, str(Path(first.called).parent.parent), first.named, replace(first.door, inside=scratch))
+
+
+def _unzip(archive: Found, folder: Path) -> None:
+    from warehouse.loading.staging.zstandard import zipfile
+
+    with archive.door.open(archive.path) as file:
+        try:
+            members = zipfile.ZipFile(file)
+        except zipfile.BadZipFile:
+            raise archive.refusal("the archive is cut off or damaged") from None
+        meter = Meter(Path(archive.called), os.fstat(file.fileno()).st_size, archive.door.unpacked)
+        with members:
+            _check_count(archive, len(members.infolist()))
+            for member in members.infolist():
+                # What is written of a member is counted, whatever size it says it has.
+                if not member.is_dir() and (place := _place(folder, member.filename)):
+                    try:
+                        with members.open(member) as packed:
+                            _write(meter.reading(packed), place)
+                    except zipfile.BadZipFile:
+                        raise archive.refusal(f"its member {shown(member.filename)} is damaged") from None
+
+
+def _untar(archive: Found, folder: Path) -> None:
+    with (
+        open_bytes(archive.door, archive.path, compression_of(archive.path)) as unpacking,
+        tarfile.open(fileobj=unpacking, mode="r|*") as members,
+    ):
+        for count, member in enumerate(members, start=1):
+            _check_count(archive, count)
+            packed = members.extractfile(member) if member.isreg() else None
+            if packed and (place := _place(folder, member.name)):
+                _write(packed, place)
+
+
+def _check_count(archive: Found, count: int) -> None:
+    if count > MOST_MEMBERS:
+        raise archive.refusal(f"the archive has more than {MOST_MEMBERS:,} members")
+
+
+def _place(folder: Path, member: str) -> Path | None:
+    """Where a member is unpacked to: in the folder, whatever its name says; None for what is hidden or has no name."""
+    parts = [part for part in PurePosixPath(member.replace("\\", "/")).parts if part not in ("/", "..", ".")]
+    if not parts or any(_is_hidden(part) for part in parts) or any("\0" in part for part in parts):
+        return None
+    place = folder.joinpath(*parts)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def _write(packed: IO[bytes], place: Path) -> None:
+    with place.open("wb") as out:
+        shutil.copyfileobj(packed, out, 1 << 20)

@@ -1,0 +1,108 @@
+"""Annotations of AlpacaEval, `annotations.json`: for each instruction whose output an annotator preferred.
+
+A document is an instruction, by its text. The value is `win_rate`, the preference for the second output over the first:
+1 where it won, 0 where it lost, 0.5 for a draw, and what is between where annotators weigh. The test set is
+`alpaca_eval` and the model that answers are compared with, since wins over different models cannot be compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+from warehouse.loading.staging.cells import finite, shown
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.tasks.records import DOCUMENTS, FAILURES, VALUES
+
+EXAMPLE = """\
+[{"dataset": "koala", "instruction": "How do I wrap a present?", "generator_1": "gpt4_turbo", "output_1": "Fold.",
+  "generator_2": "m1", "output_2": "Wrap it.", "annotator": "weighted_gpt4_turbo", "preference": 1.75},
+ {"dataset": "koala", "instruction": "Name a mountain", "generator_1": "gpt4_turbo", "output_1": "Etna",
+  "generator_2": "m1", "output_2": "K2", "annotator": "weighted_gpt4_turbo", "preference": 1.0}]
+"""
+
+MEASURE = "win_rate"
+
+_LONGEST = 60
+"""The characters of an instruction that stand in the name of its document."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages the preferences. Raises DataError where the file is not a list of annotations."""
+    times: Counter[tuple[str, str, str]] = Counter()
+    with Sheets(staging, VALUES, FAILURES, DOCUMENTS) as sheets:
+        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
+        attributes = sheets.open(DOCUMENTS, "test_set", "document", "dataset")
+        for document in documents(staging):
+            for place, item in enumerate(document.items(of="annotations"), start=1):
+                annotation = _checked(document, place, item)
+                first, second = (str(annotation[key]) for key in ("generator_1", "generator_2"))
+                test_set = staging.named("test_set", f"alpaca_eval:{first}", "")
+                model = staging.named("system", second, "")
+                system = staging.replicate(model, test_set, run=_annotator(annotation))
+                name = _name(str(annotation["instruction"]))
+                times[test_set, system, name] += 1
+                if (again := times[test_set, system, name]) > 1:
+                    name = f"{name} ({again})"
+                preference = finite(annotation["preference"])
+                if preference is None:
+                    failures.add(None, test_set, system, name, "no answer", member=document.member)
+                elif not 1 <= preference <= 2:
+                    raise document.refusal(f"the preference of annotation {place} is {preference:g}, not from 1 to 2")
+                else:
+                    values.add(None, test_set, system, name, MEASURE, preference - 1, member=document.member)
+                if dataset := annotation.get("dataset"):
+                    attributes.add(None, test_set, name, dataset, member=document.member)
+        return sheets.staged()
+
+
+def _checked(document: Document, place: int, annotation: Any) -> dict[str, Any]:
+    """An annotation. Raises DataError where it is not one."""
+    wanted = ("instruction", "generator_1", "generator_2", "preference")
+    lacking = [key for key in wanted if not isinstance(annotation, dict) or key not in annotation]
+    if lacking:
+        raise document.refusal(f"annotation {place} has no {lacking[0]}")
+    preference = annotation["preference"]
+    if preference is not None and not isinstance(preference, int | float):
+        raise document.refusal(f"the preference of annotation {place} is {shown(str(preference))}, not a number")
+    said: dict[str, Any] = annotation
+    return said
+
+
+def _annotator(annotation: dict[str, Any]) -> str | None:
+    """Who annotated: the same outputs judged by another annotator are another run."""
+    said = annotation.get("annotator")
+    return str(said) if said else None
+
+
+def _name(instruction: str) -> str:
+    """A name for an instruction: its text on one line, with a part of its digest where it is cut."""
+    text = " ".join(instruction.split())
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    if len(plain) <= _LONGEST:
+        return plain or "(empty)"
+    return f"{plain[:_LONGEST].rstrip()}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _recognizes(start: Start) -> str | None:
+    listed = start.text.lstrip().startswith("[")
+    keys = ('"instruction"', '"generator_1"', '"generator_2"', '"preference"')
+    return "its generators and preferences" if listed and all(key in start.text for key in keys) else None
+
+
+READER = Reader(
+    "alpaca-eval",
+    "annotations of AlpacaEval: win rates by instruction",
+    (VALUES, FAILURES, DOCUMENTS),
+    EXAMPLE,
+    stage,
+    noun="instruction",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+    unsaid={},
+)

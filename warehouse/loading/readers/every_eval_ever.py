@@ -1,0 +1,177 @@
+"""Records of Every Eval Ever, schema 0.3 (and 0.2): figures of a model, `<id>.json`, and samples, `<id>_samples.jsonl`.
+
+The test set is the evaluation, the system is the model, and a run is told by the id of the evaluation. Figures are
+published figures with what is said of their uncertainty. Samples become values, under the name that the record beside
+them gives the metric; without that record, `accuracy` is whether an answer was correct, and `score` its score.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from warehouse.loading.readers.every_eval_ever_records import Record, RecordedResult, parsed
+from warehouse.loading.staging.cells import finite
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.printed import FIGURES, printed
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.measures.correctness import ACCURACY
+from warehouse.tasks.observed import counted
+from warehouse.tasks.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES
+
+EXAMPLE = """\
+{"schema_version": "0.3.0", "evaluation_id": "quiz/acme_m1/1750000000", "retrieved_timestamp": "1750000000",
+ "source_metadata": {"source_type": "evaluation_run", "source_organization_name": "Acme",
+                     "evaluator_relationship": "first_party"},
+ "eval_library": {"name": "unknown", "version": "unknown"},
+ "model_info": {"name": "m1", "id": "acme/m1",
+                "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"}},
+ "evaluation_results": [
+  {"evaluation_name": "quiz", "source_data": {"dataset_name": "quiz", "source_type": "other"},
+   "metric_config": {"metric_id": "accuracy", "lower_is_better": false},
+   "score_details": {"score": 0.75, "uncertainty": {"standard_error": {"value": 0.25}, "num_samples": 4}}}]}
+"""
+
+LARGEST = 16 * 1024 * 1024
+"""The largest record that is read, in bytes."""
+
+SAMPLES = "_samples.jsonl"
+"""How the name of a file of samples ends, where that of its record has .json."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages the figures of a record, or samples. Raises DataError where a file is neither."""
+    for document in documents(staging):
+        first = next((line for _, line in document.lines() if line.strip()), "")
+        return _stage_samples(staging) if '"sample_id"' in first else _stage_record(staging)
+    return ()
+
+
+def _stage_record(staging: Staging) -> tuple[Staged, ...]:
+    record = Record()
+    for document in documents(staging):
+        record = _parsed(staging, document.whole(LARGEST), "this")
+    model = staging.named("system", record.model, "the record does not say the model")
+    left_out, directions = 0, dict[str, bool]()
+    with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
+        figures = sheets.open(PUBLISHED, *FIGURES)
+        for result in record.results:
+            test_set = staging.named("test_set", result.evaluation, "the record does not say the evaluation")
+            system = staging.replicate(model, test_set, run=record.id, date=record.date)
+            digits = printed(result.score)
+            if digits is None:
+                left_out += 1
+            else:
+                figures.add(None, test_set, system, "values", result.measure, *digits, *result.uncertainty)
+                if result.lower_is_better is not None:
+                    directions[result.measure] = result.lower_is_better
+        notes = (
+            [f"left out, being no finite number of at most 9 digits: {counted(left_out, 'score')}"] if left_out else []
+        )
+        return sheets.staged(notes, directions)
+
+
+def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
+    name = staging.source.name
+    beside = staging.beside(name.removesuffix(SAMPLES) + ".json", LARGEST) if name.endswith(SAMPLES) else None
+    record = (
+        _parsed(staging, beside, f"the record beside it, {name.removesuffix(SAMPLES)}.json,") if beside else Record()
+    )
+    known_of: dict[tuple[str, str], dict[str, str]] = {}
+    with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
+        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
+        for document, number, sample in _samples(staging):
+            model = staging.named("system", sample["model_id"], "the sample does not say the model")
+            test_set = staging.named("test_set", sample["evaluation_name"], "the sample does not say the evaluation")
+            system = staging.replicate(model, test_set, run=sample["evaluation_id"], date=record.date)
+            name, score = str(sample["sample_id"]), sample["evaluation"]
+            result = record.result(sample.get("evaluation_result_id"), sample["evaluation_name"])
+            for measure, value in _values(result, score):
+                values.add(number, test_set, system, name, measure, value, member=document.member)
+            if error := sample.get("error"):
+                failures.add(number, test_set, system, name, _reason(str(error)), member=document.member)
+            known_of.setdefault((test_set, name), _attributes(sample))
+        names = list(dict.fromkeys(attribute for known in known_of.values() for attribute in known))
+        attributes = sheets.open(DOCUMENTS, "test_set", "document", *names)
+        for (test_set, name), known in known_of.items() if names else ():
+            attributes.add(None, test_set, name, *map(known.get, names))
+        directions = {it.measure: it.lower_is_better for it in record.results if it.lower_is_better is not None}
+        return sheets.staged(directions=directions)
+
+
+def _attributes(sample: dict[str, Any]) -> dict[str, str]:
+    """What is known of the question of a sample: its hash, and its metadata but for what is named like a field."""
+    metadata = sample.get("metadata")
+    said = {"sample_hash": sample.get("sample_hash"), **(metadata if isinstance(metadata, dict) else {})}
+    fields = {field.name for field in DOCUMENTS.fields}
+    return {key: text for key, text in said.items() if key and key not in fields and isinstance(text, str) and text}
+
+
+def _values(result: RecordedResult | None, score: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """The measures and values of a sample."""
+    if result is not None:
+        yield result.measure, float(score["score"])
+    else:
+        yield ACCURACY, float(score["is_correct"])
+        yield "score", float(score["score"])
+
+
+def _reason(error: str) -> str:
+    """Why a sample failed, in the words of `coverage`."""
+    said = error.casefold()
+    if "refus" in said or "content_filter" in said or "content filter" in said:
+        return "refused"
+    return "no answer" if "no answer" in said or "empty" in said else "error"
+
+
+def _parsed(staging: Staging, written: bytes, called: str) -> Record:
+    try:
+        return parsed(staging.json(written, called))
+    except ValueError as error:
+        raise staging.refusal(f"{called} is not a record of Every Eval Ever: {error}") from None
+
+
+def _samples(staging: Staging) -> Iterator[tuple[Document, int, dict[str, Any]]]:
+    for document in documents(staging):
+        for number, line in document.lines():
+            if line.strip():
+                yield document, number, _sample(document, number, line)
+
+
+def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
+    sample: dict[str, Any] = document.json_line(number, line)
+    for key in ("evaluation_id", "model_id", "evaluation_name", "sample_id"):
+        if not isinstance(sample, dict) or not sample.get(key) or not isinstance(sample[key], str):
+            raise document.refusal(f"this is not a sample of Every Eval Ever: it has no {key}", number)
+    evaluation = sample.get("evaluation")
+    said = evaluation if isinstance(evaluation, dict) else {}
+    score, is_correct = (said.get(key) for key in ("score", "is_correct"))
+    if finite(score) is None or not isinstance(is_correct, bool):
+        raise document.refusal("the evaluation of this sample has no finite score, or does not say is_correct", number)
+    return sample
+
+
+def _recognizes(start: Start) -> str | None:
+    # The schema of the records has these keys, too, and objects under them.
+    if not re.search(r'"evaluation_id"\s*:\s*"', start.text):
+        return None
+    if '"sample_id"' in start.first and '"evaluation"' in start.first:
+        return "its evaluation_id and sample_id"
+    return "its evaluation_id and model_info" if '"model_info"' in start.text else None
+
+
+READER = Reader(
+    "every-eval-ever",
+    "records of Every Eval Ever 0.3: figures with their uncertainty, and samples",
+    (VALUES, FAILURES, DOCUMENTS, PUBLISHED),
+    EXAMPLE,
+    stage,
+    noun="sample",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+    unsaid={},
+)

@@ -1,0 +1,141 @@
+"""Results of MTEB, `<model>/<revision>/<task>.json`: the figures of a model on a task, by split and subset.
+
+The task is the test set, with `:split` where it is not the test split, and `:subset` where there are several. A run is
+told by the revision of the model, which `model_meta.json` beside the results names. The files of before 1.11, with the
+splits at the top, are read too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from warehouse.loading.staging.cells import finite
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.printed import FIGURES, printed
+from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.tasks.observed import counted
+from warehouse.tasks.records import PUBLISHED
+
+EXAMPLE = """\
+{"dataset_revision": "e8379541", "mteb_version": "1.14.0", "task_name": "Banking77Classification",
+ "evaluation_time": 9.5,
+ "scores": {"test": [{"hf_subset": "default", "languages": ["eng-Latn"], "main_score": 0.8123, "accuracy": 0.8123,
+                      "f1": 0.8051}]}}
+"""
+
+LARGEST = 16 * 1024 * 1024
+"""The largest file that is read, in bytes."""
+
+META = "model_meta.json"
+
+_SPLITS = ("test", "validation", "dev", "train")
+_WHOLE = ("", "default")
+"""What a subset is called that is the whole of a split."""
+
+Splits = dict[str, list[tuple[str, dict[str, Any]]]]
+"""By split the subsets and their metrics."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages the figures of a task. Raises DataError where the file has none."""
+    said: dict[str, Any] = {}
+    splits: Splits = {}
+    for document in documents(staging):
+        said = document.json(LARGEST)
+        if not isinstance(said, dict):
+            raise document.refusal("this is not an object")
+        splits = _splits(document, said)
+    name = said.get("task_name") or said.get("mteb_dataset_name")
+    task = staging.named("test_set", str(name) if name else None, "the file does not say the task")
+    model, revision = _model(staging)
+    model = staging.named("system", model, "no folder says the model")
+    left_out = 0
+    with Sheets(staging, PUBLISHED) as sheets:
+        figures = sheets.open(PUBLISHED, *FIGURES)
+        for part, measure, value in _figures(splits):
+            test_set = task + part
+            system = staging.replicate(model, test_set, run=revision)
+            digits = printed(value)
+            if digits is None:
+                left_out += 1
+            else:
+                figures.add(None, test_set, system, "values", measure, *digits, None, None, None, None, None)
+        notes = [f"left out, being no number of at most 9 digits: {counted(left_out, 'figure')}"] if left_out else []
+        return sheets.staged(notes)
+
+
+def _figures(splits: Splits) -> Iterator[tuple[str, str, float]]:
+    """Of each figure the part of the task that it is of, the measure and the value."""
+    for split, subsets in splits.items():
+        for subset, metrics in subsets:
+            part = "" if split == "test" else f":{split}"
+            part += "" if len(subsets) == 1 or subset in _WHOLE else f":{subset}"
+            for measure, value in _numbers(metrics):
+                yield part, measure, value
+
+
+def _splits(document: Document, said: dict[str, Any]) -> Splits:
+    """By split the subsets and their metrics. Raises DataError where there is nothing of the kind."""
+    scores = said.get("scores")
+    if scores is None:
+        # Before 1.11 a split held the metrics, or those of each language.
+        old = {split: said[split] for split in _SPLITS if isinstance(said.get(split), dict)}
+        return {split: _languages(metrics) for split, metrics in old.items()}
+    splits: Splits = {}
+    for split, subsets in scores.items() if isinstance(scores, dict) else ():
+        if not isinstance(subsets, list) or not all(isinstance(metrics, dict) for metrics in subsets):
+            raise document.refusal(f"the scores of the split {split} are not a list of objects")
+        splits[str(split)] = [(str(metrics.get("hf_subset") or ""), metrics) for metrics in subsets]
+    return splits
+
+
+def _languages(metrics: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    by_language = [
+        (name, part)
+        for name, part in metrics.items()
+        if isinstance(part, dict) and any(finite(value) is not None for value in part.values())
+    ]
+    whole = any(finite(value) is not None for name, value in metrics.items() if name != "evaluation_time")
+    return [("", metrics)] if whole else by_language
+
+
+def _numbers(metrics: dict[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    """The metrics that are numbers; those inside of others have the names of both."""
+    for name, value in metrics.items():
+        if isinstance(value, dict):
+            yield from _numbers(value, f"{before}{name}.")
+        elif name != "evaluation_time" and not isinstance(value, bool) and (number := finite(value)) is not None:
+            yield f"{before}{name}", number
+
+
+def _model(staging: Staging) -> tuple[str | None, str | None]:
+    """The model and its revision, by the file that says so or else by the folders."""
+    revision = staging.source.absolute().parent
+    meta = staging.json_beside(META, LARGEST)
+    if isinstance(meta, dict) and meta.get("name"):
+        return str(meta["name"]), str(meta.get("revision") or revision.name)
+    if "__" in revision.parent.name:
+        return revision.parent.name.replace("__", "/"), revision.name
+    return (revision.name.replace("__", "/"), None) if "__" in revision.name else (None, None)
+
+
+def _recognizes(start: Start) -> Recognition | str | None:
+    if start.name == META and '"revision"' in start.text:
+        return Recognition("its name, being what results beside it are read with", Role.PART)
+    names = '"task_name"' in start.text or '"mteb_dataset_name"' in start.text
+    return "its mteb_version" if names and '"mteb_version"' in start.text else None
+
+
+READER = Reader(
+    "mteb",
+    "results of MTEB: the figures of a model on a task",
+    (PUBLISHED,),
+    EXAMPLE,
+    stage,
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+    unsaid={},
+)

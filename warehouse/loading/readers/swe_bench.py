@@ -1,0 +1,175 @@
+"""Reports of SWE-bench and what is scored like it: which instances a model resolved.
+
+There are three kinds: of a run, `<model>.<run>.json` with `resolved_ids` and the like; of one instance, `report.json`
+with `resolved`, in `<run>/<model>/<instance>/`; and of a submission, with lists named `resolved`, `no_generation` and
+so on. `accuracy` is 1 for what was resolved and 0 for all else that was submitted, as the benchmark counts it.
+Instances with an empty patch or an error are failures besides; those that were not submitted are, without a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.reader import Evidence, Reader, Start
+from warehouse.loading.staging.sheets import Sheets
+from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.measures.correctness import ACCURACY
+from warehouse.tasks.records import FAILURES, VALUES
+
+EXAMPLE = """\
+{"total_instances": 3, "submitted_instances": 3, "completed_instances": 2, "resolved_instances": 1,
+ "submitted_ids": ["a__a-1", "a__a-2", "b__b-7"], "completed_ids": ["a__a-1", "a__a-2"],
+ "resolved_ids": ["a__a-1"], "unresolved_ids": ["a__a-2"], "empty_patch_ids": ["b__b-7"], "error_ids": [],
+ "schema_version": 2}
+"""
+
+LARGEST = 16 * 1024 * 1024
+"""The largest report that is read, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """What the lists of a kind of report are called: resolved, submitted and not resolved, and failed by reason."""
+
+    resolved: str
+    others: tuple[str, ...]
+    failed: dict[str, str]
+    absent: tuple[str, ...] = ()
+
+
+_OF_RUN = _Lists(
+    "resolved_ids",
+    ("unresolved_ids", "completed_ids", "submitted_ids", "empty_patch_ids", "error_ids"),
+    {"empty_patch_ids": "no answer", "error_ids": "error"},
+    ("incomplete_ids",),
+)
+_OF_SUBMISSION = _Lists(
+    "resolved",
+    ("generated", "with_logs", "applied", "install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout"),
+    {"no_generation": "no answer", "no_logs": "error", "install_fail": "error", "reset_failed": "error",
+     "no_apply": "error", "test_errored": "error", "test_timeout": "error"},
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    """What became of an instance; the value is None where it was not submitted."""
+
+    name: str
+    value: int | None
+    reason: str = ""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages what was resolved. Raises DataError where the file is not a report, or contradicts itself."""
+    with Sheets(staging, VALUES, FAILURES) as sheets:
+        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+        failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
+        for document in documents(staging):
+            said = document.json(LARGEST)
+            if not isinstance(said, dict):
+                raise document.refusal("this is not an object")
+            instances = list(_instances(document, said))
+            test_set, system = _named(staging, of_one=_is_of_one(said))
+            for instance in instances:
+                if instance.value is not None:
+                    values.add(None, test_set, system, instance.name, ACCURACY, instance.value, member=document.member)
+                if instance.reason:
+                    failures.add(None, test_set, system, instance.name, instance.reason, member=document.member)
+        return sheets.staged()
+
+
+def _instances(document: Document, said: dict[str, Any]) -> Iterator[_Instance]:
+    if _is_of_one(said):
+        for name, report in said.items():
+            empty = report.get("patch_is_None") is True or report.get("patch_exists") is False
+            yield _Instance(name, int(report["resolved"]), "no answer" if empty else "")
+        return
+    for lists in (_OF_RUN, _OF_SUBMISSION):
+        if isinstance(said.get(lists.resolved), list):
+            yield from _listed(document, said, lists)
+            return
+    raise document.refusal("this is not a report of SWE-bench: it does not list what was resolved")
+
+
+def _listed(document: Document, said: dict[str, Any], lists: _Lists) -> Iterator[_Instance]:
+    resolved = _names(document, said, lists.resolved)
+    reasons = {name: reason for key, reason in lists.failed.items() for name in _names(document, said, key)}
+    if both := [name for name in resolved if name in reasons]:
+        raise document.refusal(f"{both[0]} is listed as resolved and as failed")
+    for name in resolved:
+        yield _Instance(name, 1)
+    submitted = dict.fromkeys(name for key in lists.others for name in _names(document, said, key))
+    known = {*resolved, *submitted}
+    for name in submitted:
+        if name not in resolved:
+            yield _Instance(name, 0, reasons.get(name, ""))
+    for name, reason in reasons.items():
+        if name not in known:
+            yield _Instance(name, 0, reason)
+    for key in lists.absent:
+        for name in _names(document, said, key):
+            if name not in known:
+                yield _Instance(name, None, "no answer")
+
+
+def _names(document: Document, said: dict[str, Any], key: str) -> dict[str, None]:
+    """The names in a list, each once. Raises DataError where it is not a list of names."""
+    names = said.get(key) or []
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise document.refusal(f"{key} is not a list of names")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise document.refusal(f"{twice} is listed twice in {key}")
+    return dict.fromkeys(names)
+
+
+def _is_of_one(said: dict[str, Any]) -> bool:
+    """Whether a report is of single instances, by their names."""
+    reports = list(said.values())
+    return bool(reports) and all(isinstance(it, dict) and isinstance(it.get("resolved"), bool) for it in reports)
+
+
+def _named(staging: Staging, of_one: bool) -> tuple[str, str]:
+    """The test set and the system, by settings or else by the name of the file or the folders: `<model>.<run>.json`, or
+    `<run>/<model>/<instance>/report.json`.
+    """
+    folder = staging.source.absolute().parent
+    if of_one and staging.source.name.startswith("report."):
+        model, run, test_set = folder.parent.name, folder.parent.parent.name, folder.parent.parent.name
+    else:
+        stem = staging.source.name.partition(".json")[0]
+        model, _, run = stem.rpartition(".") if "." in stem else (stem, "", "")
+        if model in ("report", "results", "result"):
+            model, folder = folder.name, folder.parent
+        test_set = folder.name
+    test_set = staging.named("test_set", test_set, "no folder says the test set")
+    model = staging.named("system", model.replace("__", "/"), "no folder says the model")
+    return test_set, staging.replicate(model, test_set, run=run or None)
+
+
+def _recognizes(start: Start) -> str | None:
+    text = start.text
+    if not text.lstrip().startswith("{"):
+        return None
+    if '"resolved_ids"' in text and ('"submitted_ids"' in text or '"unresolved_ids"' in text):
+        return "its resolved_ids"
+    if '"resolved"' in text and ('"patch_successfully_applied"' in text or '"no_generation"' in text):
+        return "its resolved instances"
+    return None
+
+
+READER = Reader(
+    "swe-bench",
+    "reports of SWE-bench: which instances were resolved",
+    (VALUES, FAILURES),
+    EXAMPLE,
+    stage,
+    noun="instance",
+    recognizes=_recognizes,
+    evidence=Evidence.MARK,
+    unsaid={},
+)

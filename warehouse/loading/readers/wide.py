@@ -1,0 +1,210 @@
+"""Wide tables: a row a sample with its measures in columns of their own, or a column a system; as CSV, TSV, JSON, JSON
+lines, Parquet or Excel.
+
+Measures become values, the columns that tell replicates apart systems `model#1`, `model#2` and so on with the attribute
+`model`, and all other columns attributes of documents or systems, whichever they are constant for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from warehouse.loading.staging import tabular
+from warehouse.loading.staging.cells import shown
+from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
+from warehouse.loading.staging.sheets import refuse_settings
+from warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
+from warehouse.loading.staging.wide_columns import (
+    REPLICATES,
+    CellColumn,
+    Roles,
+    UnclearError,
+    column_of,
+    noun_of,
+    plain,
+    roles_of,
+)
+from warehouse.loading.staging.wide_rows import (
+    BY_SYSTEMS,
+    CELLS,
+    ROWS,
+    RUNS_NAMED,
+    WideTable,
+    attributes_of,
+    check_numbers,
+    counted_columns,
+    document_of,
+    joined,
+    make_rows,
+    staged_values,
+)
+from warehouse.store.sql import Sql
+from warehouse.tasks.observed import Observed, counted
+from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, PUBLISHED, RUNS, SCORES, SYSTEMS, VALUES
+
+EXAMPLE = """\
+model,seed,passage,question,acc,f1
+base,1,P1,Q1,1,0.8
+base,2,P1,Q1,0,0.5
+tuned,1,P1,Q1,1,0.9
+tuned,2,P1,Q1,1,1.0
+"""
+
+FIELDS = ("evaluation", "test_set", "system", "document")
+"""What --map takes from columns of other names, beside what tells replicates apart."""
+
+SAMPLES = "samples"
+"""A row a sample, so that columns of numbers are measures; else, BY_SYSTEMS, they are systems."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages values and attributes. Raises DataError where it is not certain what a column is, and where a measure is
+    not a number.
+    """
+    refuse_settings(staging, VALUES, named=(*FIELDS, *REPLICATES))
+    cells = tabular.stage_table(replace(staging, form=CELLS, fields={}, columns={}), _all_columns)
+    try:
+        return _staged(WideTable(staging, cells), counted_columns(staging, cells))
+    except UnclearError as error:
+        raise staging.refusal(str(error), None if cells.lines is None else 1) from None
+    finally:
+        for table in (staging.of(CELLS).table, ROWS, RUNS_NAMED):
+            staging.database.forget(table)
+
+
+def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
+    """Every column is read. Raises DataError where two have one name, or they are too many."""
+    if len(header) > MOST_COLUMNS:
+        raise staging.refusal(f"it has {len(header):,} columns, and a table has at most {MOST_COLUMNS:,}", line)
+    twice = [heading for heading, count in Counter(header).items() if heading and count > 1]
+    if twice:
+        raise staging.refusal(f"the column {shown(twice[0])} stands more than once in the header", line)
+    return Matching({}, tuple(range(len(header))), ())
+
+
+def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, ...]:
+    staging, by_systems = table.staging, table.by_systems
+    fixed = staging.fields.keys() | ({"system"} if by_systems else set())
+    measures = _measures_said(staging)
+    roles = roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems)
+    check_numbers(table, roles, measures is not None)
+    numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
+    if not roles.measures:
+        raise UnclearError("no column holds numbers alone; --measures A,B says which are measures")
+    if by_systems and not staging.options.get("measure"):
+        raise UnclearError(f"nothing says what the numbers of {numbers} are; --measure NAME does")
+    if not by_systems and "system" not in roles.fields.keys() | staging.fields.keys():
+        raise UnclearError(
+            "nothing says the system: --map system=COLUMN names its column, --set system=NAME the only one, and "
+            f"--wide systems --measure NAME says that {numbers} are systems"
+        )
+    document = document_of(table, roles)
+    make_rows(table, roles, document)
+    for_documents, for_systems, left_out = attributes_of(table, roles)
+    notes = _notes(table, roles, document, for_documents, for_systems, left_out)
+    observed = Observed(noun_of(document.heading)) if document else None
+    staged = [staged_values(table, roles, observed, notes)]
+    if for_documents:
+        attributes = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_documents}
+        key = ("evaluation", "test_set", "document")
+        staged.append(table.part(DOCUMENTS, key, attributes, joined(table), grouped=True, observed=observed))
+    of_systems = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_systems}
+    if roles.replicates:
+        of_systems["model"] = Sql("any_value(model)")
+        content = {"model": Sql("any_value(model)"), "run": Sql("any_value(told)")}
+        key = ("evaluation", "test_set", "system")
+        staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where told <> ''"), grouped=True, content=content))
+    if of_systems:
+        staged.append(table.part(SYSTEMS, ("evaluation", "system"), of_systems, joined(table), grouped=True))
+    return tuple(staged)
+
+
+def _measures_said(staging: Staging) -> list[str] | None:
+    said = staging.options.get("measures")
+    return None if said is None else [heading.strip() for heading in said.split(",") if heading.strip()]
+
+
+def _notes(
+    table: WideTable,
+    roles: Roles,
+    document: CellColumn | None,
+    for_documents: Sequence[CellColumn],
+    for_systems: Sequence[CellColumn],
+    left_out: Sequence[CellColumn],
+) -> tuple[str, ...]:
+    """What each column was taken for, which are left out, and how many measures have no value."""
+
+    def listed(columns: Iterable[CellColumn]) -> str:
+        headings = [shown(column.heading)[1:-1] for column in columns]
+        return ", ".join(headings[:12]) + (f" and {len(headings) - 12:,} more" if len(headings) > 12 else "")
+
+    kinds = {
+        "systems" if table.by_systems else "measures": listed(roles.measures),
+        **{field.replace("_", " "): shown(column.heading)[1:-1] for field, column in roles.fields.items()},
+        **({"document": shown(document.heading)[1:-1]} if document else {}),
+        "replicates": listed(roles.replicates),
+        "attributes of documents": listed(for_documents),
+        "attributes of systems": listed(column for column in for_systems if column not in roles.replicates),
+    }
+    notes = ["; ".join(f"{kind}: {headings}" for kind, headings in kinds.items() if headings)]
+    if left_out:
+        notes.append(f"left out, being long or the same for neither documents nor systems: {listed(left_out)}")
+    [(rows,)] = table.rows("select count(*) from " + table.name)
+    lacking = [column for column in roles.measures if column.filled < rows]
+    if lacking:
+        cells = sum(rows - column.filled for column in lacking)
+        notes.append(f"{counted(cells, 'cell')} of {listed(lacking)} without a value")
+    return tuple(notes)
+
+
+_OTHER_TABLES = [
+    {field.name for field in form.content if field.required} for form in (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED)
+]
+
+
+def _recognizes(start: Start) -> Recognition | None:
+    """Goes by columns for systems and documents beside numbers. A table of numbers by document alone could be much."""
+    headings = {plain(heading) for heading in start.columns}
+    if any(content <= headings for content in _OTHER_TABLES) or "y_true" in headings:
+        return None
+    cells: dict[str, list[str]] = {}
+    for record in start.records:
+        for heading, text in record.items():
+            cells.setdefault(heading, []).append(text)
+    columns = [column_of(place, heading, texts) for place, (heading, texts) in enumerate(cells.items())]
+    by_systems = start.options.get("wide") == BY_SYSTEMS
+    try:
+        roles = roles_of(columns, {}, {"system"} if by_systems else (), None, by_systems=by_systems)
+    except UnclearError as error:
+        return Recognition("its columns of numbers", unsure=str(error)) if "system" in headings else None
+    if not roles.documents or not roles.measures:
+        return None
+    listed = ", ".join(column.heading for column in (*roles.fields.values(), *roles.documents, *roles.measures)[:6])
+    if by_systems or "system" in roles.fields:
+        return Recognition(f"its columns {listed}")
+    if roles.others or not any(plain(column.heading) == "document" for column in roles.documents):
+        return None
+    numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
+    return Recognition(
+        f"its columns {listed}",
+        unsure=f"{numbers} could be systems (--wide systems --measure NAME), measures of one system (--as wide --set "
+        "system=NAME) or attributes of documents (--as documents)",
+    )
+
+
+READER = Reader(
+    "wide",
+    "tables with a row a sample and a column a measure, or a column a system",
+    (VALUES, DOCUMENTS, SYSTEMS, RUNS),
+    EXAMPLE,
+    stage,
+    options=(
+        Option("wide", "what the columns of numbers are", SAMPLES, (SAMPLES, BY_SYSTEMS)),
+        Option("measures", "the columns that are measures, A,B; else all of numbers that are nothing else"),
+        Option("measure", "with --wide systems: what the numbers are"),
+    ),
+    recognizes=_recognizes,
+    evidence=Evidence.COLUMNS,
+)

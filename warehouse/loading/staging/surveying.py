@@ -1,0 +1,95 @@
+"""Reading all bytes of a text once before DuckDB does: that no line is too long for it, and what has to arrive.
+
+DuckDB drops what it cannot take at the start or end of a file (a last line of 40 MB, a first one where quotes are off),
+so that what it was given and what it made of it are compared. Memory holds a chunk of the file. What the bytes mean is
+not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from warehouse.loading.staging.lines import CHUNK, Document
+from warehouse.store.sql import Sql, join
+
+LONGEST_ROW = 2_000_000
+"""The longest line of a table, in bytes; DuckDB takes no longer one."""
+
+_END = re.compile(rb"[\r\n]")
+_NOT_OF_CELLS = b'"\r\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """How much text there is in the cells of a file, separators included, but without quotes and line ends, in bytes;
+    and whether there are quotes and apostrophes.
+    """
+
+    text: int
+    quotes: bool
+    apostrophes: bool
+
+
+def survey(document: Document, longest: int = LONGEST_ROW) -> Survey:
+    """Reads a text to its end. Raises DataError where a line has more than so many bytes, or it cannot be read."""
+    text, quotes, apostrophes, number, begun = 0, False, False, 1, 0
+    first = True
+    for chunk in _chunks(document):
+        if first:
+            chunk, first = chunk.removeprefix(b"\xef\xbb\xbf"), False
+        end = _END.search(chunk)
+        if begun + (end.start() if end else len(chunk)) > longest:
+            raise document.refusal(f"this line is longer than {longest:,} bytes", number)
+        if end:
+            last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+            begun = len(chunk) - 1 - last
+            number += chunk.count(b"\n")
+        else:
+            begun += len(chunk)
+        text += len(chunk.translate(None, _NOT_OF_CELLS))
+        quotes = quotes or b'"' in chunk
+        apostrophes = apostrophes or b"'" in chunk
+    return Survey(text, quotes, apostrophes)
+
+
+def filled_lines(document: Document, longest: int) -> int:
+    """How many lines are not blank. Raises DataError as `survey` does."""
+    count, number, rest = 0, 1, b""
+    for chunk in _chunks(document):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > longest or (lines and max(map(len, lines)) > longest):
+            ahead = next((place for place, line in enumerate((*lines, rest)) if len(line) > longest), 0)
+            raise document.refusal(f"this line is longer than {longest:,} bytes", number + ahead)
+        count += sum(1 for line in lines if line and not line.isspace())
+        number += len(lines)
+    return count + bool(rest.strip())
+
+
+def text_of(header: tuple[str, ...]) -> int:
+    """How much text a row of these cells has as a survey counts it."""
+    text = "".join(header).encode(errors="surrogatepass").translate(None, _NOT_OF_CELLS)
+    return len(text) + len(header) - 1
+
+
+def _chunks(document: Document) -> Iterator[bytes]:
+    with document.unbroken():
+        while chunk := document.binary.read(CHUNK):
+            yield chunk
+
+
+def text_of_cells(columns: int, quotes: bool) -> Sql:
+    """How much text a row of columns c0, c1, … has as a survey counts it, in SQL."""
+
+    def cell(place: int) -> str:
+        # What quotes are there for may be in a cell: then it is not counted.
+        plain = f"strlen(c{place})"
+        if quotes:
+            bare = f"strlen(replace(replace(replace(c{place}, '\"', ''), chr(10), ''), chr(13), ''))"
+            special = " or ".join(f"contains(c{place}, {sign})" for sign in ("'\"'", "chr(10)", "chr(13)"))
+            plain = f"case when {special} then {bare} else {plain} end"
+        return f"coalesce({plain}, 0)"
+
+    # As a list: a sum of so many columns would be nested deeper than DuckDB goes.
+    return "list_sum([" + join(", ", (Sql(cell(place)) for place in range(columns))) + f"])::bigint + {columns - 1}"

@@ -1,0 +1,265 @@
+"""The cells of a wide table as records: what each row is about, in temporary tables, and measures and attributes as
+staged tables. What each column is was decided before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from warehouse.faults import DataError
+from warehouse.loading.staging.cells import KINDS, shown
+from warehouse.loading.staging.model_runs import Run, systems_of
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
+from warehouse.loading.staging.wide_columns import NOTHING, CellColumn, Roles, UnclearError
+from warehouse.store.sql import Sql, join, name, value, values
+from warehouse.tasks.observed import Observed, counted
+from warehouse.tasks.records import VALUES, FactForm
+
+CELLS = FactForm("cells", "", key=(), attributes=True)
+"""The table as it is: all its columns."""
+
+ROWS, RUNS_NAMED = "wide_rows", "wide_runs"
+"""The temporary tables: what each row is about, and the systems that runs are stored as."""
+
+BY_SYSTEMS = "systems"
+"""What --wide says of a table with a column a system."""
+
+_NOTHING = ", ".join(f"'{word}'" for word in NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class WideTable:
+    """A file whose cells are in a table of texts."""
+
+    staging: Staging
+    cells: Staged
+
+    @property
+    def name(self) -> Sql:
+        """The table of texts."""
+        return name(self.staging.of(CELLS).table)
+
+    @property
+    def by_systems(self) -> bool:
+        """Whether columns of numbers are systems, and not measures."""
+        return self.staging.options.get("wide") == BY_SYSTEMS
+
+    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        return self.staging.database.rows(query)
+
+    def part(
+        self,
+        form: FactForm,
+        key: tuple[str, ...],
+        attributes: Mapping[str, Sql],
+        rows: Sql,
+        *,
+        content: Mapping[str, Sql] | None = None,
+        grouped: bool = False,
+        observed: Observed | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Staged:
+        """Stages records of a form, over rows with the columns of `wide_rows`: one a row, or one a key where they are
+        `grouped`.
+        """
+        staging, fields = self.staging.of(form), [field.name for field in form.fields]
+        texts = {field: name(field) for field in key if field in fields} | dict(content or {})
+        listed = [
+            *(text + "::varchar as " + name(field) for field, text in texts.items()),
+            *(text + f"::varchar as attribute_{number}" for number, text in enumerate(attributes.values())),
+            Sql("false as blanks"),
+            Sql("min(place) as place" if grouped else "place"),
+        ]
+        by = " group by " + join(", ", map(name, key)) if grouped else Sql("")
+        made = "create or replace temp table " + name(staging.table) + " as select "
+        staging.database.run(made + join(", ", listed) + " " + rows + by + " order by place")
+        query = f"select rowid, place from {staging.table} where rowid in "
+
+        def lines(rows: Iterable[int]) -> dict[int, int]:
+            places = dict(staging.database.rows(query + values(rows)))
+            found = self.cells.lines(places.values()) if self.cells.lines else {}
+            return {row: found[place] for row, place in places.items() if place in found}
+
+        own = {field: field for field in texts if field not in staging.fields}
+        known = lines if self.cells.lines else None
+        return Staged(form, own, tuple(attributes), notes, known, observed=observed)
+
+
+def joined(table: WideTable) -> Sql:
+    return "from wide_rows join " + table.name + " as cells on cells.rowid = wide_rows.place"
+
+
+def staged_values(table: WideTable, roles: Roles, observed: Observed | None, notes: tuple[str, ...]) -> Staged:
+    """The cells of the measures, one a row."""
+    names = [column.heading if table.by_systems else measure for column, measure in roles.measured]
+    across = "system" if table.by_systems else "measure"
+    own = "wide_rows.* exclude (system)" if table.by_systems else "wide_rows.*"
+    pairs = "unnest([" + join(", ", map(value, names)) + f"]) as {across}, "
+    pairs += "unnest([" + join(", ", map(_number, roles.measures)) + "]) as number "
+    rows = f"from (select {own}, " + pairs + joined(table) + ") where number is not null"
+    measure = value(table.staging.options["measure"]) if table.by_systems else Sql("measure")
+    content = {"measure": measure, "value": Sql("number")}
+    key = ("evaluation", "test_set", "system", "document")
+    return table.part(VALUES, key, {}, rows, content=content, observed=observed, notes=notes)
+
+
+def _number(column: CellColumn) -> Sql:
+    """The cells of a measure as texts of numbers, null where there is nothing."""
+    cell = f"attribute_{column.place}"
+    if column.is_truth:
+        return Sql(f"case lower({cell}) when 'true' then '1' when 'false' then '0' end")
+    return Sql(f"case when lower({cell}) not in ({_NOTHING}) then {cell} end")
+
+
+def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
+    """Raises DataError for the cells of measures that are no numbers; where it is not `said` what is a measure, of all
+    columns that mostly hold numbers.
+    """
+    meant = roles.measures if said else [column for column in roles.others if 0 < column.filled <= 2 * column.numbers]
+    wrong = [column for column in meant if not (column.is_number or column.is_truth)]
+    number = KINDS["value"].passed_by(Sql("CELL")).text
+    complaints: list[tuple[int, str]] = []
+    for column in wrong:
+        cell = f"attribute_{column.place}"
+        bad = f"lower({cell}) not in ({_NOTHING}) and not ({number.replace('CELL', cell)})"
+        found = "select rowid, " + cell + " from " + table.name + f" where {bad} order by rowid limit {MOST_FAULTS}"
+        if not column.filled:
+            raise UnclearError(f"the column {shown(column.heading)} is empty, so it is no measure")
+        others = f", and a number in {counted(column.numbers, 'other row')}; --measures A,B says which are measures"
+        sentence = ", not a number" if said else others
+        complaints += ((row, f"{column.heading} is {shown(text)}{sentence}") for row, text in table.rows(found))
+    if complaints:
+        total = sum(column.filled - column.numbers for column in wrong)
+        raise DataError(table.cells.faults(table.staging, sorted(complaints)[:MOST_FAULTS]), total)
+
+
+def _text(table: WideTable, roles: Roles, field: str) -> Sql:
+    """What a field is in a row: what is set for all rows, the cell of its column, or what is unsaid."""
+    if field in table.staging.fields:
+        return value(table.staging.fields[field]) + "::varchar"
+    if field in roles.fields:
+        return Sql(f"attribute_{roles.fields[field].place}")
+    if field in table.staging.unsaid:
+        return value(table.staging.unsaid[field]) + "::varchar"
+    return Sql("null::varchar")
+
+
+def _told(roles: Roles) -> Sql:
+    """What tells the replicates of a system apart in a row: seed=1, epoch=2."""
+    told = (value(f"{column.heading}=") + f"::varchar || attribute_{column.place}" for column in roles.replicates)
+    return "concat_ws(', ', " + join(", ", told) + ")" if roles.replicates else Sql("null::varchar")
+
+
+def document_of(table: WideTable, roles: Roles) -> CellColumn | None:
+    """The column that names the documents: of several, the one with the fewest names that still tells the rows of a
+    system apart. None where one is set for all rows.
+    """
+    if "document" in table.staging.fields:
+        return None
+    if not roles.documents:
+        others = [shown(column.heading)[1:-1] for column in roles.others]
+        there_are = f" ({', '.join(others)})" if others else ""
+        raise UnclearError(f"no column names the documents; --map document=COLUMN says which does{there_are}")
+    if len(roles.documents) == 1:
+        return roles.documents[0]
+    key = join(", ", [*(_text(table, roles, field) for field in ("test_set", "system")), _told(roles)])
+    counts = (
+        "count(distinct (" + key + f", attribute_{column.place})) = count(*), count(distinct attribute_{column.place})"
+        for column in roles.documents
+    )
+    [found] = table.rows("select " + join(", ", counts) + " from " + table.name)
+    unique = [(names, place) for place, (tells, names) in enumerate(zip(found[::2], found[1::2], strict=True)) if tells]
+    if not unique:
+        called = " and ".join(column.heading for column in roles.documents)
+        raise UnclearError(f"{called} could name the documents, and none tells the rows of a system apart; "
+                           "--map document=COLUMN says which is meant")  # fmt: skip
+    return roles.documents[min(unique)[1]]
+
+
+def make_rows(table: WideTable, roles: Roles, document: CellColumn | None) -> None:
+    """Puts into `wide_rows` what each row is about: place, evaluation, test set, model, what tells the replicate,
+    document, and the system that it is stored as.
+    """
+    named = roles if document is None else replace(roles, fields={**roles.fields, "document": document})
+    texts = {field: _text(table, named, field) for field in ("evaluation", "test_set", "document")}
+    texts |= {"model": _text(table, roles, "system"), "told": _told(roles)}
+    listed = join(", ", (text + f" as {column}" for column, text in texts.items()))
+    rows = "select rowid as place, " + listed + " from " + table.name
+    database = table.staging.database
+    database.run(
+        Sql(
+            f"create or replace temp table {RUNS_NAMED} (test_set varchar, model varchar, told varchar, system varchar)"
+        )
+    )
+    if runs := _runs(table, rows) if roles.replicates else []:
+        stored_as = (values((run.test_set, run.model, run.id, run.system)) for run in runs)
+        database.run(f"insert into {RUNS_NAMED} values " + join(", ", stored_as))
+    made = f"create or replace temp table {ROWS} as select rows.*, coalesce(runs.system, rows.model) as system from ("
+    database.run(made + rows + f") as rows left join {RUNS_NAMED} as runs using (test_set, model, told)")
+
+
+def _runs(table: WideTable, rows: Sql) -> list[Run]:
+    """The runs of the models of a table, by what tells them, and the systems that they are stored as."""
+    distinct = "select distinct test_set, model, told from (" + rows + ") where told <> '' and model is not null"
+    ordered = " order by test_set, model, try_cast(split_part(told, '=', 2) as double), told"
+    found = table.rows(distinct + ordered)
+    return systems_of(table.staging.database, [Run(test_set, model, told, None) for test_set, model, told in found])
+
+
+def attributes_of(table: WideTable, roles: Roles) -> tuple[list[CellColumn], list[CellColumn], list[CellColumn]]:
+    """The columns that are constant for documents, those that are for systems, and those that cannot be stored."""
+    columns = (*roles.others, *roles.replicates)
+    texts = [column for column in columns if not column.is_text]
+    of_documents = _constant(table, texts, "test_set, document")
+    of_systems = [] if table.by_systems else _constant(table, texts, "system")
+    stored = {column.place for column in (*of_documents, *of_systems)}
+    return of_documents, of_systems, [column for column in columns if column.place not in stored]
+
+
+def _constant(table: WideTable, columns: Sequence[CellColumn], key: str) -> list[CellColumn]:
+    """The columns that have one value at most for each value of a key."""
+    if not columns:
+        return []
+    same = (f"min(attribute_{column.place}) is not distinct from max(attribute_{column.place}) as same_{place}"
+            for place, column in enumerate(columns))  # fmt: skip
+    every = ", ".join(f"bool_and(same_{place})" for place in range(len(columns)))
+    grouped = Sql(f"select {', '.join(same)} ") + joined(table) + f" group by {key}"
+    [found] = table.rows(Sql(f"select {every} from (") + grouped + ")")
+    return [column for column, is_constant in zip(columns, found, strict=True) if is_constant]
+
+
+AT_ONCE = 50
+"""Of so many columns cells are counted at a time: what a query of all of them takes grows with the square."""
+
+
+def counted_columns(staging: Staging, cells: Staged) -> tuple[CellColumn, ...]:
+    """What there is to know of the cells of each column. Raises DataError where there are none."""
+    table, number = staging.of(CELLS).table, KINDS["value"].passed_by(Sql("CELL")).text
+    if not staging.database.rows(Sql(f"select 1 from {table} limit 1")):
+        raise staging.refusal("there is a header and no rows")
+    name_like = KINDS["name"].passed_by(Sql("CELL")).text
+    conditions = (
+        f"lower(CELL) not in ({_NOTHING})",
+        number,
+        "lower(CELL) in ('true', 'false')",
+        "CELL in ('0', '1', '0.0', '1.0')",
+        f"not ({name_like})",
+    )
+    counts: list[int] = []
+    for first in range(0, len(cells.attributes), AT_ONCE):
+        places = range(first, min(first + AT_ONCE, len(cells.attributes)))
+        # Of a column without texts count_if is null.
+        listed = (
+            f"coalesce(count_if({condition.replace('CELL', f'attribute_{place}')}), 0)"
+            for place in places
+            for condition in conditions
+        )
+        counts += staging.database.rows(Sql(f"select {', '.join(listed)} from {table}"))[0]
+    found = []
+    for place, heading in enumerate(cells.attributes):
+        filled, numbers, truths, bits, texts = counts[place * len(conditions) : (place + 1) * len(conditions)]
+        found.append(CellColumn(place, heading or f"column {place + 1}", filled, numbers, truths, bits, texts > 0))
+    return tuple(found)

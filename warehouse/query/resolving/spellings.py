@@ -1,0 +1,31 @@
+"""What a measure is called elsewhere: `acc` and `accuracy`, `exact_match,strict-match` and `exact_match:strict-match`,
+`mean_acc`. It compares names and knows no warehouse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from warehouse.measures.correctness import ACCURACY, says_right
+
+_MEANS = re.compile(r"^(mean|avg|average)[_ -]")
+_NO_FILTER = re.compile(r":none$")
+_SAME = {"acc": ACCURACY}
+
+
+def spelt_otherwise(asked: str, stored: Sequence[str]) -> list[str]:
+    """Those of the stored names that are another spelling of the one that is asked for, else the accuracy if it is one,
+    else those that add a filter to it.
+    """
+    wanted = _plain(asked)
+    same = [name for name in stored if _plain(name) == wanted]
+    right = [name for name in stored if name.casefold() == ACCURACY and says_right(wanted.partition(":")[0])]
+    return same or right or [name for name in stored if _plain(name).partition(":")[0] == wanted]
+
+
+def _plain(name: str) -> str:
+    """A name without what is only its spelling."""
+    plain = _NO_FILTER.sub("", re.sub(r"\s*,\s*", ":", name.casefold()))
+    plain, colon, filtered = _MEANS.sub("", plain).replace("-", "_").replace(" ", "_").partition(":")
+    return _SAME.get(plain, plain) + colon + filtered

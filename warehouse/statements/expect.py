@@ -1,0 +1,302 @@
+"""`expect`: whether what is expected of a comparison or of a value holds, for gates before a release.
+
+The comparison or the values are those of `compare` and `score`; here each of their rows is held against what was
+expected. Nothing is tested again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query.comparison.intervals import interval_heading, percent
+from warehouse.query.comparison.margins import written_margin
+from warehouse.query.engine import Workforce
+from warehouse.query.path import Facts, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Cell, Column, Outcome, Result
+from warehouse.significance.tests import named_adjustment
+from warehouse.statements.questions import question
+
+COMPARED = (
+    Column("test_set", "name"),
+    Column("measure", "name"),
+    Column("system_a", "name", "A"),
+    Column("system_b", "name", "B"),
+    Column("expected", "text", on_screen=False),
+    Column("verdict", "text"),
+    Column("met", "text"),
+    Column("difference", "difference"),
+    Column("p", "probability"),
+    Column("ci_low", "difference", "CI"),
+    Column("ci_high", "difference", "to", upper=True),
+    Column("margin", "difference", on_screen=False),
+    Column("why", "text"),
+)
+
+NEEDS_MARGIN = ("not worse", "equivalent")
+"""What only a margin can show: that a difference is not significant shows neither."""
+
+
+@value
+class ExpectPlan:
+    text: str
+    statement: Statement
+    question: Any
+    """The plan of the question."""
+    expected: n.Expectation | None = None
+    at_least: Decimal | None = None
+    at_most: Decimal | None = None
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(node: n.Expect, scope: Scope) -> ExpectPlan:
+    statement = question(type(node.question))
+    _check(node)
+    plan = statement.resolve(node.question, scope)
+    bounds = (scope.number(bound, Decimal(0)) if bound is not None else None for bound in (node.at_least, node.at_most))
+    return ExpectPlan(to_text(node), statement, plan, node.expected, *bounds)
+
+
+def _check(node: n.Expect) -> None:
+    """What can be expected of the question at all."""
+    asked = node.question
+    if isinstance(asked, n.Compare):
+        if node.expected in NEEDS_MARGIN and asked.margin is None:
+            what = "that p is above the level does not show it"
+            raise QueryError(f"expect {node.expected} needs a margin: {what}", asked.span, ("say margin 1%",))
+        if node.expected in ("worse", "different") and asked.sides == "one-sided":
+            raise QueryError(
+                f"one-sided asks only if the first system is the better, and {node.expected} is expected", asked.span
+            )
+    elif isinstance(asked, n.Score):
+        if node.at_least is None and node.at_most is None:
+            raise QueryError("expect score needs a value", asked.span, ("at least 55%", "at most 200"))
+        if asked.standardized:
+            raise QueryError("expect looks at values as they are", asked.span, ("leave standardized out",))
+        if asked.limit is not None:
+            raise QueryError("expect looks at every system", asked.span, ("leave limit out, or name the systems",))
+
+
+def compile(plan: ExpectPlan) -> Queries:
+    return plan.statement.compile(plan.question)
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
+    """A row a pair, or a value, with whether what was expected of it holds. Raises QueryError where there is none."""
+    seen = plan.statement.answer(plan.question, facts, workforce)
+    rows = _of_pairs(plan, seen) if plan.expected is not None else _of_values(plan, seen)
+    outcomes: list[Outcome] = [_OUTCOMES[met] for met in rows.cells("met")]  # type: ignore[index]
+    if not outcomes:
+        raise QueryError("there is nothing to expect anything of: no system has a row")
+    worst = min(outcomes, key=_GRAVEST.index)
+    columns = _compared_columns(seen) if plan.expected is not None else _valued_columns(plan, seen)
+    return Result(
+        statement=plan.text,
+        caption=f"{_counted(outcomes)}: {seen.caption}",
+        signature=seen.signature.replace(seen.statement, plan.text, 1),
+        table=rows.table(columns),
+        notes=seen.notes,
+        how=seen.how,
+        outcome=worst,
+    )
+
+
+_GRAVEST: tuple[Outcome, ...] = ("not met", "undecided", "met")
+
+_OUTCOMES: Mapping[bool | None, Outcome] = {True: "met", False: "not met", None: "undecided"}
+
+
+def _counted(outcomes: Sequence[Outcome]) -> str:
+    """met; 1 not met, 1 undecided and 2 met."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    known = [f"{outcomes.count(outcome):,} {outcome}" for outcome in _GRAVEST if outcome in outcomes]
+    return " and ".join(filter(None, (", ".join(known[:-1]), known[-1])))
+
+
+# --- of a comparison --------------------------------------------------------------------------------------------------
+
+
+def _of_pairs(plan: ExpectPlan, seen: Result) -> TableRows:
+    rows = TableRows.of(COMPARED)
+    for row in seen.table.records():
+        pair = {column.name: row.get(column.name) for column in COMPARED}
+        met, why = _shown(plan, row)
+        rows.add(**{**pair, "expected": plan.expected, "met": met, "why": why})
+    return rows
+
+
+def _shown(plan: ExpectPlan, row: Mapping[str, Cell]) -> tuple[bool | None, str]:
+    """Whether the test of a pair shows what is expected, and why. None where it leaves that open."""
+    how, verdict = plan.question.how, str(row["verdict"])
+    if verdict == "undecided":
+        return None, f"shuffles leave it open; {_level(plan, row)}"
+    if plan.expected in NEEDS_MARGIN:
+        return _against_margin(str(plan.expected), verdict), _margin_reason(plan, row)
+    said = float(row["p_adjusted" if named_adjustment(how.adjust).adjusts else "p"] or 0.0)
+    significant = said <= float(how.level)
+    better = _first_is_better(plan, row)
+    if plan.expected == "different":
+        return significant, _level(plan, row)
+    met = significant and better == (plan.expected == "better")
+    ahead = "the first is better" if better else "the second is better"
+    return met, f"{_level(plan, row)}{f', and {ahead}' if significant else ''}"
+
+
+def _against_margin(expected: str, verdict: str) -> bool | None:
+    """What a verdict against a margin says of what is expected; None where the data do not tell."""
+    if verdict == "equivalent" or (expected == "not worse" and verdict in ("not worse", "better")):
+        return True
+    return False if verdict in ("better", "worse") else None
+
+
+def _margin_reason(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
+    if row["p_not_worse"] is None:
+        return f"by the {percent(2 * plan.question.how.level)} interval"
+    level = plan.question.how.level
+    levels = [("worse", row["p_not_worse"])] + (
+        [("better", row["p_not_better"])] if plan.expected == "equivalent" else []
+    )
+    return ", ".join(f"p not {what} {_compared(float(p or 0.0), float(level))} {level}" for what, p in levels)
+
+
+def _level(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
+    """p 0.0031 ≤ 0.05."""
+    how = plan.question.how
+    adjusted = named_adjustment(how.adjust).adjusts
+    p = float(row["p_adjusted" if adjusted else "p"] or 0.0)
+    return f"{'adjusted ' if adjusted else ''}p {_compared(p, float(how.level))} {how.level}"
+
+
+def _compared(p: float, level: float) -> str:
+    return f"{f'{p:.4f}' if p >= 0.0001 else '<.0001'} {'≤' if p <= level else '>'}"
+
+
+def _first_is_better(plan: ExpectPlan, row: Mapping[str, Cell]) -> bool:
+    lower = any(
+        statistic.label == row["measure"] and statistic.measure.lower_is_better
+        for entry in plan.question.entries
+        for statistic in entry.statistics
+    )
+    difference = float(row["difference"] or 0.0)
+    return difference < 0 if lower else difference > 0
+
+
+def _compared_columns(seen: Result) -> list[Column]:
+    """The columns; what the comparison has too is drawn as there."""
+    drawn = {column.name: column for column in seen.table.columns}
+    as_there = ("difference", "ci_low", "ci_high")
+    columns = [
+        replace(drawn[column.name], on_screen=True) if column.name in as_there else column for column in COMPARED
+    ]
+    return _without_the_only(columns, seen)
+
+
+def _without_the_only(columns: Sequence[Column], seen: Result) -> list[Column]:
+    """The columns, the test set off the screen where there is one."""
+    alone = len(set(seen.table.column("test_set"))) == 1
+    return [replace(column, on_screen=not alone) if column.name == "test_set" else column for column in columns]
+
+
+# --- of values --------------------------------------------------------------------------------------------------------
+
+
+def _of_values(plan: ExpectPlan, seen: Result) -> TableRows:
+    rows = TableRows(_value_names(plan))
+    bounds = {name: None if bound is None else float(bound) for name, bound in _bounds(plan)}
+    for row in seen.table.records():
+        for label in plan.question.column_labels():
+            number, low, high = (row.get(name) for name in (label, f"ci_low({label})", f"ci_high({label})"))
+            if number is None:
+                where = f"{row['system']} on {row['test_set']}"
+                raise QueryError(f"{label} of {where} is undefined, so nothing can be expected of it")
+            met = _within(plan, (low, high) if plan.question.interval else (number, number))
+            cells = {"measure": label, "value": number, "ci_low": low, "ci_high": high, "met": met}
+            named = {name: row[name] for name in ("test_set", "system", *_split(plan))}
+            rows.add(**named, **cells, **bounds, why=_value_reason(plan, met))
+    return rows
+
+
+def _value_names(plan: ExpectPlan) -> list[str]:
+    bounds = [name for name, _ in _bounds(plan)]
+    return ["test_set", "measure", "system", *_split(plan), "value", *bounds, "ci_low", "ci_high", "met", "why"]
+
+
+def _valued_columns(plan: ExpectPlan, seen: Result) -> list[Column]:
+    """The columns, values drawn as in the score."""
+    kind = next(column.kind for column in seen.table.columns if column.name in plan.question.column_labels())
+    looks = {
+        "test_set": Column("test_set", "name"),
+        "measure": Column("measure", "name"),
+        "system": Column("system", "name"),
+        "value": Column("value", kind),
+        "at_least": Column("at_least", kind, "at least", plan.at_least is not None),
+        "at_most": Column("at_most", kind, "at most"),
+        "ci_low": Column("ci_low", kind, interval_heading(plan.question.how.level), plan.question.interval),
+        "ci_high": Column("ci_high", kind, "to", plan.question.interval, upper=True),
+        "met": Column("met", "text"),
+        "why": Column("why", "text"),
+    }
+    return _without_the_only([looks.get(name, Column(name, "name")) for name in _value_names(plan)], seen)
+
+
+def _bounds(plan: ExpectPlan) -> list[tuple[str, Decimal | None]]:
+    """The bounds of values, the upper one only where it was given."""
+    upper = [("at_most", plan.at_most)] if plan.at_most is not None else []
+    return [("at_least", plan.at_least), *upper]
+
+
+def _split(plan: ExpectPlan) -> list[str]:
+    return [dimension.name for dimension in plan.question.by]
+
+
+def _within(plan: ExpectPlan, limits: Sequence[Cell]) -> bool | None:
+    """Whether a value, or both limits of its interval, are within the bounds; None where one limit is."""
+    known = (_beyond(plan.at_least, limits, 1), _beyond(plan.at_most, limits, -1))
+    return False if False in known else None if None in known else True
+
+
+def _beyond(bound: Decimal | None, limits: Sequence[Cell], sign: int) -> bool | None:
+    """Whether the limits are above a lower bound (sign 1), or below an upper one (sign −1)."""
+    if bound is None:
+        return True
+    sides = {None if limit is None else sign * (float(limit) - float(bound)) >= 0 for limit in limits}
+    return sides.pop() if len(sides) == 1 else None
+
+
+def _value_reason(plan: ExpectPlan, met: bool | None) -> str:
+    """Why the value is what was expected, or is not: at least 55%, the whole interval below 55%."""
+    unit = plan.question.entries[0].task.unit
+    lower, upper = (None if bound is None else written_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
+    if met is None:
+        return f"the interval holds {' or '.join(filter(None, (lower, upper)))}"
+    inside = [f"at least {lower}"] * (lower is not None) + [f"at most {upper}"] * (upper is not None)
+    outside = [f"below {lower}"] * (lower is not None) + [f"above {upper}"] * (upper is not None)
+    said = " and ".join(inside) if met else " or ".join(outside)
+    return f"the whole interval {said}" if plan.question.interval else said
+
+
+EXPECT = Statement(
+    node=n.Expect,
+    usage=Usage(
+        "expect better|worse|not worse|equivalent|different QUESTION",
+        "whether what is expected of a comparison, or of a score at least N, holds",
+        "expect better compare F for GE against MDC on TST3",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+)

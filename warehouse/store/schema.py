@@ -1,0 +1,196 @@
+"""The schema of a warehouse: schema.sql, which makes one, and the catalogue of a file, which has to be what it makes.
+
+A file may come from a stranger. Its views, macros, triggers, types, indexes and defaults are programs that DuckDB would
+run, so a file is refused that has any of them which schema.sql does not have. Until then it is asked by functions of
+DuckDB alone, under their full names, which nothing in a file can take. What the tables mean is not known here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from warehouse.faults import WarehouseError
+from warehouse.store.library import duckdb
+from warehouse.store.sql import Sql
+
+SCHEMA_VERSION = 5
+
+DATABASE = "warehouse"
+"""What a file is called on the connection that it is attached to."""
+
+CATALOGUE = "d3bfea5a88422c16f9d0edbdb9b4053f"
+"""The digest of the catalogue that schema.sql makes. Where a file has another one, as under another version of DuckDB,
+schema.sql is run and the two are compared entry by entry.
+"""
+
+LISTS = {
+    "table": "table_name, sql, null from system.main.duckdb_tables() where not internal",
+    "view": "view_name, sql, null from system.main.duckdb_views() where not internal",
+    "type": "type_name, logical_type, labels::varchar from system.main.duckdb_types() where not internal",
+    "macro": "function_name, macro_definition, null from system.main.duckdb_functions() where not internal",
+    "schema": "schema_name, null, null from system.main.duckdb_schemas() where not internal",
+    "index": "index_name, sql, null from system.main.duckdb_indexes() where true",
+    "sequence": "sequence_name, sql, null from system.main.duckdb_sequences() where true",
+    "trigger": "trigger_name, sql, null from system.main.duckdb_triggers() where true",
+    "coordinate system": "crs_name, null, null from system.main.duckdb_coordinate_systems() where true",
+}
+"""By kind of entry, where names and definitions are listed. A file may define functions, so these have full names."""
+
+_ACTS = re.compile(r"\b(?:DEFAULT|GENERATED|CHECK|COLLATE|REFERENCES)\b")
+"""What makes a table more than rows. Other programs may keep tables of rows in a warehouse."""
+
+_NOT_OURS = (
+    "a warehouse that evalhouse made has nothing of the kind, and what someone else put in can do harm",
+    "restore it from a backup, or have its rows exported and load them into a new warehouse",
+)
+
+
+EARLIER: Mapping[int, str] = {
+    5: (
+        "drop view published_figures; drop table published; "
+        "create table published (test_set_id integer not null, system_id integer not null, task varchar not null, "
+        "measure varchar not null, value decimal(18, 9) not null, resolution decimal(18, 9) not null, "
+        "import_id integer not null); "
+        "create view published_figures as select e.name as evaluation, t.name as test_set, s.name as system, f.task, "
+        "f.measure, f.value, f.resolution, f.import_id from published f join test_set t on t.id = f.test_set_id "
+        "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id;"
+    )
+}
+"""By the version that changed a table or view, what makes those of the version before of them: a file of an earlier
+version may have them as they were."""
+
+Asking = Callable[[Sql], list[tuple[Any, ...]]]
+"""What gives the rows of a query."""
+
+
+class CatalogueEntry(NamedTuple):
+    """Something in a catalogue, and how it is defined."""
+
+    kind: str
+    schema: str
+    name: str
+    definition: str
+
+    @property
+    def called(self) -> str:
+        """view scores, macro other.sum."""
+        schema = "" if self.schema in ("main", self.name) else f"{self.schema}."
+        return f"{self.kind} {schema}{self.name}"
+
+
+def statements(*, comments: bool) -> str:
+    """What makes the tables and views of an empty warehouse, in one transaction."""
+    text = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
+    if not comments:
+        # Comments are for other tools that open the file; in memory they would be a fifth of the cost.
+        text = re.sub(r"^comment on .*\n", "", text, flags=re.MULTILINE)
+    return f"begin transaction;\n{text}\ncommit;"
+
+
+def catalogue(ask: Asking, of: str, kinds: Iterable[str] = LISTS) -> frozenset[CatalogueEntry]:
+    """All that a database holds but rows, or all of some kinds."""
+    here = f" and database_name = '{of}'"
+    # One by one, which takes DuckDB less time than all together.
+    return frozenset(
+        CatalogueEntry(kind, schema, name, " ".join(filter(None, defined)))
+        for kind in kinds
+        for schema, name, *defined in ask(Sql("select schema_name, " + LISTS[kind] + here))
+    )
+
+
+@cache
+def made() -> frozenset[CatalogueEntry]:
+    """The catalogue that schema.sql makes."""
+    with contextlib.closing(duckdb.connect(config={"threads": 1})) as empty:
+        empty.execute(statements(comments=False))
+        return catalogue(lambda query: empty.execute(query.text).fetchall(), "memory", ("table", "view", "type"))
+
+
+@cache
+def made_before(version: int) -> frozenset[CatalogueEntry]:
+    """The catalogue of an earlier version, and what later ones added."""
+    with contextlib.closing(duckdb.connect(config={"threads": 1})) as empty:
+        empty.execute(statements(comments=False))
+        for changed in sorted((later for later in EARLIER if later > version), reverse=True):
+            empty.execute(EARLIER[changed])
+        return catalogue(lambda query: empty.execute(query.text).fetchall(), "memory", ("table", "view", "type"))
+
+
+def digest(entries: frozenset[CatalogueEntry]) -> str:
+    """What changes with any entry."""
+    return hashlib.sha256(repr(sorted(map(tuple, entries))).encode()).hexdigest()[:32]
+
+
+def check_schema(ask: Asking, path: Path) -> None:
+    """Raises WarehouseError unless a file that was just opened has the present schema and nothing else."""
+    version, lacking = _looked_at(ask, path)
+    if version != str(SCHEMA_VERSION):
+        older = _number(version) < SCHEMA_VERSION
+        what = f"evalhouse upgrade --db {path} brings it up to date" if older else "a newer evalhouse reads it"
+        raise WarehouseError(
+            f"{path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}",
+            (what,) if _number(version) else (),
+        )
+    if lacking:
+        raise WarehouseError(f"{path} is damaged: it has no {lacking[0]}", ("restore it from a backup",))
+
+
+def schema_version(ask: Asking, path: Path) -> str:
+    """The version of the schema of a file that was just opened, as it is written there.
+
+    Raises WarehouseError if the file is not a warehouse, or holds what no version up to the present one makes.
+    """
+    return _looked_at(ask, path)[0]
+
+
+def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
+    """The version of the schema, and what of the present schema is not there."""
+    entries = catalogue(ask, DATABASE)
+    if "meta" not in {entry.name.casefold() for entry in entries}:
+        raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse")
+    expected = entries if digest(entries) == CATALOGUE else made()
+    foreign = [entry for entry in sorted(entries - expected) if not _holds_rows_only(entry, expected)]
+    known = any(entry.name == "meta" for entry in entries & expected)
+    version = "unknown"
+    if known:
+        stored = ask(Sql("select value from main.meta where key = 'schema_version' limit 1"))
+        version = str(stored[0][0])[:40] if stored else version
+    if foreign and 0 < _number(version) < SCHEMA_VERSION:
+        foreign = [entry for entry in foreign if entry not in made_before(_number(version))]
+    if foreign and (not known or _number(version) <= SCHEMA_VERSION):
+        first = min(foreign, key=lambda entry: (entry.name.casefold() != "meta", entry))
+        more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
+        raise WarehouseError(f"{path} {_said(first, expected)}{more}", _NOT_OURS)
+    there = {(entry.kind, entry.name) for entry in entries}
+    return version, sorted(entry.called for entry in expected if (entry.kind, entry.name) not in there)
+
+
+def _holds_rows_only(entry: CatalogueEntry, expected: frozenset[CatalogueEntry]) -> bool:
+    """Whether an entry is a table of another program that can do nothing."""
+    of_ours = entry.name.casefold() in {other.name for other in expected}
+    return entry.kind == "table" and not of_ours and not _ACTS.search(entry.definition)
+
+
+def _said(entry: CatalogueEntry, expected: frozenset[CatalogueEntry]) -> str:
+    """What is wrong with an entry that a warehouse does not have."""
+    same = next((other for other in expected if other.name == entry.name.casefold()), None)
+    if same is None:
+        return f"holds the {entry.called}, which is not part of a warehouse"
+    if same.kind != entry.kind:
+        return f"has a {entry.called}, which should be a {same.kind}"
+    parts = set(same.definition.split(", "))
+    differing = next((part for part in entry.definition.split(", ") if part not in parts), "columns are missing")
+    differing = re.sub(r"^CREATE [^(]*\(", "", differing)[:80]
+    return f"has a {entry.called} that is not the one of a warehouse: {differing}"
+
+
+def _number(version: str) -> int:
+    """A version as a number; 0 where it is none."""
+    return int(version) if re.fullmatch("[0-9]{1,6}", version) else 0

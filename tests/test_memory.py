@@ -8,13 +8,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
+import duckdb
 import pytest
 
 from tests.conftest import write_csv
 from warehouse import memory
 from warehouse.loading.ingest import load
 from warehouse.query.comparison import pairs
+from warehouse.store import database
 from warehouse.store.replacement import making
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,6 +62,21 @@ def test_a_result_of_sql_is_bounded(typed: str, sentence: str, tmp_path: Path) -
     assert status in (1, 3)
     assert sentence in said
     assert used < MOST
+
+
+def test_long_rows_are_fetched_a_few_at_a_time() -> None:
+    """No thread runs while DuckDB makes Python's objects, and who presses Ctrl-C would wait for all of them."""
+    fetched: list[int] = []
+
+    class Cursor:
+        def fetchmany(self, many: int) -> list[tuple[list[int]]]:
+            fetched.append(many)
+            return [([0] * 100_000,)] * many if len(fetched) < 9 else [(7,)] * many if len(fetched) < 40 else []
+
+    rows = database._fetched(cast(duckdb.DuckDBPyConnection, Cursor()))
+    assert max(fetched[:9]) * sys.getsizeof([0] * 100_000) <= database.PIECE_BYTES
+    assert max(fetched) == database.PIECE
+    assert len(rows) == sum(fetched[:-1])
 
 
 @pytest.fixture(scope="module")

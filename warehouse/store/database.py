@@ -64,7 +64,10 @@ MOST_BYTES = 250_000_000
 """How much memory these rows may take."""
 
 PIECE = 1_000
-"""How many of them are fetched at a time; in between Ctrl-C is heard."""
+"""How many of them are fetched at a time, at most; in between Ctrl-C is heard."""
+
+PIECE_BYTES = 5_000_000
+"""How much memory these may take: no thread runs while DuckDB makes Python's objects of them."""
 
 LOADING_MEMORY = "300MB"
 """What DuckDB may hold while a file is loaded; the rest is spilled to disk."""
@@ -308,10 +311,12 @@ class Database:
 def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     """All rows of a result, a piece at a time. Raises DataError where they are too many or too large."""
     rows: list[tuple[Any, ...]] = []
-    size = 0
-    while piece := cursor.fetchmany(PIECE):
+    size, many = 0, 1
+    while piece := cursor.fetchmany(many):
         rows += piece
-        size += sum(map(_size, piece))
+        taken = sum(map(_size, piece))
+        size += taken
+        many = max(1, min(2 * many, PIECE, PIECE_BYTES * len(piece) // taken))
         if len(rows) > MOST_ROWS:
             raise _refused(f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer")
         if size > MOST_BYTES:

@@ -76,6 +76,28 @@ def test_no_class_is_named_like_another() -> None:
     assert named_alike(classes) == {}
 
 
+def test_names_say_what_they_hold() -> None:
+    """Participles that a reader has to ask back about: asked what, told whom, seen where?"""
+    vague = {"arena", "asked", "contender", "contenders", "heads", "seen", "told", "utils", "helpers", "manager"}
+    named = [
+        f"{source.relative_to(ROOT)}: {name}"
+        for source in SOURCES
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if (name := _name_given(node)).strip("_").casefold() in vague
+    ]
+    assert [*named, *(str(source) for source in SOURCES if source.stem in vague)] == []
+
+
+def _name_given(node: ast.AST) -> str:
+    """The name that a part of a program gives to something, empty where it gives none."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+    return ""
+
+
 def test_imports_are_statements_and_not_strings() -> None:
     """Readers of other packages are the exception: they are found by their entry points."""
     dynamic = [

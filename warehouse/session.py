@@ -198,7 +198,7 @@ class Session:
 
     def _export(self, planned: Planned, to: n.Text | n.Variable) -> Result:
         """Writes the rows of a question to a file in the format of its ending; what is there is kept unless forced."""
-        formats = {each.suffix: each for each in FORMATS if each.suffix}
+        formats = {form.suffix: form for form in FORMATS if form.suffix}
         path = self._file(planned.plan.to, formats, "a format", to.span)
         result = answer(planned, self._engine)
         _write(path, render(result, formats[path.suffix.casefold()].name, Style()), to.span)
@@ -269,7 +269,7 @@ class Session:
 
     def _load(self, statement: n.Load) -> Result:
         from warehouse.loading.carrying_out import CarriedOut, carry_out
-        from warehouse.loading.planning import AUTO, Asked, plan
+        from warehouse.loading.planning import AUTO, LoadRequest, plan
         from warehouse.loading.readers import READERS, plugins
         from warehouse.loading.staging.door import Door
         from warehouse.store.database import in_memory
@@ -281,13 +281,13 @@ class Session:
         known = [*READERS, *plugins(), AUTO]
         if reader not in known:
             raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, known, "readers"))
-        asked = Asked([str(path)], reader, door=Door(self.folder if self.confined else None))
+        request = LoadRequest([str(path)], reader, door=Door(self.folder if self.confined else None))
         with temporary() as scratch:
             with in_memory() as store:
-                planned = plan(asked, store, scratch).called_from(self.folder)
+                planned = plan(request, store, scratch).called_from(self.folder)
             done: list[CarriedOut] = []
             self._replace(
-                lambda database: done.append(carry_out(database, asked, planned)),
+                lambda database: done.append(carry_out(database, request, planned)),
                 statement.span,
                 [file.found.path for file in planned.files],
             )

@@ -9,18 +9,18 @@ import os
 
 MOST = 1024
 
-_asked: list[int] = []
+_said: list[int] = []
 
 
 def allow(threads: int) -> None:
     """Lets the process compute with so many threads, from the next warehouse on that is opened."""
-    _asked[:] = [threads]
+    _said[:] = [threads]
 
 
 def allowed() -> int:
     """As many as were asked for, else one for each processor that the process may use."""
-    if _asked:
-        return _asked[0]
+    if _said:
+        return _said[0]
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # systems that do not tell

@@ -19,7 +19,7 @@ class Projected:
 
     name: str
     curve: Places
-    asked: Places
+    wanted: Places
     measured: tuple[float, float] | None
 
 
@@ -28,7 +28,7 @@ def projection(title: str, measure: str, unit: Unit, systems: Sequence[Projected
     everywhere = [
         at
         for system in systems
-        for at in (*system.curve, *system.asked, *([system.measured] if system.measured else []))
+        for at in (*system.curve, *system.wanted, *([system.measured] if system.measured else []))
     ]
     xs = [x for x, _ in everywhere]
     log = bool(xs) and min(xs) > 0 and max(xs) > 5 * min(xs)
@@ -38,6 +38,6 @@ def projection(title: str, measure: str, unit: Unit, systems: Sequence[Projected
         Path(system.curve, system.name, DASHES[place % len(DASHES)], end=system.name)
         for place, system in enumerate(systems)
     ]
-    marks.append(Points(tuple(Point(*at, system.name) for system in systems for at in system.asked), hollow=True))
+    marks.append(Points(tuple(Point(*at, system.name) for system in systems for at in system.wanted), hollow=True))
     measured = [Point(*system.measured, system.name) for system in systems if system.measured]
     return Panel(title, x, y, (*marks, Points(tuple(measured))))

@@ -31,8 +31,8 @@ def distribution(
         bins.append(Bin(low, high, int(count), counted))
     filled = [bar for bar in bins if bar.count]
     # One bin alone would be the whole picture, and no bar in it.
-    seen = [edge for bar in (bins if len(filled) == 1 else filled) for edge in (bar.low, bar.high)]
-    low, high = limits([*seen, observed, 0.0])
+    drawn = [edge for bar in (bins if len(filled) == 1 else filled) for edge in (bar.low, bar.high)]
+    low, high = limits([*drawn, observed, 0.0])
     marks: list[Mark] = [Bins(tuple(bins)), Rule(observed, "observed")]
     if both and observed:
         marks.append(Rule(-observed, "", "dashed"))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from warehouse.loading.carrying_out import CarriedOut
     from warehouse.loading.ingest import Loaded, LoadedPart
-    from warehouse.loading.planning import Asked, LoadPlan
+    from warehouse.loading.planning import LoadPlan, LoadRequest
     from warehouse.results import Result
 
 FEW = 8
@@ -23,11 +23,11 @@ NAMED = 5
 """So many names are listed, and the others counted."""
 
 
-def say_recognized(args: argparse.Namespace, asked: Asked, plan: LoadPlan) -> None:
+def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPlan) -> None:
     """Which reader was found for each file and why, if nobody named one; a dry run shows it in its table."""
     from warehouse.loading.planning import AUTO
 
-    if asked.reader == AUTO and len(plan.files) <= FEW and not args.dry_run:
+    if request.reader == AUTO and len(plan.files) <= FEW and not args.dry_run:
         for file in plan.files:
             note(args, f"{file.found.called}: read as {file.reader.name}, for {file.why}")
 

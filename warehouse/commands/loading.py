@@ -16,7 +16,7 @@ from warehouse.commands.talk import note, progress, say
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.loading.planning import Asked
+    from warehouse.loading.planning import LoadRequest
     from warehouse.store.database import Database
 
 
@@ -29,15 +29,15 @@ def load_files(args: argparse.Namespace) -> int:
     from warehouse.store.database import in_memory
 
     path = path_of(args) or DEFAULT_FILE
-    asked = _asked(args)
+    request = _request(args)
     with temporary() as scratch:
         with in_memory() as store:
-            planned = interruptibly(partial(plan, asked, store, scratch), store.interrupt)
-        say_recognized(args, asked, planned)
-        files = [*(file.found.path for file in planned.files), *option_files(asked)]
+            planned = interruptibly(partial(plan, request, store, scratch), store.interrupt)
+        say_recognized(args, request, planned)
+        files = [*(file.found.path for file in planned.files), *option_files(request)]
         with _opened(path, files, args) as database, progress(args, "loading") as advance:
             tell = partial(say_stored, args) if args.in_place else silent
-            loading = partial(carry_out, database, asked, planned, advance=advance or silent, tell=tell)
+            loading = partial(carry_out, database, request, planned, advance=advance or silent, tell=tell)
             done = interruptibly(loading, database.interrupt)
     if args.dry_run:
         say_plan(args, planned, done)
@@ -45,9 +45,9 @@ def load_files(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _asked(args: argparse.Namespace) -> Asked:
+def _request(args: argparse.Namespace) -> LoadRequest:
     """What the line asks for; a template with a part that there is not is a mistake in it."""
-    from warehouse.loading.planning import Asked
+    from warehouse.loading.planning import LoadRequest
     from warehouse.loading.staging.door import EVERYWHERE, Door
     from warehouse.loading.staging.templates import filled
 
@@ -59,7 +59,7 @@ def _asked(args: argparse.Namespace) -> Asked:
         except ValueError as error:
             say(f"error: --set {field}={text}: {error}")
             raise SystemExit(MISUSED) from None
-    return Asked(
+    return LoadRequest(
         args.files,
         args.reader,
         fields=fields,

@@ -12,7 +12,7 @@ from functools import partial
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.ingest import Loaded, load
-from warehouse.loading.planning import Asked, LoadPlan, PlannedFile
+from warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
 from warehouse.loading.staging.templates import filled
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
@@ -30,13 +30,13 @@ class CarriedOut:
     bad: tuple[DataError, ...]
 
 
-def silent(*told: object) -> None:
+def silent(*progress: object) -> None:
     """Says nothing."""
 
 
 def carry_out(
     database: Database,
-    asked: Asked,
+    request: LoadRequest,
     plan: LoadPlan,
     *,
     advance: Advance = silent,
@@ -58,11 +58,11 @@ def carry_out(
                 database,
                 file.found.path,
                 file.reader,
-                fields=filled(asked.fields, file.found.path),
-                columns=asked.columns,
-                options=_options(asked, file, len(plan.files)),
-                lower_is_better=asked.lower_is_better,
-                simulated=asked.simulated,
+                fields=filled(request.fields, file.found.path),
+                columns=request.columns,
+                options=_options(request, file, len(plan.files)),
+                lower_is_better=request.lower_is_better,
+                simulated=request.simulated,
                 called=file.found.called,
                 unsaid=filled(file.reader.unsaid, file.found.path, file.folder),
                 keys=file.keys,
@@ -70,7 +70,7 @@ def carry_out(
                 progress=partial(_overall, advance, place, len(plan.files), words),
             )
         except DataError as error:
-            if not asked.skip_bad:
+            if not request.skip_bad:
                 raise
             bad.append(error)
             continue
@@ -79,7 +79,7 @@ def carry_out(
         tell(loaded)
     if not done:
         raise DataError(tuple(fault for error in bad for fault in error.faults))
-    _check_declared(asked, [loaded for _, loaded in done])
+    _check_declared(request, [loaded for _, loaded in done])
     _number_firsts(database, int(systems_before))
     return CarriedOut(tuple(done), tuple(bad))
 
@@ -89,17 +89,17 @@ def _overall(advance: Advance, place: int, files: int, words: str, share: float)
     advance((place + share) / files, words)
 
 
-def _options(asked: Asked, file: PlannedFile, files: int) -> dict[str, str]:
+def _options(request: LoadRequest, file: PlannedFile, files: int) -> dict[str, str]:
     """The options for a file. Where a load has files for several readers, each gets its own options."""
     known = {option.name for option in file.reader.options}
-    return {name: text for name, text in asked.options.items() if files == 1 or name in known}
+    return {name: text for name, text in request.options.items() if files == 1 or name in known}
 
 
-def _check_declared(asked: Asked, done: list[Loaded]) -> None:
+def _check_declared(request: LoadRequest, done: list[Loaded]) -> None:
     """Raises DataError where none of the files has a measure whose direction is declared."""
     measures = sorted({measure for loaded in done for measure in loaded.measures})
     known = {measure.casefold() for measure in measures}
-    unknown = [measure for measure in asked.lower_is_better if measure.casefold() not in known]
+    unknown = [measure for measure in request.lower_is_better if measure.casefold() not in known]
     if unknown:
         there_are = f"there are {', '.join(measures)}" if measures else "there are none at all"
         faults = (Fault(done[-1].source, None, f"no values of {measure}; {there_are}") for measure in unknown)

@@ -81,7 +81,7 @@ def parted(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]
 
 def is_known(database: Database, said: Iterable[Said]) -> bool:
     """Whether all of this was declared before in the same words."""
-    known = {(each.test_set, each.task, each.noun, each.cluster, each.by_setting) for each in declarations(database)}
+    known = {(old.test_set, old.task, old.noun, old.cluster, old.by_setting) for old in declarations(database)}
     return all((of, task or "", noun or "", cluster or "", by) in known for of, task, noun, cluster, by in said)
 
 

@@ -35,7 +35,7 @@ def declared_of(measures: Iterable[str], declared: Directions) -> dict[str, bool
     return {measure: lower for measure, lower in said if lower is not None}
 
 
-def told(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
+def stated(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
     """What a file says of its measures that neither their names nor earlier loads say. A format may give one metric
     another direction in another task, so what it says never contradicts.
     """
@@ -85,10 +85,10 @@ def forget(database: Database, import_id: int) -> None:
 def notes(database: Database, measures: Iterable[str]) -> list[str]:
     """Which measures are taken for lower-is-better by their names alone."""
     declared = {str(measure) for (measure,) in database.rows(Sql("select measure from direction"))}
-    told = [measure for measure in measures if measure not in declared and lower_by_name(measure)]
-    listed = ", ".join(told)
-    they, say = ("their names", "say") if len(told) > 1 else ("its name", "says")
-    return [f"lower {listed} is better, as {they} {say}; {FLAGS[False]} declares otherwise"] if told else []
+    by_name = [measure for measure in measures if measure not in declared and lower_by_name(measure)]
+    listed = ", ".join(by_name)
+    they, say = ("their names", "say") if len(by_name) > 1 else ("its name", "says")
+    return [f"lower {listed} is better, as {they} {say}; {FLAGS[False]} declares otherwise"] if by_name else []
 
 
 def flags(database: Database, table: str) -> str:

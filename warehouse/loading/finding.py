@@ -71,11 +71,11 @@ def _meant(name: str, door: Door) -> Iterator[Found]:
     if path.is_dir():
         yield from _in_folder(path, str(path), door)
     elif not path.exists() and any(letter in name for letter in "*?["):
-        fitting = [Path(each) for each in sorted(glob(name, recursive=True))]
+        fitting = [Path(there) for there in sorted(glob(name, recursive=True))]
         if not fitting:
             yield Found(path, name, True, door)
-        for each in fitting:
-            yield from _in_folder(each, str(each), door) if each.is_dir() else [Found(each, str(each), True, door)]
+        for there in fitting:
+            yield from _in_folder(there, str(there), door) if there.is_dir() else [Found(there, str(there), True, door)]
     else:
         yield Found(path, name, True, door)
 

@@ -27,7 +27,7 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LoadRequest:
     """What a person says of a load: the files, the reader or AUTO, and the settings, columns and options of readers.
 
     `skip_bad` goes on without the files that cannot be read.
@@ -86,26 +86,26 @@ class LoadPlan:
         return replace(self, files=tuple(map(called, self.files)))
 
 
-def plan(asked: Asked, store: Database, scratch: Path) -> LoadPlan:
+def plan(request: LoadRequest, store: Database, scratch: Path) -> LoadPlan:
     """What a load will do. `store` reads the starts of files that Python does not; archives are unpacked into folders
     in `scratch`, which have to stay until the load is done.
 
     Raises DataError with what has to be asked and what cannot be read, unless bad files are skipped.
     """
-    filled(asked.fields, Path())  # says at once where a template is wrong
-    read_with = {os.path.realpath(path) for path in option_files(asked)}
+    filled(request.fields, Path())  # says at once where a template is wrong
+    read_with = {os.path.realpath(path) for path in option_files(request)}
     planned: list[PlannedFile] = []
     passed_over: list[Found] = []
     bad: list[DataError] = []
-    waiting = find(asked.named, asked.door)[::-1]
+    waiting = find(request.named, request.door)[::-1]
     while waiting:
         found = waiting.pop()
         if os.path.realpath(found.path) in read_with:
             continue
         try:
-            if _is_to_be_unpacked(asked, found, store):
+            if _is_to_be_unpacked(request, found, store):
                 waiting += unpacked(found, scratch)[::-1]
-            elif (file := _planned(asked, found, store)) is not None:
+            elif (file := _planned(request, found, store)) is not None:
                 planned.append(file)
             else:
                 passed_over.append(found)
@@ -114,57 +114,57 @@ def plan(asked: Asked, store: Database, scratch: Path) -> LoadPlan:
     planned, packed = _with_whole_folders(planned, scratch)
     passed_over = [found for found in passed_over if found.path.absolute() not in packed]
     parts = [file for file in planned if file.role is Role.PART]
-    files, unclear = _with_keys(asked, [file for file in planned if file.role is not Role.PART])
+    files, unclear = _with_keys(request, [file for file in planned if file.role is not Role.PART])
     bad += unclear
     if not files and not bad:
-        raise _nothing(asked, parts)
-    if bad and not (asked.skip_bad and files):
+        raise _nothing(request, parts)
+    if bad and not (request.skip_bad and files):
         faults = [fault for error in bad for fault in error.faults]
         raise DataError(tuple(faults[:MOST_FAULTS]), sum(error.total for error in bad))
     files.sort(key=lambda file: (file.role, file.found.called))
     return LoadPlan(tuple(files), tuple(parts), tuple(passed_over), tuple(bad))
 
 
-def option_files(asked: Asked) -> list[Path]:
+def option_files(request: LoadRequest) -> list[Path]:
     """The files that options name, which are read together with others."""
     are_files = {option.name for reader in _readers().values() for option in reader.options if option.is_file}
-    return [Path(text) for name, text in asked.options.items() if name in are_files]
+    return [Path(text) for name, text in request.options.items() if name in are_files]
 
 
 def _readers() -> Mapping[str, Reader]:
     return READERS | plugins()
 
 
-def _nothing(asked: Asked, parts: Sequence[PlannedFile]) -> DataError:
-    named = ", ".join(asked.named)
+def _nothing(request: LoadRequest, parts: Sequence[PlannedFile]) -> DataError:
+    named = ", ".join(request.named)
     if parts:
         return parts[0].found.refusal(f"this is not loaded by itself: {parts[0].why}")
     return DataError((Fault(named, None, "nothing in it is a result that a reader knows"),))
 
 
-def _is_to_be_unpacked(asked: Asked, found: Found, store: Database) -> bool:
+def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> bool:
     """Whether a file is an archive that is loaded like a folder, and not whole by a reader that reads archives."""
     if found.is_zip or not found.is_archive:
         return found.is_zip
-    if asked.reader != AUTO:
-        return asked.reader in _readers() and not _readers()[asked.reader].whole_archives
-    known = recognized(found.path, store, found.door, asked.options, called=found.called)
+    if request.reader != AUTO:
+        return request.reader in _readers() and not _readers()[request.reader].whole_archives
+    known = recognized(found.path, store, found.door, request.options, called=found.called)
     return known is None or not _readers()[known.reader].whole_archives
 
 
-def _planned(asked: Asked, found: Found, store: Database) -> PlannedFile | None:
+def _planned(request: LoadRequest, found: Found, store: Database) -> PlannedFile | None:
     """What a file is to the load; None where it holds no results. Raises DataError where that cannot be told."""
     folder = found.path.absolute().parent
     if not found.named and NO_RESULTS.fullmatch(found.path.suffix):
         return None
-    if asked.reader != AUTO:
+    if request.reader != AUTO:
         readers = _readers()
-        if asked.reader not in readers:
-            raise found.refusal(f"there is no reader {shown(asked.reader)}; there are {', '.join(readers)}")
-        reader = readers[asked.reader]
-        role = role_of(reader, found.path, store, found.door, asked.options, called=found.called)
+        if request.reader not in readers:
+            raise found.refusal(f"there is no reader {shown(request.reader)}; there are {', '.join(readers)}")
+        reader = readers[request.reader]
+        role = role_of(reader, found.path, store, found.door, request.options, called=found.called)
         return PlannedFile(found, reader, "--as says so", role, folder)
-    known = recognized(found.path, store, found.door, asked.options, called=found.called)
+    known = recognized(found.path, store, found.door, request.options, called=found.called)
     if known is None:
         if found.named:
             raise found.refusal("nothing in it says what it is; --as READER does")
@@ -195,7 +195,7 @@ def _with_whole_folders(files: Sequence[PlannedFile], scratch: Path) -> tuple[li
     return kept, packed
 
 
-def _with_keys(asked: Asked, files: Sequence[PlannedFile]) -> tuple[list[PlannedFile], list[DataError]]:
+def _with_keys(request: LoadRequest, files: Sequence[PlannedFile]) -> tuple[list[PlannedFile], list[DataError]]:
     """The files with their keys, the nearest ones of the same reader, by the folders that lead to both; and errors for
     those that could have several. All that share a key share a folder that their test set is called like.
     """
@@ -205,7 +205,7 @@ def _with_keys(asked: Asked, files: Sequence[PlannedFile]) -> tuple[list[Planned
     placed: list[PlannedFile] = []
     for file in files:
         near = _nearest(file, keys) if file.by_folder and file.role is not Role.KEY else []
-        if len(near) > 1 and "test_set" not in asked.fields:
+        if len(near) > 1 and "test_set" not in request.fields:
             names = " and ".join(key.found.called for key in near[:3])
             how = "put each beside what it judges, or load one at a time with --set test_set=NAME"
             unclear.append(file.found.refusal(f"{names} could both be the key of it; {how}"))

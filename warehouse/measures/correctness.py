@@ -24,7 +24,7 @@ def says_right(metric: str) -> bool:
 
 def foremost(metrics: Iterable[str]) -> str | None:
     """Of some metrics of one sample, the one that says whether it is right; None where none does."""
-    told = sorted(
+    deciding = sorted(
         (metric for metric in metrics if says_right(metric)), key=lambda metric: SAME.index(metric.casefold())
     )
-    return told[0] if told else None
+    return deciding[0] if deciding else None

@@ -58,8 +58,8 @@ class Valued:
         replicates = self.entry.replicates
         runs = dict(replicates.runs) if replicates is not None else {}
         systems = tuple(p.StoredSystem(run, "") for system in self.entry.stored_systems for run in runs[system.id])
-        measures = ", ".join(repr(statistic.label) for statistic in self.entry.statistics)
-        statistics = tuple(settle(each.measure, each.settings, each.averaged) for each in self.entry.statistics)
+        measures = ", ".join(repr(of.label) for of in self.entry.statistics)
+        statistics = tuple(settle(of.measure, of.settings, of.averaged) for of in self.entry.statistics)
         apart = replace(self.entry, replicates=None, systems=systems, statistics=statistics, stored=0)
         return replace(self, entry=apart, of=f"runs for {measures}")
 

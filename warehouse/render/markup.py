@@ -136,10 +136,10 @@ def _tabular(rectangle: Rectangle) -> list[str]:
     ]
     columns = "".join("r" if numeric else "l" for numeric in rectangle.numeric)
     begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
-    return [begin, r"\toprule", *heads(rectangle), r"\midrule", *rows, r"\bottomrule", end]
+    return [begin, r"\toprule", *headings_of(rectangle), r"\midrule", *rows, r"\bottomrule", end]
 
 
-def heads(rectangle: Rectangle) -> list[str]:
+def headings_of(rectangle: Rectangle) -> list[str]:
     """One line of headings; above it the test sets, each over its columns, where they stand side by side."""
     lower = " & ".join(typeset(heading.split("\n")[-1].rstrip()) for heading in rectangle.headings) + r" \\"
     if not any("\n" in heading for heading in rectangle.headings):
@@ -154,12 +154,12 @@ def heads(rectangle: Rectangle) -> list[str]:
 
 def spans(headings: Sequence[str]) -> list[tuple[str, list[int]]]:
     """The first lines of headings of two lines, each with the places it stands over; others are one at a time."""
-    heads = [heading.partition("\n")[0] if "\n" in heading else "" for heading in headings]
-    heads_with_places: list[tuple[str, list[int]]] = []
-    for head, group in groupby(range(len(heads)), key=heads.__getitem__):
+    upper = [heading.partition("\n")[0] if "\n" in heading else "" for heading in headings]
+    spanning: list[tuple[str, list[int]]] = []
+    for head, group in groupby(range(len(upper)), key=upper.__getitem__):
         places = list(group)
-        heads_with_places += [(head, places)] if head else [("", [place]) for place in places]
-    return heads_with_places
+        spanning += [(head, places)] if head else [("", [place]) for place in places]
+    return spanning
 
 
 def latex_cell(rectangle: Rectangle, place: int, text: str) -> str:

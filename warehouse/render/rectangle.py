@@ -237,8 +237,10 @@ def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> in
 
 
 def _shown(table: Table) -> Table:
-    seen = [column.on_screen for column in table.columns]
-    return Table(tuple(compress(table.columns, seen)), tuple(tuple(compress(row, seen)) for row in table.rows))
+    on_screen = [column.on_screen for column in table.columns]
+    return Table(
+        tuple(compress(table.columns, on_screen)), tuple(tuple(compress(row, on_screen)) for row in table.rows)
+    )
 
 
 def _side_by_side(result: Result) -> Table:

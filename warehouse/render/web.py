@@ -120,8 +120,8 @@ def table(rectangle: Rectangle, *, sortable: bool, caption: str = "") -> str:
             for head, places in spans(rectangle.headings)
         )
         lines.append(f"<tr>{over}</tr>")
-    heads = "".join(_head(rectangle, place, heading, sortable) for place, heading in enumerate(rectangle.headings))
-    lines += [f"<tr>{heads}</tr>", "</thead>", "<tbody>"]
+    cells = "".join(_head(rectangle, place, heading, sortable) for place, heading in enumerate(rectangle.headings))
+    lines += [f"<tr>{cells}</tr>", "</thead>", "<tbody>"]
     naming = rectangle.numeric.index(False) if False in rectangle.numeric else -1
     for row in rectangle.rows:
         cells = "".join(_cell(rectangle, place, content, place == naming) for place, content in enumerate(row))

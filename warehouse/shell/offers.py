@@ -109,11 +109,11 @@ def _parameters(session: Session, before: str) -> Names:
     name = call[1].strip('"').casefold() if call else ""
     if name == "random":
         yield "s=", "the share that is judged relevant"
-    seen: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     for measure in _measures_named(name, session):
         for parameter in measure.parameters:
-            seen.setdefault(parameter.name, parameter)
-    for parameter in seen.values():
+            parameters.setdefault(parameter.name, parameter)
+    for parameter in parameters.values():
         usual = "" if parameter.default is None else f"; {plain(parameter.default)} unless said"
         yield f"{parameter.name}=", parameter.meaning + usual
 

@@ -214,10 +214,10 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
         else replace(column, on_screen=column.on_screen or some_failed)
         for column in COLUMNS
     ]
-    asked = {entry.test_set.id: entry for entry in plan.entries}.values()
+    first_entries = {entry.test_set.id: entry for entry in plan.entries}.values()
     return Result(
         statement=plan.text,
-        caption=title(f"{called} scored on {on(list(asked))}", plan.entries),
+        caption=title(f"{called} scored on {on(list(first_entries))}", plan.entries),
         signature=signature(plan.text, plan.entries),
         table=rows.table(columns),
         notes=tuple(notes),

@@ -69,22 +69,22 @@ def resolve(node: n.Expect, scope: Scope) -> ExpectPlan:
 
 def _check(node: n.Expect) -> None:
     """What can be expected of the question at all."""
-    asked = node.question
-    if isinstance(asked, n.Compare):
-        if node.expected in NEEDS_MARGIN and asked.margin is None:
+    inner = node.question
+    if isinstance(inner, n.Compare):
+        if node.expected in NEEDS_MARGIN and inner.margin is None:
             what = "that p is above the level does not show it"
-            raise QueryError(f"expect {node.expected} needs a margin: {what}", asked.span, ("say margin 1%",))
-        if node.expected in ("worse", "different") and asked.sides == "one-sided":
+            raise QueryError(f"expect {node.expected} needs a margin: {what}", inner.span, ("say margin 1%",))
+        if node.expected in ("worse", "different") and inner.sides == "one-sided":
             raise QueryError(
-                f"one-sided asks only if the first system is the better, and {node.expected} is expected", asked.span
+                f"one-sided asks only if the first system is the better, and {node.expected} is expected", inner.span
             )
-    elif isinstance(asked, n.Score):
+    elif isinstance(inner, n.Score):
         if node.at_least is None and node.at_most is None:
-            raise QueryError("expect score needs a value", asked.span, ("at least 55%", "at most 200"))
-        if asked.standardized:
-            raise QueryError("expect looks at values as they are", asked.span, ("leave standardized out",))
-        if asked.limit is not None:
-            raise QueryError("expect looks at every system", asked.span, ("leave limit out, or name the systems",))
+            raise QueryError("expect score needs a value", inner.span, ("at least 55%", "at most 200"))
+        if inner.standardized:
+            raise QueryError("expect looks at values as they are", inner.span, ("leave standardized out",))
+        if inner.limit is not None:
+            raise QueryError("expect looks at every system", inner.span, ("leave limit out, or name the systems",))
 
 
 def compile(plan: ExpectPlan) -> Queries:
@@ -96,20 +96,20 @@ def compile(plan: ExpectPlan) -> Queries:
 
 def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair, or a value, with whether what was expected of it holds. Raises QueryError where there is none."""
-    seen = plan.statement.answer(plan.question, facts, workforce)
-    rows = _of_pairs(plan, seen) if plan.expected is not None else _of_values(plan, seen)
+    answered = plan.statement.answer(plan.question, facts, workforce)
+    rows = _of_pairs(plan, answered) if plan.expected is not None else _of_values(plan, answered)
     outcomes: list[Outcome] = [_OUTCOMES[met] for met in rows.cells("met")]  # type: ignore[index]
     if not outcomes:
         raise QueryError("there is nothing to expect anything of: no system has a row")
     worst = min(outcomes, key=_GRAVEST.index)
-    columns = _compared_columns(seen) if plan.expected is not None else _valued_columns(plan, seen)
+    columns = _compared_columns(answered) if plan.expected is not None else _valued_columns(plan, answered)
     return Result(
         statement=plan.text,
-        caption=f"{_counted(outcomes)}: {seen.caption}",
-        signature=seen.signature.replace(seen.statement, plan.text, 1),
+        caption=f"{_counted(outcomes)}: {answered.caption}",
+        signature=answered.signature.replace(answered.statement, plan.text, 1),
         table=rows.table(columns),
-        notes=seen.notes,
-        how=seen.how,
+        notes=answered.notes,
+        how=answered.how,
         outcome=worst,
     )
 
@@ -130,9 +130,9 @@ def _counted(outcomes: Sequence[Outcome]) -> str:
 # --- of a comparison --------------------------------------------------------------------------------------------------
 
 
-def _of_pairs(plan: ExpectPlan, seen: Result) -> TableRows:
+def _of_pairs(plan: ExpectPlan, answered: Result) -> TableRows:
     rows = TableRows.of(COMPARED)
-    for row in seen.table.records():
+    for row in answered.table.records():
         pair = {column.name: row.get(column.name) for column in COMPARED}
         met, why = _shown(plan, row)
         rows.add(**{**pair, "expected": plan.expected, "met": met, "why": why})
@@ -195,29 +195,29 @@ def _first_is_better(plan: ExpectPlan, row: Mapping[str, Cell]) -> bool:
     return difference < 0 if lower else difference > 0
 
 
-def _compared_columns(seen: Result) -> list[Column]:
+def _compared_columns(answered: Result) -> list[Column]:
     """The columns; what the comparison has too is drawn as there."""
-    drawn = {column.name: column for column in seen.table.columns}
+    drawn = {column.name: column for column in answered.table.columns}
     as_there = ("difference", "ci_low", "ci_high")
     columns = [
         replace(drawn[column.name], on_screen=True) if column.name in as_there else column for column in COMPARED
     ]
-    return _without_the_only(columns, seen)
+    return _without_the_only(columns, answered)
 
 
-def _without_the_only(columns: Sequence[Column], seen: Result) -> list[Column]:
+def _without_the_only(columns: Sequence[Column], answered: Result) -> list[Column]:
     """The columns, the test set off the screen where there is one."""
-    alone = len(set(seen.table.column("test_set"))) == 1
+    alone = len(set(answered.table.column("test_set"))) == 1
     return [replace(column, on_screen=not alone) if column.name == "test_set" else column for column in columns]
 
 
 # --- of values --------------------------------------------------------------------------------------------------------
 
 
-def _of_values(plan: ExpectPlan, seen: Result) -> TableRows:
+def _of_values(plan: ExpectPlan, answered: Result) -> TableRows:
     rows = TableRows(_value_names(plan))
     bounds = {name: None if bound is None else float(bound) for name, bound in _bounds(plan)}
-    for row in seen.table.records():
+    for row in answered.table.records():
         for label in plan.question.column_labels():
             number, low, high = (row.get(name) for name in (label, f"ci_low({label})", f"ci_high({label})"))
             if number is None:
@@ -235,9 +235,9 @@ def _value_names(plan: ExpectPlan) -> list[str]:
     return ["test_set", "measure", "system", *_split(plan), "value", *bounds, "ci_low", "ci_high", "met", "why"]
 
 
-def _valued_columns(plan: ExpectPlan, seen: Result) -> list[Column]:
+def _valued_columns(plan: ExpectPlan, answered: Result) -> list[Column]:
     """The columns, values drawn as in the score."""
-    kind = next(column.kind for column in seen.table.columns if column.name in plan.question.column_labels())
+    kind = next(column.kind for column in answered.table.columns if column.name in plan.question.column_labels())
     looks = {
         "test_set": Column("test_set", "name"),
         "measure": Column("measure", "name"),
@@ -250,7 +250,7 @@ def _valued_columns(plan: ExpectPlan, seen: Result) -> list[Column]:
         "met": Column("met", "text"),
         "why": Column("why", "text"),
     }
-    return _without_the_only([looks.get(name, Column(name, "name")) for name in _value_names(plan)], seen)
+    return _without_the_only([looks.get(name, Column(name, "name")) for name in _value_names(plan)], answered)
 
 
 def _bounds(plan: ExpectPlan) -> list[tuple[str, Decimal | None]]:

@@ -185,17 +185,17 @@ def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Res
     """Recall and fallout of each system with documents of its own, over the same resamples of them."""
     import numpy as np
 
-    from warehouse.query.comparison.observations import observations
+    from warehouse.query.comparison.observations import observed
     from warehouse.query.comparison.sums import additive
     from warehouse.significance.bootstrap.resamples import resampled
     from warehouse.significance.draws import Draws
 
     how = p.Testing.plain(plan.where)
-    seen = observations(how, entry, facts)
-    both = [additive(seen, statistic) for statistic in entry.statistics]
+    observations = observed(how, entry, facts)
+    both = [additive(observations, statistic) for statistic in entry.statistics]
     stream = zlib.crc32(entry.test_set.own_name.encode())
     drawn: dict[str, list[Floats]] = {}
-    for counts in resampled(seen.units, Draws(RESAMPLES, how.seed, stream)):
+    for counts in resampled(observations.units, Draws(RESAMPLES, how.seed, stream)):
         for place, system in enumerate(entry.systems):
             drawn.setdefault(system.name, []).append(np.stack([summed.resample(place, counts) for summed in both]))
     return {name: tuple(np.concatenate(parts, axis=1)) for name, parts in drawn.items()}

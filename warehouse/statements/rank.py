@@ -54,8 +54,8 @@ def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
     if statement.sides is not None:
         raise QueryError("rank tests every pair both ways", statement.span, (f"leave {statement.sides} out",))
     if statement.over:
-        asked = over_test_sets.resolve(statement, scope)
-        return RankPlan(to_text(statement), asked.entries, asked.how, asked)
+        over = over_test_sets.resolve(statement, scope)
+        return RankPlan(to_text(statement), over.entries, over.how, over)
     entries = tested_entries(statement, scope)
     for entry in entries:
         check_two("rank", entry.systems, entry, statement)

@@ -61,7 +61,7 @@ def loading_lock(path: Path, wait: float = WAIT, tell: Callable[[str], None] = n
 
 def _take(lock: Path, path: Path, wait: float, tell: Callable[[str], None]) -> int:
     began = time.monotonic()
-    until, holder, told = began + wait, "", False
+    until, holder, announced = began + wait, "", False
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NOT_THROUGH_LINKS, 0o644)
         try:
@@ -74,17 +74,17 @@ def _take(lock: Path, path: Path, wait: float, tell: Callable[[str], None]) -> i
                     lock.unlink(missing_ok=True)
                     raise
                 return descriptor
-            now, seen = time.monotonic(), _holder(lock)
-            if seen not in ("", holder):
-                holder, until = seen, now + wait
+            now, current = time.monotonic(), _holder(lock)
+            if current not in ("", holder):
+                holder, until = current, now + wait
             # Who has only just taken it has not yet said so.
-            elif now > until + (0 if seen else _SOON):
+            elif now > until + (0 if current else _SOON):
                 who = holder or "another process"
                 hint = "wait until it is done; load --wait SECONDS does"
                 raise WarehouseError(f"{path} is being loaded into by {who}", (hint,))
-            elif seen and now > began + _SOON and not told:
+            elif current and now > began + _SOON and not announced:
                 tell(f"waiting for {holder}, which is loading into {path}")
-                told = True
+                announced = True
         except BaseException:
             os.close(descriptor)
             raise

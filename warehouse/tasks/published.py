@@ -12,8 +12,8 @@ def _measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measu
     """A figure has the direction of the measure that it is of, where that is one of the language."""
     task, figure = stored
     known = measure_named(figure.partition("(")[0], task)
-    told = lower_by_name(figure) if known is None else known.lower_is_better
-    return printed(name, task, figure, told if declared is None else declared)
+    lower = lower_by_name(figure) if known is None else known.lower_is_better
+    return printed(name, task, figure, lower if declared is None else declared)
 
 
 PUBLISHED = Task(

@@ -94,11 +94,11 @@ def _named(results: list[RecordedResult]) -> Iterator[RecordedResult]:
     right: dict[str, str | None] = {}
     for evaluation in dict.fromkeys(result.evaluation for result in results):
         right[evaluation] = foremost(result.measure for result in results if result.evaluation == evaluation)
-    seen: Counter[tuple[str, str]] = Counter()
+    times: Counter[tuple[str, str]] = Counter()
     for result in results:
         measure = ACCURACY if result.measure == right[result.evaluation] else result.measure
-        seen[result.evaluation, measure] += 1
-        again = seen[result.evaluation, measure]
+        times[result.evaluation, measure] += 1
+        again = times[result.evaluation, measure]
         yield replace(result, measure=measure if again == 1 else f"{measure}:{again}")
 
 

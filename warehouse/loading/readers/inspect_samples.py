@@ -102,8 +102,8 @@ def right_of(scorers: Iterable[str], lettered: frozenset[str], figures: Iterable
     """
     scorers = list(scorers)
     by_metric = {figure.scorer for figure in figures if figure.metric == ACCURACY}
-    for told in (lettered, by_metric):
-        if first := next((scorer for scorer in scorers if scorer in told), None):
+    for deciding in (lettered, by_metric):
+        if first := next((scorer for scorer in scorers if scorer in deciding), None):
             return first
     return foremost(scorers)
 

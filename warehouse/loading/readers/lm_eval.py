@@ -50,7 +50,7 @@ class _Naming:
     first_filter: dict[str, str] = field(default_factory=dict)
     """By metric its first filter."""
 
-    def seen(self, metrics: list[str], filtered: str) -> None:
+    def note(self, metrics: list[str], filtered: str) -> None:
         """Takes note of the metrics of a sample; the order of samples and of figures is that of the filters."""
         for metric in metrics:
             self.first_filter.setdefault(metric, filtered)
@@ -70,7 +70,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Contents:
     """What the samples of a log told beside their values, to be noted when all are read."""
 
     runs: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     model = staging.named("system", said, "no folder or results file says the model")
     groups = results.groups.get(logged or task, ())
     spans = results.spans.get(logged or task, frozenset()) | {staging.options.get("spans")}
-    naming, told, hashed, systems = _Naming(), _Told(), set(), dict[int, str]()
+    naming, contents, hashed, systems = _Naming(), _Contents(), set(), dict[int, str]()
     with Sheets(staging, VALUES, SCORES, DOCUMENTS, FAILURES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
@@ -104,13 +104,13 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
         for document, number, sample in _samples(staging):
             name, filtered = str(sample["doc_id"]), str(sample.get("filter") or _NO_FILTER)
-            run = told.runs[name, filtered] = told.runs.get((name, filtered), 0) + 1
+            run = contents.runs[name, filtered] = contents.runs.get((name, filtered), 0) + 1
             if run > MOST_RUNS:
                 raise document.refusal(f"doc_id {shown(name)} is there more than {MOST_RUNS:,} times", number)
             if run not in systems:
                 systems[run] = _system(staging, model, task, date, run)
             system = systems[run]
-            naming.seen(sample["metrics"], filtered)
+            naming.note(sample["metrics"], filtered)
             scored = [sample.get(metric) for metric in sample["metrics"]]
             if scored and all(isinstance(item, float) and not math.isfinite(item) for item in scored):
                 failures.add(number, task, system, name, "not scored", member=document.member)
@@ -119,22 +119,22 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 if (value := finite(item)) is not None:
                     measure = naming.called(metric, filtered)
                     values.add(number, task, system, name, measure, value, member=document.member)
-                    told.sums.setdefault((metric, filtered), []).append(value)
+                    contents.sums.setdefault((metric, filtered), []).append(value)
                 elif metric in spans:
-                    told.spans.append((number, system, name, _spans(document, number, item)))
+                    contents.spans.append((number, system, name, _spans(document, number, item)))
                 else:
-                    told.unmapped[metric] += 1
+                    contents.unmapped[metric] += 1
             doc_hash = sample.get("doc_hash")
             if (doc_hash or groups) and (name, doc_hash) not in hashed:
                 hashed.add((name, doc_hash))
                 inner = [(*groups, task)[1]] if groups else []
                 attributes.add(number, task, name, doc_hash, *inner, member=document.member)
-        labels = {label for *_, counts in told.spans for label, (possible, _, _) in counts.items() if possible}
-        for number, system, name, counts in told.spans:
+        labels = {label for *_, counts in contents.spans for label, (possible, _, _) in counts.items() if possible}
+        for number, system, name, counts in contents.spans:
             for label, tally in tallies(counts, [*sorted(labels), OTHER]).items():
                 scores.add(number, task, system, name, label, *tally.cells)
-        directions = _directions(results, naming, told.sums)
-        return sheets.staged(_notes(told, naming, results.of(logged or task)), directions)
+        directions = _directions(results, naming, contents.sums)
+        return sheets.staged(_notes(contents, naming, results.of(logged or task)), directions)
 
 
 def _stage_results(staging: Staging) -> tuple[Staged, ...]:
@@ -155,7 +155,7 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
                 continue
             naming = _Naming()
             for figure in results.of(task):
-                naming.seen([figure.metric], figure.filtered)
+                naming.note([figure.metric], figure.filtered)
             for figure in results.of(task):
                 digits = printed(figure.value)
                 left_out += digits is None
@@ -171,8 +171,8 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
 
 def _directions(results: Results, naming: _Naming, taken: Iterable[tuple[str, str]]) -> dict[str, bool]:
     """By measure of some metrics and filters whether lower is better, where the results file says so."""
-    told = ((naming.called(*key), results.lower_is_better.get(key[0])) for key in taken)
-    return {measure: lower for measure, lower in told if lower is not None}
+    directions = ((naming.called(*key), results.lower_is_better.get(key[0])) for key in taken)
+    return {measure: lower for measure, lower in directions if lower is not None}
 
 
 def _has_samples(staging: Staging, task: str, date: str | None) -> bool:
@@ -229,18 +229,18 @@ def _spans(document: Document, number: int, item: Any) -> SpanCounts:
     return span_counts(item[0], item[1])
 
 
-def _notes(told: _Told, naming: _Naming, figures: tuple[TaskFigure, ...]) -> list[str]:
+def _notes(contents: _Contents, naming: _Naming, figures: tuple[TaskFigure, ...]) -> list[str]:
     """What there is to note: what was renamed and left out, and means that the results file gives otherwise."""
     notes = [
         f"left out, {metric} having items that are no finite numbers: {counted(count, 'sample')}"
-        for metric, count in told.unmapped.items()
+        for metric, count in contents.unmapped.items()
     ]
     if naming.right is not None and (metric := ",".join(naming.right)) != f"{ACCURACY},{_NO_FILTER}":
         notes.append(f"{ACCURACY} is {metric}")
-    runs = max(told.runs.values(), default=0)
+    runs = max(contents.runs.values(), default=0)
     if runs > 1:
         return [*notes, f"{runs} runs were appended to one another in this log; each is a replicate"]
-    means = {key: math.fsum(values) / len(values) for key, values in told.sums.items()}
+    means = {key: math.fsum(values) / len(values) for key, values in contents.sums.items()}
     for figure in figures:
         mean = means.get((figure.metric, figure.filtered), figure.value)
         if abs(figure.value - mean) > 1e-9:

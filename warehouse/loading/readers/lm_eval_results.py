@@ -115,9 +115,9 @@ def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 def _directions(said: Mapping[str, Any]) -> dict[str, bool]:
     """By metric whether lower is better, where all tasks agree."""
-    told: dict[str, set[bool]] = {}
+    directions: dict[str, set[bool]] = {}
     for of_task in _objects(said, "higher_is_better").values():
         for metric, higher in of_task.items():
             if isinstance(higher, bool):
-                told.setdefault(metric, set()).add(not higher)
-    return {metric: lower.pop() for metric, lower in told.items() if len(lower) == 1}
+                directions.setdefault(metric, set()).add(not higher)
+    return {metric: lower.pop() for metric, lower in directions.items() if len(lower) == 1}

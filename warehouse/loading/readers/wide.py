@@ -113,9 +113,9 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     of_systems = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_systems}
     if roles.replicates:
         of_systems["model"] = Sql("any_value(model)")
-        content = {"model": Sql("any_value(model)"), "run": Sql("any_value(told)")}
+        content = {"model": Sql("any_value(model)"), "run": Sql("any_value(run)")}
         key = ("evaluation", "test_set", "system")
-        staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where told <> ''"), grouped=True, content=content))
+        staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where run <> ''"), grouped=True, content=content))
     if of_systems:
         staged.append(table.part(SYSTEMS, ("evaluation", "system"), of_systems, joined(table), grouped=True))
     return tuple(staged)

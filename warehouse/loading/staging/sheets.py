@@ -139,7 +139,8 @@ class Sheets:
         known = {field.name for field in sheet.form.fields}
         columns = {column: place for place, column in enumerate(sheet.columns)}
         fields = {column: place for column, place in columns.items() if column in known - staging.fields.keys()}
-        lacking = [each for each in sheet.form.fields if each.required and each.name not in (*columns, *staging.fields)]
+        required = [field for field in sheet.form.fields if field.required]
+        lacking = [field for field in required if field.name not in (*columns, *staging.fields)]
         unsaid = {field.name: staging.unsaid[field.name] for field in lacking}
         matching = Matching(fields, tuple(columns[column] for column in columns if column not in known), notes, unsaid)
         if sheet.in_arrays:

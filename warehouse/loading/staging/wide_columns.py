@@ -125,10 +125,10 @@ def roles_of(
     else. Where columns are systems, `by_systems`, no column tells their replicates. Raises UnclearError.
     """
     by_heading = {column.heading: column for column in columns}
-    for asked in (*mapped.values(), *(measures or ())):
-        if asked not in by_heading:
+    for heading in (*mapped.values(), *(measures or ())):
+        if heading not in by_heading:
             there_are = ", ".join(shown(heading)[1:-1] for heading in list(by_heading)[:20])
-            raise UnclearError(f"there is no column {shown(asked)}; the columns are {there_are}")
+            raise UnclearError(f"there is no column {shown(heading)}; the columns are {there_are}")
     said = set(measures or ())
     free = [column for column in columns if column.heading not in said | set(mapped.values())]
     fields = {field: by_heading[heading] for field, heading in mapped.items() if field not in REPLICATES}

@@ -147,10 +147,10 @@ def _text(table: WideTable, roles: Roles, field: str) -> Sql:
     return Sql("null::varchar")
 
 
-def _told(roles: Roles) -> Sql:
+def _run_name(roles: Roles) -> Sql:
     """What tells the replicates of a system apart in a row: seed=1, epoch=2."""
-    told = (value(f"{column.heading}=") + f"::varchar || attribute_{column.place}" for column in roles.replicates)
-    return "concat_ws(', ', " + join(", ", told) + ")" if roles.replicates else Sql("null::varchar")
+    named = (value(f"{column.heading}=") + f"::varchar || attribute_{column.place}" for column in roles.replicates)
+    return "concat_ws(', ', " + join(", ", named) + ")" if roles.replicates else Sql("null::varchar")
 
 
 def document_of(table: WideTable, roles: Roles) -> CellColumn | None:
@@ -165,7 +165,7 @@ def document_of(table: WideTable, roles: Roles) -> CellColumn | None:
         raise UnclearError(f"no column names the documents; --map document=COLUMN says which does{there_are}")
     if len(roles.documents) == 1:
         return roles.documents[0]
-    key = join(", ", [*(_text(table, roles, field) for field in ("test_set", "system")), _told(roles)])
+    key = join(", ", [*(_text(table, roles, field) for field in ("test_set", "system")), _run_name(roles)])
     counts = (
         "count(distinct (" + key + f", attribute_{column.place})) = count(*), count(distinct attribute_{column.place})"
         for column in roles.documents
@@ -185,28 +185,26 @@ def make_rows(table: WideTable, roles: Roles, document: CellColumn | None) -> No
     """
     named = roles if document is None else replace(roles, fields={**roles.fields, "document": document})
     texts = {field: _text(table, named, field) for field in ("evaluation", "test_set", "document")}
-    texts |= {"model": _text(table, roles, "system"), "told": _told(roles)}
+    texts |= {"model": _text(table, roles, "system"), "run": _run_name(roles)}
     listed = join(", ", (text + f" as {column}" for column, text in texts.items()))
     rows = "select rowid as place, " + listed + " from " + table.name
     database = table.staging.database
     database.run(
-        Sql(
-            f"create or replace temp table {RUNS_NAMED} (test_set varchar, model varchar, told varchar, system varchar)"
-        )
+        Sql(f"create or replace temp table {RUNS_NAMED} (test_set varchar, model varchar, run varchar, system varchar)")
     )
     if runs := _runs(table, rows) if roles.replicates else []:
         stored_as = (values((run.test_set, run.model, run.id, run.system)) for run in runs)
         database.run(f"insert into {RUNS_NAMED} values " + join(", ", stored_as))
     made = f"create or replace temp table {ROWS} as select rows.*, coalesce(runs.system, rows.model) as system from ("
-    database.run(made + rows + f") as rows left join {RUNS_NAMED} as runs using (test_set, model, told)")
+    database.run(made + rows + f") as rows left join {RUNS_NAMED} as runs using (test_set, model, run)")
 
 
 def _runs(table: WideTable, rows: Sql) -> list[Run]:
     """The runs of the models of a table, by what tells them, and the systems that they are stored as."""
-    distinct = "select distinct test_set, model, told from (" + rows + ") where told <> '' and model is not null"
-    ordered = " order by test_set, model, try_cast(split_part(told, '=', 2) as double), told"
+    distinct = "select distinct test_set, model, run from (" + rows + ") where run <> '' and model is not null"
+    ordered = " order by test_set, model, try_cast(split_part(run, '=', 2) as double), run"
     found = table.rows(distinct + ordered)
-    return systems_of(table.staging.database, [Run(test_set, model, told, None) for test_set, model, told in found])
+    return systems_of(table.staging.database, [Run(test_set, model, run, None) for test_set, model, run in found])
 
 
 def attributes_of(table: WideTable, roles: Roles) -> tuple[list[CellColumn], list[CellColumn], list[CellColumn]]:

@@ -30,11 +30,11 @@ class ComparedPairs:
     @classmethod
     def of(cls, comparison: Comparison, decided: Iterable[Decided]) -> ComparedPairs:
         """The family of a comparison, whose pairs were decided so."""
-        entry, seen = comparison.entry, comparison.observations
+        entry, observations = comparison.entry, comparison.observations
         outcomes = [pair.outcome for pair in decided]
         return cls(
             entry.test_set.name,
-            Size.of(entry, seen.documents, None if comparison.replicates else seen.units),
+            Size.of(entry, observations.documents, None if comparison.replicates else observations.units),
             len(outcomes),
             frozenset(outcome.method for outcome in outcomes),
             frozenset(outcome.shuffles for outcome in outcomes if outcome.shuffles is not None),

@@ -52,9 +52,9 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
             f"test {test.name} looks at one test set at a time, and not at an average over several",
             hints=("leave over test sets out, or the test",),
         )
-    seen = [comparison.observations for comparison in comparisons]
-    starts = list(accumulate((observations.units for observations in seen), initial=0))
-    cluster = np.concatenate([part.cluster + start for part, start in zip(seen, starts, strict=False)])
+    observations = [comparison.observations for comparison in comparisons]
+    starts = list(accumulate((part.units for part in observations), initial=0))
+    cluster = np.concatenate([part.cluster + start for part, start in zip(observations, starts, strict=False)])
     return replace(
         first,
         entry=_entry([comparison.entry for comparison in comparisons]),
@@ -63,10 +63,10 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
             counts={},
             known={},
             values=None,
-            present=np.concatenate([part.present for part in seen], axis=1),
+            present=np.concatenate([part.present for part in observations], axis=1),
             cluster=cluster,
-            documents=sum(part.documents for part in seen),
-            dropped=sum(part.dropped for part in seen),
+            documents=sum(part.documents for part in observations),
+            dropped=sum(part.dropped for part in observations),
         ),
         sums=average_of([comparison.sums for comparison in comparisons]),
         splits_clusters=any(comparison.splits_clusters for comparison in comparisons),

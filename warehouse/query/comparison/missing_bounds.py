@@ -15,7 +15,7 @@ import numpy as np
 
 from grammar.errors import QueryError
 from warehouse.query.comparison.deciding import Decisions, decisions
-from warehouse.query.comparison.observations import Floats, Integers, Observations, observations
+from warehouse.query.comparison.observations import Floats, Integers, Observations, observed
 from warehouse.query.comparison.pairs import Comparison, only
 from warehouse.query.comparison.procedures import Pair, adjusted
 from warehouse.query.comparison.sums import RatioSums, sums
@@ -54,7 +54,7 @@ def bounded(batch: Sequence[Comparison], decided: Decisions, facts: Facts, workf
                 raise QueryError(f"{key[0]} could be undefined for a system, so missing bounds says nothing")
             levels = [decided[key].outcome.p]
             for end in ends:
-                levels += [found.outcome.p for found in decisions([end], workforce, 2 * pairs).values()]
+                levels += [decision.outcome.p for decision in decisions([end], workforce, 2 * pairs).values()]
             low, high = (float(difference or 0.0) for difference in differences)
             by_pair[key] = MissingBounds(low, high, min(levels), 1.0 if low <= 0 <= high else max(levels))
     return by_pair
@@ -103,44 +103,47 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[RatioSums, RatioSum
     """The sums of each system at its lowest and at its highest value."""
     how, entry, statistic = comparison.how, comparison.entry, comparison.statistic
     part = next(part for part in entry.observed_apart if statistic in part.statistics)
-    seen = observations(replace(how, missing="zero"), part, facts)
-    stacked, times = _completed(comparison, seen)
+    observations = observed(replace(how, missing="zero"), part, facts)
+    stacked, times = _completed(comparison, observations)
     summed = sums(stacked, statistic)
     if not isinstance(summed, RatioSums):
         raise QueryError(
             f"missing bounds goes with ratios of sums, and {statistic.label} is not one",
             hints=("missing drop leaves the documents out",),
         )
-    shape = (times, len(seen.systems), summed.numerators.shape[1])
+    shape = (times, len(observations.systems), summed.numerators.shape[1])
     over, under = summed.numerators.reshape(shape), summed.denominators.reshape(shape)
     lowest, highest = (_chosen(over, under, sign) for sign in (-1, 1))
     ends = []
     for choice in (lowest, highest):
         picked = [np.take_along_axis(table, choice[None], axis=0)[0] for table in (over, under)]
-        clustered = [_clustered(table, seen.cluster) for table in picked]
-        known = np.ones(len(seen.systems), dtype=np.bool_)
+        clustered = [_clustered(table, observations.cluster) for table in picked]
+        known = np.ones(len(observations.systems), dtype=np.bool_)
         ends.append(replace(summed, numerators=clustered[0], denominators=clustered[1], known=known))
     return ends[0], ends[1]
 
 
-def _completed(comparison: Comparison, seen: Observations) -> tuple[Observations, int]:
+def _completed(comparison: Comparison, observations: Observations) -> tuple[Observations, int]:
     """The observations once for each completion, one below the other, each observation a unit; and how often."""
     task, replicates = comparison.entry.task, comparison.entry.replicates
     if task.completions is None:
         raise QueryError(f"missing bounds does not go with {task.rows}")
-    grids = dict(seen.counts) if seen.values is None else {"value": seen.values}
-    completions = task.completions(grids, seen.present, 1 if replicates is None else replicates.common)
+    grids = dict(observations.counts) if observations.values is None else {"value": observations.values}
+    completions = task.completions(grids, observations.present, 1 if replicates is None else replicates.common)
     stacked = {column: np.concatenate([grid[column] for grid in completions]) for column in grids}
     times = len(completions)
     return (
         replace(
-            seen,
-            systems=seen.systems * times,
-            counts={} if seen.values is not None else stacked,
-            known={column: np.tile(known | ~seen.present, (times, 1)) for column, known in seen.known.items()},
-            values=stacked["value"] if seen.values is not None else None,
-            present=np.ones((times * len(seen.systems), seen.present.shape[1]), dtype=np.bool_),
-            cluster=np.arange(seen.present.shape[1]),
+            observations,
+            systems=observations.systems * times,
+            counts={} if observations.values is not None else stacked,
+            known={
+                column: np.tile(known | ~observations.present, (times, 1))
+                for column, known in observations.known.items()
+            },
+            values=stacked["value"] if observations.values is not None else None,
+            present=np.ones((times * len(observations.systems), observations.present.shape[1]), dtype=np.bool_),
+            cluster=np.arange(observations.present.shape[1]),
         ),
         times,
     )

@@ -150,7 +150,7 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
 # --- what came of it --------------------------------------------------------------------------------------------------
 
 
-def observations(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
+def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     """The observations of the systems of an entry, aligned. An entry of values has one statistic.
 
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as

@@ -17,7 +17,7 @@ import numpy as np
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import Floats, Integers, Observations, observation_queries, observations
+from warehouse.query.comparison.observations import Floats, Integers, Observations, observation_queries, observed
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
 from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
@@ -247,7 +247,7 @@ def comparisons(
     pairs = _pairs(against, entry.systems)
     splits = _may_split(entry) and bool(facts[_split_name(entry)])
     for part in entry.observed_apart:
-        seen = observations(how, _by_document(part), facts)
+        observations = observed(how, _by_document(part), facts)
         batch = []
         for statistic in part.statistics:
             try:
@@ -255,8 +255,8 @@ def comparisons(
                     how,
                     entry,
                     statistic,
-                    seen,
-                    sums(seen, statistic),
+                    observations,
+                    sums(observations, statistic),
                     pairs,
                     _run_values(statistic, how, part, facts),
                     splits_clusters=splits,

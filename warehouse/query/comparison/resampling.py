@@ -15,7 +15,7 @@ from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, draws_of_intervals, factor_of, single
-from warehouse.query.comparison.observations import Booleans, Observations, observation_queries, observations
+from warehouse.query.comparison.observations import Booleans, Observations, observation_queries, observed
 from warehouse.query.comparison.sums import added, additive, present_units, run_sums, systems_of
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
@@ -72,10 +72,10 @@ def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
     for part in resampled.observed_apart if resampled is not None else ():
         # Without any rows that meet the condition there are no intervals.
         with suppress(QueryError):
-            seen = observations(replace(how, missing="zero"), _of_runs(part), facts)
+            observations = observed(replace(how, missing="zero"), _of_runs(part), facts)
             for statistic in part.statistics:
                 within = statistic.measure.within or (-inf, inf)
-                for names, limits in _limits(how, part, statistic, seen, bootstrap):
+                for names, limits in _limits(how, part, statistic, observations, bootstrap):
                     # Whoever stands beside itself is there twice.
                     found = zip(names, single(limits, within), strict=False)
                     intervals.update({(statistic.label, name): interval for name, interval in found})
@@ -83,12 +83,12 @@ def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
 
 
 def _limits(
-    how: p.Testing, part: p.Entry, statistic: Statistic, seen: Observations, bootstrap: Bootstrap
+    how: p.Testing, part: p.Entry, statistic: Statistic, observations: Observations, bootstrap: Bootstrap
 ) -> Iterator[tuple[list[str], ConfidenceLimits]]:
     """The names of systems that have the same documents, and their intervals; who has no value is left out."""
     plan = IntervalPlan(float(how.level), named_interval(how.interval))
-    for names, rows in _alike(part, seen):
-        own = _only(seen, rows, np.asarray(seen.present[rows].any(axis=0)))
+    for names, rows in _alike(part, observations):
+        own = _only(observations, rows, np.asarray(observations.present[rows].any(axis=0)))
         if len(names) < len(rows):
             runs = run_sums(own, statistic, part.replicates.common if part.replicates is not None else 1)
             whole = added(runs)
@@ -104,7 +104,7 @@ def _limits(
             yield [names[place] for place in defined], limits
 
 
-def _alike(part: p.Entry, seen: Observations) -> list[tuple[list[str], list[int]]]:
+def _alike(part: p.Entry, observations: Observations) -> list[tuple[list[str], list[int]]]:
     """The names of systems with the rows that are theirs: together those that have the same documents, and each by
     itself that is averaged over runs."""
     runs = dict(part.replicates.runs) if part.replicates is not None else {}
@@ -114,25 +114,25 @@ def _alike(part: p.Entry, seen: Observations) -> list[tuple[list[str], list[int]
     for system in part.stored_systems:
         rows = list(range(first, first + len(runs.get(system.id, (0,)))))
         first += len(rows)
-        if not seen.present[rows].any():
+        if not observations.present[rows].any():
             continue
         if len(rows) > 1:
             groups.append(([system.name], rows))
             continue
-        names, places = alike.setdefault(seen.present[rows].tobytes(), ([], []))
+        names, places = alike.setdefault(observations.present[rows].tobytes(), ([], []))
         names.append(system.name)
         places += rows
     return [*groups, *alike.values()]
 
 
-def _only(seen: Observations, rows: list[int], kept: Booleans) -> Observations:
+def _only(observations: Observations, rows: list[int], kept: Booleans) -> Observations:
     """Some of the systems with some of the observations."""
     return replace(
-        seen,
-        systems=tuple(seen.systems[row] for row in rows),
-        counts={name: grid[rows][:, kept] for name, grid in seen.counts.items()},
-        known={name: grid[rows][:, kept] for name, grid in seen.known.items()},
-        values=None if seen.values is None else seen.values[rows][:, kept],
-        present=seen.present[rows][:, kept],
-        cluster=np.unique(seen.cluster[kept], return_inverse=True)[1].reshape(-1),
+        observations,
+        systems=tuple(observations.systems[row] for row in rows),
+        counts={name: grid[rows][:, kept] for name, grid in observations.counts.items()},
+        known={name: grid[rows][:, kept] for name, grid in observations.known.items()},
+        values=None if observations.values is None else observations.values[rows][:, kept],
+        present=observations.present[rows][:, kept],
+        cluster=np.unique(observations.cluster[kept], return_inverse=True)[1].reshape(-1),
     )

@@ -275,30 +275,30 @@ def systems_of(sums: Additive, rows: Sequence[int] | None = None) -> ManySystems
     return Many(sums.numerators[places], sums.denominators[places], sums.slack)
 
 
-def sums(seen: Observations, statistic: Statistic) -> Sums:
+def sums(observations: Observations, statistic: Statistic) -> Sums:
     """What tests take of a statistic. Raises ValueError for one that observations do not give."""
-    if isinstance(statistic.computation, Ranking) and seen.confidences is not None:
-        return _orders(seen, statistic.computation, seen.confidences)
-    return additive(seen, statistic)
+    if isinstance(statistic.computation, Ranking) and observations.confidences is not None:
+        return _orders(observations, statistic.computation, observations.confidences)
+    return additive(observations, statistic)
 
 
-def additive(seen: Observations, statistic: Statistic) -> Additive:
+def additive(observations: Observations, statistic: Statistic) -> Additive:
     """The sums of a statistic over each exchange unit. Raises ValueError for one that does not follow from sums."""
-    if seen.values is not None:
-        everything = np.ones(seen.values.shape, dtype=np.bool_)
-        return _of_values(seen, seen.values, everything, Fraction(1), np.ones(len(seen.systems), dtype=np.bool_))
-    known = np.ones(len(seen.systems), dtype=np.bool_)
+    known = np.ones(len(observations.systems), dtype=np.bool_)
+    if observations.values is not None:
+        everything = np.ones(observations.values.shape, dtype=np.bool_)
+        return _of_values(observations, observations.values, everything, Fraction(1), known)
     for column in statistic.columns:
-        known &= seen.known[column].all(axis=1)
+        known &= observations.known[column].all(axis=1)
     if statistic.averaged:
-        return _averaged(seen, statistic, known)
+        return _averaged(observations, statistic, known)
     match statistic.computation:
         case Ratio() as ratio:
-            over, under = ratio.read(seen.counts)
-            return _ratios(seen, over, under, ratio.factor, known)
+            over, under = ratio.read(observations.counts)
+            return _ratios(observations, over, under, ratio.factor, known)
         case Function() as function:
-            counts = np.stack([_clustered(seen, seen.counts[column]) for column in function.columns], axis=1)
-            return FunctionSums(_valuation(function), counts, known)
+            counts = [_clustered(observations, observations.counts[column]) for column in function.columns]
+            return FunctionSums(_valuation(function), np.stack(counts, axis=1), known)
     raise ValueError(f"{statistic.label} does not follow from sums")
 
 
@@ -311,30 +311,30 @@ def _valuation(function: Function) -> Valuation:
     return Valuation(values, function.exact)
 
 
-def _orders(seen: Observations, ranking: Ranking, confidences: Floats) -> Orders:
+def _orders(observations: Observations, ranking: Ranking, confidences: Floats) -> Orders:
     """The confidences on the documents that should be above or below others."""
-    cells = {cell: counts.any(axis=0) for cell, counts in seen.counts.items()}
+    cells = {cell: counts.any(axis=0) for cell, counts in observations.counts.items()}
     labels = np.select([cells["a"] | cells["c"], cells["x"] | cells["y"]], ["relevant", "optional"], "nonrelevant")
     above, below = ranking.sides(labels)
     either = above | below
-    cluster = np.unique(seen.cluster[either], return_inverse=True)[1].reshape(-1)
+    cluster = np.unique(observations.cluster[either], return_inverse=True)[1].reshape(-1)
     return Orders(Ranked(confidences[:, either], above[either], cluster))
 
 
-def run_sums(seen: Observations, statistic: Statistic, common: int) -> Additive:
+def run_sums(observations: Observations, statistic: Statistic, common: int) -> Additive:
     """The sums of the runs of one system: what each contributes to their average, put over `common`, or over a multiple
     of it that all numbers of runs of an observation divide.
     """
-    runs = np.maximum(seen.present.sum(axis=0), 1)
+    runs = np.maximum(observations.present.sum(axis=0), 1)
     common = lcm(common, *np.unique(runs).tolist())
-    weights = np.where(seen.present, common // runs, 0)
-    if seen.values is None:
-        weighted = {name: grid * weights for name, grid in seen.counts.items()}
-        return additive(replace(seen, counts=weighted), statistic)
-    over, unit, _ = _fixed(seen.values)
+    weights = np.where(observations.present, common // runs, 0)
+    if observations.values is None:
+        weighted = {name: grid * weights for name, grid in observations.counts.items()}
+        return additive(replace(observations, counts=weighted), statistic)
+    over, unit, _ = _fixed(observations.values)
     spare = max(0, int(np.abs(over).sum(axis=1).max(initial=0)).bit_length() + common.bit_length() - 58)
     known = np.ones(len(over), dtype=np.bool_)
-    return _ratios(seen, (over >> spare) * weights, weights, unit * 2**spare, known)
+    return _ratios(observations, (over >> spare) * weights, weights, unit * 2**spare, known)
 
 
 def added(runs: Additive) -> Additive:
@@ -347,9 +347,9 @@ def added(runs: Additive) -> Additive:
     return replace(runs, numerators=over, denominators=under, known=known, slack=0, counted=counted, measured=None)
 
 
-def present_units(seen: Observations) -> Booleans:
+def present_units(observations: Observations) -> Booleans:
     """Which systems have anything in each exchange unit, of shape (systems, exchange units)."""
-    return np.asarray(_clustered(seen, seen.present.astype(np.int64)) > 0)
+    return np.asarray(_clustered(observations, observations.present.astype(np.int64)) > 0)
 
 
 def _differing(tables: Sequence[Integers | Floats], pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -367,57 +367,63 @@ def _differing(tables: Sequence[Integers | Floats], pairs: Sequence[tuple[int, i
     return counts
 
 
-def _averaged(seen: Observations, statistic: Statistic, known: Booleans) -> RatioSums:
+def _averaged(observations: Observations, statistic: Statistic, known: Booleans) -> RatioSums:
     """The mean over documents as a ratio: the values of the documents in fixed point over how many have one."""
     factor = Fraction(1)
     if isinstance(statistic.computation, Ratio):
         factor = statistic.computation.factor
-        over, under = statistic.computation.read(seen.counts)
+        over, under = statistic.computation.read(observations.counts)
         defined = under != 0
         common = lcm(*(int(denominator) for denominator in np.unique(under) if denominator)) if defined.any() else 1
         if common <= _COMMON:
             whole = np.where(defined, over * (common // np.where(defined, under, 1)), 0)
-            return _ratios(seen, whole, defined.astype(np.int64), factor / common, known)
+            return _ratios(observations, whole, defined.astype(np.int64), factor / common, known)
         values = np.divide(over, under, out=np.zeros(over.shape), where=defined)
     elif isinstance(statistic.computation, Function):
-        undefined_as_nan = statistic.computation.values(_floats(seen.counts, statistic.columns))
+        undefined_as_nan = statistic.computation.values(_floats(observations.counts, statistic.columns))
         defined = ~np.isnan(undefined_as_nan)
         values = np.where(defined, undefined_as_nan, 0.0)
     else:
         raise ValueError(f"{statistic.label} has no value document by document")
-    return _of_values(seen, values, defined, factor, known)
+    return _of_values(observations, values, defined, factor, known)
 
 
-def _of_values(seen: Observations, values: Floats, defined: Booleans, factor: Fraction, known: Booleans) -> RatioSums:
+def _of_values(
+    observations: Observations, values: Floats, defined: Booleans, factor: Fraction, known: Booleans
+) -> RatioSums:
     """The mean of the values that are defined, but for a factor; both have the shape (systems, observations)."""
     alike = bool((defined == defined[0]).all())
     counted = np.asarray((defined & np.isin(values, (0.0, 1.0))).all(axis=1))
     over, unit, rest = _fixed(values)
-    under = _clustered(seen, defined.astype(np.int64))
-    plain = RatioSums(_clustered(seen, over), under, factor * unit, 0, known, counted)
+    under = _clustered(observations, defined.astype(np.int64))
+    plain = RatioSums(_clustered(observations, over), under, factor * unit, 0, known, counted)
     if rest is None:
         return plain
     fractional = np.where(values == np.rint(values), 0.0, np.abs(values))
-    doubts = np.asarray(_OFF * _clustered(seen, fractional) * np.bincount(seen.cluster), dtype=np.float64)
+    doubts = np.asarray(
+        _OFF * _clustered(observations, fractional) * np.bincount(observations.cluster), dtype=np.float64
+    )
     slack = _slack(values.shape[1], doubts, unit) if alike else 0
-    return replace(plain, slack=slack, measured=RoundedFrom(_clustered(seen, values), doubts, rest, unit))
+    return replace(plain, slack=slack, measured=RoundedFrom(_clustered(observations, values), doubts, rest, unit))
 
 
 def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:
     return {column: counts[column].astype(np.float64) for column in columns}
 
 
-def _ratios(seen: Observations, over: Integers, under: Integers, factor: Fraction, known: Booleans) -> RatioSums:
-    numerators, denominators = _clustered(seen, over), _clustered(seen, under)
+def _ratios(
+    observations: Observations, over: Integers, under: Integers, factor: Fraction, known: Booleans
+) -> RatioSums:
+    numerators, denominators = _clustered(observations, over), _clustered(observations, under)
     return RatioSums(numerators, denominators, factor, 0, known, np.zeros(len(known), dtype=np.bool_))
 
 
-def _clustered(seen: Observations, counts: Numbers) -> Numbers:
+def _clustered(observations: Observations, counts: Numbers) -> Numbers:
     """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
-    if seen.units == seen.cluster.size:
-        return counts[:, np.argsort(seen.cluster)]
-    order = np.argsort(seen.cluster, kind="stable")
-    edges = np.flatnonzero(np.diff(seen.cluster[order], prepend=-1))
+    if observations.units == observations.cluster.size:
+        return counts[:, np.argsort(observations.cluster)]
+    order = np.argsort(observations.cluster, kind="stable")
+    edges = np.flatnonzero(np.diff(observations.cluster[order], prepend=-1))
     return np.asarray(np.add.reduceat(counts[:, order], edges, axis=1), dtype=counts.dtype)
 
 

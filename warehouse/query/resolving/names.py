@@ -233,10 +233,10 @@ class Scope:
     def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
         """What a measure that was imported for a test set is called there, None where there is none."""
         names = self.catalog.measures_of(task.name, test_set.id)
-        asked = _figure(measure, task)
-        if found := matching(asked, [(name, name) for name in names]):
+        figure = _figure(measure, task)
+        if found := matching(figure, [(name, name) for name in names]):
             return found[0]
-        otherwise = spelt_otherwise(asked, names)
+        otherwise = spelt_otherwise(figure, names)
         return otherwise[0] if len(otherwise) == 1 else None
 
     def known_measures(self, test_set: KnownTestSet) -> list[str]:
@@ -284,9 +284,9 @@ class Scope:
             raise QueryError(f"a {task.figure} has no documents to average over", node.span)
         of_task = self.catalog.stored_as(task.name, test_set.id, stored)
         statistic = settle(imported(stored, of_task, self.catalog.directions.get(of_task[1])), {})
-        asked = _figure(measure_node, task)
+        figure = _figure(measure_node, task)
         # In another spelling it is shown as it was asked for, so that test sets with other spellings have one column.
-        return statistic if stored.casefold() == asked.casefold() else replace(statistic, label=asked)
+        return statistic if stored.casefold() == figure.casefold() else replace(statistic, label=figure)
 
     def _settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
         """The parameters of a measure as they were written."""

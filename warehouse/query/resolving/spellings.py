@@ -14,11 +14,11 @@ _NO_FILTER = re.compile(r":none$")
 _SAME = {"acc": ACCURACY}
 
 
-def spelt_otherwise(asked: str, stored: Sequence[str]) -> list[str]:
+def spelt_otherwise(name: str, stored: Sequence[str]) -> list[str]:
     """Those of the stored names that are another spelling of the one that is asked for, else the accuracy if it is one,
     else those that add a filter to it.
     """
-    wanted = _plain(asked)
+    wanted = _plain(name)
     same = [name for name in stored if _plain(name) == wanted]
     right = [name for name in stored if name.casefold() == ACCURACY and says_right(wanted.partition(":")[0])]
     return same or right or [name for name in stored if _plain(name).partition(":")[0] == wanted]

@@ -74,13 +74,13 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
         count = node.name.text.casefold()
         task = next(task for task in COUNTED.values() if count in task.counts)
         raise QueryError(f"{count} is a count of {task.name}", node.name.span, ("give the measure another name",))
-    seen: set[str] = set()
+    names: set[str] = set()
     for parameter in node.parameters:
         if parameter.name in counts:
             raise QueryError(f"{parameter.name} is a count, so it cannot be a parameter", parameter.span)
-        if parameter.name in seen:
+        if parameter.name in names:
             raise QueryError(f"parameter {parameter.name} is given twice", parameter.span)
-        seen.add(parameter.name)
+        names.add(parameter.name)
     others = {name: kept for name, kept in definitions.items() if name.casefold() != node.name.text.casefold()}
     known = {**others, node.name.text: text}
     errors: list[QueryError] = []

@@ -17,7 +17,7 @@ from warehouse.render.markup import latex
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.report.description import LONGEST, Piece, Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, read_sections
-from warehouse.render.report.wording import NUMBERS, SOURCES, above, notes, provenance, seen, sources_rectangle
+from warehouse.render.report.wording import NUMBERS, SOURCES, above, described, notes, provenance, sources_rectangle
 from warehouse.render.style import Style
 from warehouse.render.web import SORTING, table, text
 from warehouse.results import Result
@@ -162,7 +162,7 @@ def _answer(result: Result, statement: ReportedStatement, name: str, style: Styl
     ]  # fmt: skip
     if result.chart is not None:
         drawn = _svg(result.chart, name)
-        picture = f'<div class="picture" role="img" aria-label="{text(seen(result.chart))}">{drawn}</div>'
+        picture = f'<div class="picture" role="img" aria-label="{text(described(result.chart))}">{drawn}</div>'
         tables = [picture, "<details>", f"<summary>{NUMBERS}</summary>", *tables, "</details>"]
     items = [f"<li>{text(note)}</li>" for note in notes(result)]
     signature = f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'

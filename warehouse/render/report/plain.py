@@ -5,7 +5,15 @@ from __future__ import annotations
 from warehouse.render.markup import escaped, grid, grids, listed, markdown_word
 from warehouse.render.report.description import Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, markdown_code, read_sections
-from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, seen, sources_rectangle
+from warehouse.render.report.wording import (
+    SOURCES,
+    above,
+    described,
+    notes,
+    picture_name,
+    provenance,
+    sources_rectangle,
+)
 from warehouse.render.style import Style, clean
 
 
@@ -39,7 +47,7 @@ def _statement(
 
         picture = picture_name(name, statement.number, ".svg")
         pictures[picture] = svg(result.chart).encode()
-        parts.append(f"![{escaped(seen(result.chart))}]({picture})")
+        parts.append(f"![{escaped(described(result.chart))}]({picture})")
     else:
         parts += grids(result, style)
     below = listed(notes(result))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from html.entities import codepoint2name
 
-from warehouse.render.markup import heads, latex_cell, typeset
+from warehouse.render.markup import headings_of, latex_cell, typeset
 from warehouse.render.rectangle import Rectangle, unbounded_rectangles
 from warehouse.render.report.description import Piece, Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, latex_lines, read_sections
@@ -131,7 +131,7 @@ def _table(rectangle: Rectangle) -> str:
     command, _, room = size
     return "\n".join(
         [rf"{{{command}\setlength{{\tabcolsep}}{{{room:g}pt}}", rf"\begin{{longtable}}{{{columns}}}", r"\toprule",
-         *heads(rectangle), r"\midrule", r"\endhead", *rows, r"\bottomrule", r"\end{longtable}}"]
+         *headings_of(rectangle), r"\midrule", r"\endhead", *rows, r"\bottomrule", r"\end{longtable}}"]
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def notes(result: Result) -> tuple[str, ...]:
     return notes_below(result)
 
 
-def seen(chart: Chart) -> str:
+def described(chart: Chart) -> str:
     """What a picture shows and what stands below it, for readers who cannot see it."""
     return " ".join([chart.alternative or chart.title, *(f"{note[:1].upper()}{note[1:]}." for note in chart.notes)])
 

@@ -20,8 +20,8 @@ def squares(panel: Panel, style: Style) -> list[Text]:
     longest = max(width(clean(name)) for name in panel.y.names)
     room = digits + 1 if digits + 2 + min(longest, 12) + (digits + 1) * (count - 1) <= style.width else 1
     names = min(longest, max(12, style.width - digits - 2 - room * (count - 1)))
-    heads = "".join(str(column + 1).rjust(room) if room > 1 else str((column + 1) % 10) for column in range(count - 1))
-    lines = [Text(" " * (digits + names + 2) + heads, "dim")]
+    numbers = (str(column).rjust(room) if room > 1 else str(column % 10) for column in range(1, count))
+    lines = [Text(" " * (digits + names + 2) + "".join(numbers), "dim")]
     for row, name in enumerate(panel.y.names):
         text = middle(clean(name), names)
         line = Text(f"{row + 1:>{digits}} {text}{' ' * (names - width(text))} ")

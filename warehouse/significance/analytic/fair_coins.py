@@ -60,19 +60,19 @@ def binomial_tail(successes: int, trials: int) -> float:
 def _ways(successes: int, trials: int) -> int:
     """In how many ways at least so many coins are heads."""
     ways, term = 0, comb(trials, successes)
-    for heads in range(successes, trials + 1):
+    for count in range(successes, trials + 1):
         ways += term
-        term = term * (trials - heads) // (heads + 1)
+        term = term * (trials - count) // (count + 1)
     return ways
 
 
 def _tail(successes: int, trials: int) -> Decimal:
     """The probability of at least so many successes, which are at least half of the trials."""
-    beyond, term, heads = 0, _FIXED_POINT, successes
+    beyond, term, count = 0, _FIXED_POINT, successes
     while term:
         beyond += term
-        term = term * (trials - heads) // (heads + 1)
-        heads += 1
+        term = term * (trials - count) // (count + 1)
+        count += 1
     logarithm = _log_factorial(trials) - _log_factorial(successes) - _log_factorial(trials - successes)
     return (logarithm - trials * _LN_2).exp() * beyond / _FIXED_POINT
 

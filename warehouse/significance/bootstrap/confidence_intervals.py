@@ -186,8 +186,8 @@ class _Search:
         directions, student, size = self.directions(), self.student, self.estimates.size
         quantiles = np.full(size, student.quantile(self.share))
         undefined, without_error = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        told = normal & (errors > 0)
-        largest = self._largest_of_normal(np.flatnonzero(told), errors) if self.jointly else np.zeros(0)
+        readable = normal & (errors > 0)
+        largest = self._largest_of_normal(np.flatnonzero(readable), errors) if self.jointly else np.zeros(0)
         wanted = np.flatnonzero(~normal & (errors > 0))
 
         def look(part: _SomeOfThem) -> tuple[Places, Standardized]:
@@ -195,20 +195,20 @@ class _Search:
 
         for places, found in in_order(look, self.drawn(wanted, self.draws), self.source.work.threads):
             undefined[places], without_error[places] = found.undefined, found.without_error
-            told[places] = found.tells(self.share / 2 if self.jointly else self.share)
+            readable[places] = found.tells(self.share / 2 if self.jointly else self.share)
             if self.jointly:
-                largest = np.maximum(largest, found.statistics[told[places]].max(axis=0, initial=-np.inf))
+                largest = np.maximum(largest, found.statistics[readable[places]].max(axis=0, initial=-np.inf))
             else:
                 read = found.quantiles(self.share, student)
-                quantiles[places] = np.where(told[places], read, quantiles[places])
-        if self.jointly and told.any():
-            tail = self.alpha * np.count_nonzero(told) / size
-            quantiles[told] = max(quantile_of_largest(largest, tail), student.quantile(self.alpha))
+                quantiles[places] = np.where(readable[places], read, quantiles[places])
+        if self.jointly and readable.any():
+            tail = self.alpha * np.count_nonzero(readable) / size
+            quantiles[readable] = max(quantile_of_largest(largest, tail), student.quantile(self.alpha))
         given = (errors > 0) & (undefined <= self.alpha * self.draws.shuffles) & np.isfinite(quantiles)
         half = np.where(given, quantiles, np.nan) * errors + self.estimates.half_steps()
         low, high = self._around(half)
         drawn = self.draws.shuffles if len(wanted) or self.jointly else 0
-        return ConfidenceLimits(low, high, errors, undefined, without_error, given & ~told, drawn)
+        return ConfidenceLimits(low, high, errors, undefined, without_error, given & ~readable, drawn)
 
     def _largest_of_normal(self, places: Places, errors: Floats) -> Floats:
         """The largest deviation in each resample, in standard errors, of estimates that are sums of influences."""

@@ -81,11 +81,11 @@ class BinomialTable:
         # Little-endian words on every machine, so that the parts are the same.
         first = words.astype("<u8", copy=False).view("<u2")
         # The one mode that neither checks nor copies; no index is out of range.
-        heads = np.take(self.guide, (first >> (16 - self.bits)).astype(np.intp), mode="clip")
-        undecided = np.flatnonzero(heads == OPEN)
+        draws = np.take(self.guide, (first >> (16 - self.bits)).astype(np.intp), mode="clip")
+        undecided = np.flatnonzero(draws == OPEN)
         if undecided.size:
             rest = source.bit_generator.random_raw(undecided.size) >> np.uint64(16)
             whole = (first[undecided].astype(np.uint64) << np.uint64(48)) | rest
-            heads[undecided] = np.searchsorted(self.edges, whole, side="right")
-        heads += self.lowest
-        return heads
+            draws[undecided] = np.searchsorted(self.edges, whole, side="right")
+        draws += self.lowest
+        return draws

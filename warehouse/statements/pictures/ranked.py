@@ -34,10 +34,10 @@ def _rank_sets(plan: RankPlan, result: Result) -> Drawn:
             (str(row["system"]), number(row["rank"]) or 0.0, int(row["rank_low"] or 0), int(row["rank_high"] or 0))
             for row in rows
         ]
-        heads = [str(measure)] * (len({m for _, m in contests}) > 1) + [str(test_set)] * (
+        titles = [str(measure)] * (len({m for _, m in contests}) > 1) + [str(test_set)] * (
             len({t for t, _ in contests}) > 1
         )
-        panels.append(rank_sets(" on ".join(heads), sets))
+        panels.append(rank_sets(" on ".join(titles), sets))
         first = [name for name, _, low, _ in sets if low == 1]
         said.append(f"{measure} on {test_set}: {len(first)} of {len(sets)} systems may be the best")
     legend = (f"lines: the ranks that a system may have, {percent(plan.how.level)} for all systems together",)

@@ -1,11 +1,12 @@
-"""What it takes to load, beside what a user would run instead: ratios of processor seconds in one run.
+"""What it takes to load, beside what a user would run instead: in one run, seconds of all processors and on the clock.
 
     python benchmarks/loading.py [--lines 1000000] [--tokens 1000000] [--samples 100000]
 
-prints a markdown table. A TREC run of many lines is loaded and judged; beside it DuckDB's own `read_csv` of it into a
-table, and pytrec_eval, which reads and evaluates it. CoNLL columns are loaded; beside them seqeval, which evaluates
-them as they are read in Python. Samples of lm-evaluation-harness are loaded; beside them `json.loads` of every line.
-Files are made with a fixed seed. Times are the least of three turns.
+prints a markdown table; what a load takes of the other's time stands in brackets. A TREC run of many lines is loaded
+and judged; beside it DuckDB's own `read_csv` of it into a table, and pytrec_eval and ir_measures, which read and
+evaluate it. CoNLL columns are loaded; beside them seqeval, which evaluates them as they are read in Python. Samples of
+lm-evaluation-harness are loaded; beside them `json.loads` of every line. Files are made with a fixed seed. Times are
+the least of three turns. Beside what tests need, it takes `pip install ir_measures`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
+import ir_measures
 import pytrec_eval
 import seqeval.metrics
 
@@ -29,6 +32,11 @@ from warehouse.loading.ingest import load
 from warehouse.store.replacement import create
 
 MEASURES = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut"}
+SAME_MEASURES = [
+    *(ir_measures.AP, ir_measures.RR, ir_measures.Rprec, ir_measures.nDCG),
+    *(of @ depth for of in (ir_measures.P, ir_measures.nDCG) for depth in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+]
+"""Those of pytrec_eval, as ir_measures calls them."""
 TYPES = ("'topic': 'varchar', 'q0': 'varchar', 'document': 'varchar', 'rank': 'int', 'score': 'double', "
          "'system': 'varchar'")  # fmt: skip
 
@@ -114,6 +122,12 @@ def by_pytrec_eval(run: Path, qrels: Path) -> None:
         evaluator.evaluate(pytrec_eval.parse_run(ranked))
 
 
+def by_ir_measures(run: Path, qrels: Path) -> None:
+    """Reads and evaluates a run."""
+    judged, ranked = ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run))
+    ir_measures.calc_aggregate(SAME_MEASURES, judged, ranked)
+
+
 def by_seqeval(file: Path, score: Callable[[list[list[str]], list[list[str]]], object]) -> None:
     """Reads tags, and evaluates them."""
     gold: list[list[str]] = [[]]
@@ -129,29 +143,42 @@ def by_seqeval(file: Path, score: Callable[[list[list[str]], list[list[str]]], o
     score(gold[:-1], answers[:-1])
 
 
-def loaded(folder: Path, file: Path, reader: str, fields: dict[str, str], before: Path | None = None) -> float:
-    """The seconds that it takes to load a file into a new warehouse, which may have been given another one before."""
+class Taken(NamedTuple):
+    """The seconds that some work takes: of all processors, and on the clock."""
+
+    processors: float
+    clock: float
+
+    def beside(self, other: Taken) -> str:
+        """The other's seconds, and in brackets what these are of them."""
+        pairs = zip(self, other, strict=True)
+        return " | ".join(f"{theirs:.2f} s ({mine / theirs:.2f})" for mine, theirs in pairs)
+
+
+def taken_by(work: Callable[[], object]) -> Taken:
+    """Does some work."""
+    processors, clock = time.process_time(), time.perf_counter()
+    work()
+    return Taken(time.process_time() - processors, time.perf_counter() - clock)
+
+
+def loaded(folder: Path, file: Path, reader: str, fields: dict[str, str], before: Path | None = None) -> Taken:
+    """Loads a file into a new warehouse, which may have been given another one before."""
     path = folder / "w.duckdb"
     path.unlink(missing_ok=True)
     with create(path) as database:
         if before is not None:
             load(database, before, reader, fields=fields)
-        return seconds(lambda: load(database, file, reader, fields=fields))
+        return taken_by(lambda: load(database, file, reader, fields=fields))
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """The seconds of all processors that some work takes."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
-
-
-def row(work: str, ours: Callable[[], float], *peers: tuple[str, Callable[[], object]]) -> None:
-    """Prints a row of the table."""
-    times = [[ours(), *(seconds(peer) for _, peer in peers)] for _ in range(3)]
-    mine, *others = (min(taken) for taken in zip(*times, strict=True))
-    cells = (f"{name} {taken:.2f} s ({mine / taken:.1f})" for (name, _), taken in zip(peers, others, strict=True))
-    print(f"| {work} | {mine:.2f} s | {'; '.join(cells)} |", flush=True)
+def rows(work: str, ours: Callable[[], Taken], *peers: tuple[str, Callable[[], object]]) -> None:
+    """Prints a row of the table for a load, and one for each of its peers. They take turns."""
+    turns = [[ours(), *(taken_by(peer) for _, peer in peers)] for _ in range(3)]
+    mine, *others = (Taken(*map(min, zip(*times, strict=True))) for times in zip(*turns, strict=True))
+    print(f"| {work} | {mine.processors:.2f} s | {mine.clock:.2f} s |")
+    for (name, _), other in zip(peers, others, strict=True):
+        print(f"| – {name} | {mine.beside(other)} |", flush=True)
 
 
 def main() -> None:
@@ -166,23 +193,24 @@ def main() -> None:
         run, qrels = run_and_qrels(folder, args.lines)
         reading = (f"create or replace table own as from read_csv('{run}', delim=' ', header=false, "
                    f"auto_detect=false, columns={{{TYPES}}})")  # fmt: skip
-        print("| loaded | evalhouse | others, and what evalhouse takes of their time |\n|---|---|---|")
+        print("| loaded, and what others do | processors | clock |\n|---|---|---|")
         with duckdb.connect(str(folder / "own.duckdb")) as own:
-            row(
+            rows(
                 f"a TREC run of {args.lines:,} lines",
                 lambda: loaded(folder, run, "trec", {"test_set": "T"}, qrels),
                 ("DuckDB's read_csv into a table", lambda: own.execute(reading)),
                 ("pytrec_eval reads and evaluates", lambda: by_pytrec_eval(run, qrels)),
+                ("ir_measures reads and evaluates", lambda: by_ir_measures(run, qrels)),
             )
         file = tagged(folder, args.tokens)
-        row(
+        rows(
             f"CoNLL columns of {args.tokens:,} tokens",
             lambda: loaded(folder, file, "conll", {"test_set": "T", "system": "crf"}),
             ("seqeval reads, f1_score", lambda: by_seqeval(file, seqeval.metrics.f1_score)),
             ("seqeval reads, classification_report", lambda: by_seqeval(file, seqeval.metrics.classification_report)),
         )
         log = samples(folder, args.samples)
-        row(
+        rows(
             f"{args.samples:,} samples of lm-evaluation-harness",
             lambda: loaded(folder, log, "lm-eval", {"system": "m"}),
             ("`json.loads` of every line", lambda: by_json(log)),

@@ -328,7 +328,7 @@ def test_a_scheme_is_one_of_three(complaints: Complaints) -> None:
 
 
 def test_a_sentence_is_bounded(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warehouse.loading.staging.columns.MOST_CELLS", 30)
+    monkeypatch.setattr("warehouse.loading.staging.tokens.MOST_CELLS", 30)
     sentence = "a B-X B-X\n" * 10
     [refused] = complaints(f"{sentence}\n{sentence}a O O\nb O O\n", "conll", "in.txt", fields=ON)
     assert refused.endswith("in.txt:12: the sentence that begins here has more than 30 cells")

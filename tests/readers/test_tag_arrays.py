@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,14 +20,15 @@ def test_many_sentences_at_once_are_counted_as_one_by_one(sentences: list[list[t
     arrays, counted, shares = TagArrays(KINDS), list[tuple[int, ...]](), list[float]()
     one_by_one, schemes = list[tuple[int, ...]](), (Scheme(), Scheme())
     for begin in range(0, len(sentences), at_once):
-        for sentence in sentences[begin : begin + at_once]:
+        some = sentences[begin : begin + at_once]
+        for sentence in some:
             gold, answers = ([pair[side] for pair in sentence] for side in (0, 1))
-            arrays.add(gold, answers)
             tallied = tallies(entities(gold), entities(answers), overlap=False)
             one_by_one += [tallied.get(kind, Tally()).cells for kind in KINDS]
             for scheme, tags in zip(schemes, (gold, answers), strict=True):
                 scheme.add(tags)
-        counts, right = arrays.counted()
+        wanted, found = ([pair[side] for sentence in some for pair in sentence] for side in (0, 1))
+        counts, right = arrays.counted(wanted, found, numpy.array([len(sentence) for sentence in some]))
         counted += zip(*(column.tolist() for column in counts.values()), strict=True)
         shares += right.tolist()
     assert counted == one_by_one

@@ -10,21 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, islice, zip_longest
+from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.faults import DataError
 from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.columns import TEXT_BEGINS, Columns, Sentence, TagColumn, columns_of, sentences
+from warehouse.loading.staging.columns import Columns, TagColumn, columns_of
 from warehouse.loading.staging.mentions import COLUMNS, SCHEMES, Tally, entities, tallies
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from warehouse.loading.staging.sheets import Sheet, Sheets
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.loading.staging.tag_arrays import TagArrays
 from warehouse.loading.staging.tagging import Scheme, tag_of
+from warehouse.loading.staging.tokens import TEXT_BEGINS, Sentence, Sentences, sentences
 from warehouse.tasks.observed import counted
 from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
+
+if TYPE_CHECKING:
+    import numpy
 
 EXAMPLE = """\
 -DOCSTART- O O
@@ -43,18 +47,18 @@ GOLD, ANSWERS = "gold", "answers"
 
 TOKEN_ACCURACY = "token-accuracy"
 
-SENTENCES = 10_000
-"""How many sentences are counted at a time."""
-
 _GOLD = re.compile(r"(^|[._ -])(gold|key|truth)([._ -]|$)")
 """What is called gold."""
 
 
 class Judged(NamedTuple):
-    """The tags of a sentence: the line on which it begins, and the number of its text, 0 where texts are not marked."""
+    """The tags of some sentences behind one another: of each the line on which it begins, the number of its text, 0
+    where texts are not marked, and how many tokens it has.
+    """
 
-    line: int
-    text: int
+    lines: numpy.ndarray
+    texts: numpy.ndarray
+    lengths: numpy.ndarray
     gold: Sequence[str]
     answers: Sequence[str]
 
@@ -100,14 +104,10 @@ def _count_at_once(
     arrays = TagArrays(kinds)
     of_kind = numpy.array(kinds, dtype=object)
     number = 0
-    while sentences_of := list(islice(judged, SENTENCES)):
-        for sentence in sentences_of:
-            arrays.add(sentence.gold, sentence.answers)
-        lines = numpy.array([sentence.line for sentence in sentences_of])
-        texts = numpy.array([sentence.text for sentence in sentences_of])
+    for lines, texts, lengths, gold, answers in judged:
         numbers = numpy.arange(number + 1, number + len(lines) + 1)
         number += len(lines)
-        counts, shares = arrays.counted()
+        counts, shares = arrays.counted(gold, answers, lengths)
         many = len(kinds)
         of_sentence = numbers.repeat(many), numpy.tile(of_kind, len(lines))
         scores.add_arrays(lines.repeat(many), *of_sentence, *counts.values())
@@ -129,23 +129,31 @@ def _count(
     """Adds the tallies of each sentence; gives the schemes of gold and of answers."""
     nothing = Tally().cells
     schemes = Scheme(), Scheme()
-    for number, sentence in enumerate(judged, start=1):
-        line, text = sentence.line, sentence.text
-        right = len(sentence.gold)
-        wanted = given = entities(sentence.gold, scheme)
-        if sentence.answers != sentence.gold:
-            given = entities(sentence.answers, scheme)
-            right = sum(map(str.__eq__, sentence.gold, sentence.answers))
+    for number, (line, text, gold, answers) in enumerate(_one_by_one(judged), start=1):
+        right = len(gold)
+        wanted = given = entities(gold, scheme)
+        if answers != gold:
+            given = entities(answers, scheme)
+            right = sum(map(str.__eq__, gold, answers))
         if wanted or given:
-            schemes[0].add(sentence.gold)
-            schemes[1].add(sentence.answers)
+            schemes[0].add(gold)
+            schemes[1].add(answers)
         tallied = tallies(wanted, given, overlap=overlap)
         for kind in kinds:
             scores.add(line, number, kind, *(tallied[kind].cells if kind in tallied else nothing))
-        values.add(line, number, TOKEN_ACCURACY, right / len(sentence.gold))
+        values.add(line, number, TOKEN_ACCURACY, right / len(gold))
         if text:
             attributes.add(line, number, text)
     return schemes
+
+
+def _one_by_one(judged: Iterable[Judged]) -> Iterator[tuple[int, int, Sequence[str], Sequence[str]]]:
+    """Of each sentence the line, the number of the text, and the tags of gold and of answers."""
+    for lines, texts, lengths, gold, answers in judged:
+        begin = 0
+        for line, text, length in zip(lines.tolist(), texts.tolist(), lengths.tolist(), strict=True):
+            yield line, text, gold[begin : begin + length], answers[begin : begin + length]
+            begin += length
 
 
 def _sides(staging: Staging) -> tuple[Tags, Tags] | None:
@@ -226,38 +234,61 @@ def _undecided(staging: Staging, key: Staging, gold: list[TagColumn], answers: l
 
 def _judged(gold: Tags, answers: Tags) -> Iterator[Judged]:
     """The sentences with both their tags. Raises DataError where two files do not have the same tokens."""
+    import numpy
+
     theirs, ours = gold.tags.place, answers.tags.place
     if gold.staging is answers.staging:
-        for line, text, columns in sentences(answers.staging):
-            yield Judged(line, text, columns[theirs], columns[ours])
+        for lines, texts, lengths, columns in sentences(answers.staging):
+            yield Judged(lines, texts, lengths, columns[theirs], columns[ours])
         return
-    for number, (key, given) in enumerate(zip_longest(sentences(gold.staging), sentences(answers.staging)), start=1):
-        if key is None or given is None:
-            there, sentence = (gold, key) if key else (answers, given)
-            here = answers if key else gold
-            raise here.staging.refusal(
-                f"{counted(number - 1, 'sentence')} here, and more in {there.staging.source}: "
-                f"the next begins on its line {sentence.line}"
-            )
+    for key, given in _side_by_side(gold, answers):
         _check_tokens(gold, answers, key, given)
-        yield Judged(given.line, key.text or given.text, key.columns[theirs], given.columns[ours])
+        texts = numpy.where(key.texts > 0, key.texts, given.texts)
+        yield Judged(given.lines, texts, given.lengths, key.columns[theirs], given.columns[ours])
 
 
-def _check_tokens(gold: Tags, answers: Tags, key: Sentence, given: Sentence) -> None:
-    """Raises DataError where a sentence has other tokens in the one file than in the other."""
-    if gold.columns.words is not None and answers.columns.words is not None:
-        wanted, words = key.columns[gold.columns.words], given.columns[answers.columns.words]
-        if list(wanted) == list(words):
-            return
-        for place, (theirs, ours) in enumerate(zip(wanted, words, strict=False)):
+def _side_by_side(gold: Tags, answers: Tags) -> Iterator[tuple[Sentences, Sentences]]:
+    """As many sentences of the one file as of the other. Raises DataError where one of them has more."""
+    of_key, of_given = sentences(gold.staging), sentences(answers.staging)
+    number = 0
+    key, given = next(of_key, None), next(of_given, None)
+    while key and given:
+        many = min(len(key), len(given))
+        first, key = key.parted(many)
+        second, given = given.parted(many)
+        yield first, second
+        number += many
+        key, given = key or next(of_key, None), given or next(of_given, None)
+    if more := key or given:
+        there, here = (gold, answers) if key else (answers, gold)
+        raise here.staging.refusal(
+            f"{counted(number, 'sentence')} here, and more in {there.staging.source}: "
+            f"the next begins on its line {more.lines[0]}"
+        )
+
+
+def _check_tokens(gold: Tags, answers: Tags, key: Sentences, given: Sentences) -> None:
+    """Raises DataError where sentences have other tokens in the one file than in the other."""
+    by_words = gold.columns.words is not None and answers.columns.words is not None
+    if (key.lengths == given.lengths).all() and (not by_words or _words(gold, key) == _words(answers, given)):
+        return
+    for wanted, sentence in zip(key.one_by_one(), given.one_by_one(), strict=True):
+        words = zip(_words(gold, wanted), _words(answers, sentence), strict=False) if by_words else ()
+        for place, (theirs, ours) in enumerate(words):
             if theirs != ours:
-                there = f"line {key.line + place} of {gold.staging.source}"
+                there = f"line {wanted.line + place} of {gold.staging.source}"
                 raise answers.staging.refusal(
-                    f"the token is {shown(ours)}, and {shown(theirs)} on {there}", given.line + place
+                    f"the token is {shown(ours)}, and {shown(theirs)} on {there}", sentence.line + place
                 )
-    if key.length != given.length:
-        sizes = f"{counted(given.length, 'token')} in this sentence, and {key.length} in that on line {key.line}"
-        raise answers.staging.refusal(f"{sizes} of {gold.staging.source}", given.line)
+        if wanted.length != sentence.length:
+            there = f"{wanted.length} in that on line {wanted.line} of {gold.staging.source}"
+            sizes = f"{counted(sentence.length, 'token')} in this sentence, and {there}"
+            raise answers.staging.refusal(sizes, sentence.line)
+
+
+def _words(tags: Tags, of: Sentences | Sentence) -> list[str]:
+    """The words of a side."""
+    return [] if tags.columns.words is None else list(of.columns[tags.columns.words])
 
 
 def _note(gold: Tags, answers: Tags, of_gold: Scheme, of_answers: Scheme) -> str:

@@ -30,41 +30,28 @@ class Codes(dict[str, int]):
 
 
 class TagArrays:
-    """Sentences with the tags of gold and answers, collected until they are counted."""
+    """The tags of gold and of answers, and what was met of them."""
 
     def __init__(self, kinds: Sequence[str]) -> None:
         self._kinds = {kind: place for place, kind in enumerate(kinds)}
         self._codes = Codes()
         self._pairs: list[dict[tuple[int, int], int]] = [{}, {}]
-        self._clear()
 
-    def _clear(self) -> None:
-        self._gold, self._answers, self._lengths = ["O"], ["O"], list[int]()
-
-    def __len__(self) -> int:
-        return len(self._lengths)
-
-    def add(self, gold: Sequence[str], answers: Sequence[str]) -> None:
-        """Takes in a sentence."""
-        self._gold += gold
-        self._answers += answers
-        self._gold.append("O")
-        self._answers.append("O")
-        self._lengths.append(len(gold))
-
-    def counted(self) -> tuple[dict[str, numpy.ndarray], numpy.ndarray]:
-        """The counts of the sentences that were added since, a row a sentence and type; and the share of tokens with
-        the right tag, sentence by sentence.
+    def counted(
+        self, gold: Sequence[str], answers: Sequence[str], lengths: numpy.ndarray
+    ) -> tuple[dict[str, numpy.ndarray], numpy.ndarray]:
+        """The counts of some sentences, whose tags stand behind one another, a row a sentence and type; and the share
+        of tokens with the right tag, sentence by sentence.
         """
         import numpy
 
-        lengths = numpy.array(self._lengths)
         # The tag O behind a sentence counts as one of it, and is never in an entity.
         sentence = numpy.concatenate(([0], numpy.repeat(numpy.arange(len(lengths)), lengths + 1)))
-        gold, answers = (self._coded(side, tags) for side, tags in enumerate((self._gold, self._answers)))
-        rights = numpy.bincount(sentence[1:][(gold == answers)[1:]], minlength=len(lengths)) - 1
-        begun, ends, kind = self._entities(gold)
-        begun_by, ends_by, kind_by = self._entities(answers)
+        places = numpy.arange(1, len(gold) + 1) + numpy.repeat(numpy.arange(len(lengths)), lengths)
+        wanted, given = (self._coded(side, tags, places, len(sentence)) for side, tags in enumerate((gold, answers)))
+        rights = numpy.bincount(sentence[1:][(wanted == given)[1:]], minlength=len(lengths)) - 1
+        begun, ends, kind = self._entities(wanted)
+        begun_by, ends_by, kind_by = self._entities(given)
         many = len(lengths) * len(self._kinds)
         cells = [sentence * len(self._kinds) + of for of in (kind, kind_by)]
         right = begun & begun_by & (ends == ends_by) & (kind == kind_by)
@@ -74,14 +61,14 @@ class TagArrays:
         )
         none = numpy.zeros(many, "int32")
         counts = (possible, actual, correct, none, none, actual - correct, possible - correct)
-        self._clear()
         return dict(zip(COLUMNS, counts, strict=True)), rights / lengths
 
-    def _coded(self, side: int, tags: list[str]) -> numpy.ndarray:
-        """Tags as numbers; which stands behind which is remembered."""
+    def _coded(self, side: int, tags: Sequence[str], places: numpy.ndarray, size: int) -> numpy.ndarray:
+        """Tags as numbers, each at its place; which stands behind which is remembered."""
         import numpy
 
-        codes = numpy.fromiter(map(self._codes.__getitem__, tags), "int64", len(tags))
+        codes = numpy.zeros(size, "int64")
+        codes[places] = numpy.fromiter(map(self._codes.__getitem__, tags), "int64", len(tags))
         many = len(self._codes)
         pairs, times = numpy.unique(codes[:-1] * many + codes[1:], return_counts=True)
         of = self._pairs[side]

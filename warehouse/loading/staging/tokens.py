@@ -1,0 +1,268 @@
+"""Files of columns: a token a line, its cells apart by tabs or blanks, sentences apart by blank lines.
+
+Lines `-DOCSTART-`, and `# newdoc` in CoNLL-U, begin texts; other comments are passed over. Many sentences are taken at
+a time: where every line of a stretch is as plain as nearly all are, it is cut into cells as a whole; any other stretch
+is read line by line, which says what is wrong with a line. What the cells mean is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.staged import Staging
+from warehouse.tasks.observed import counted
+
+if TYPE_CHECKING:
+    import numpy
+
+TEXT_BEGINS = "-DOCSTART-"
+
+MOST_CELLS = 3_000_000
+"""How many cells a sentence may have: each takes some hundred bytes of memory, and a sentence is read as a whole."""
+
+LONG = 4_000_000
+"""So many characters without an empty line are not waited for."""
+
+_COMMENT = re.compile(r"#\s*(\S+\s*=\s|newdoc\b|newpar\b|global\.columns\b)")
+_APART = re.compile(rf"\n(?:#|{TEXT_BEGINS})[^\n]*")
+"""What may be a comment, or begin a text: a line and the line end before it."""
+
+
+class Sentences(NamedTuple):
+    """Some sentences behind one another: of each the line of its first token, the number of its text (0 where texts
+    are not marked) and how many tokens it has; and the cells of all their tokens, column by column.
+    """
+
+    lines: numpy.ndarray
+    texts: numpy.ndarray
+    lengths: numpy.ndarray
+    columns: Sequence[Sequence[str]]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def one_by_one(self) -> Iterator[Sentence]:
+        """Each of them."""
+        begin = 0
+        for line, length in zip(self.lines.tolist(), self.lengths.tolist(), strict=True):
+            yield Sentence(line, [column[begin : begin + length] for column in self.columns])
+            begin += length
+
+    def parted(self, many: int) -> tuple[Sentences, Sentences]:
+        """The first so many of them, and the others."""
+        token = int(self.lengths[:many].sum())
+        first, others = ([column[part] for column in self.columns] for part in (slice(token), slice(token, None)))
+        return (
+            Sentences(self.lines[:many], self.texts[:many], self.lengths[:many], first),
+            Sentences(self.lines[many:], self.texts[many:], self.lengths[many:], others),
+        )
+
+
+class Sentence(NamedTuple):
+    """A sentence: the line of its first token, and the cells of its tokens, column by column."""
+
+    line: int
+    columns: Sequence[Sequence[str]]
+
+    @property
+    def length(self) -> int:
+        """How many tokens it has."""
+        return len(self.columns[0])
+
+
+def sentences(staging: Staging) -> Iterator[Sentences]:
+    """The sentences of a file.
+
+    Raises DataError where a line has another number of columns than the first, and where a sentence is too long.
+    """
+    texts = 0
+    for document in documents(staging):
+        last = texts
+        for some in _sentences(document):
+            last = max(last, texts + int(some.texts.max()))
+            yield some if not texts else some._replace(texts=some.texts + texts * (some.texts > 0))
+        texts = last
+
+
+def _sentences(document: Document) -> Iterator[Sentences]:
+    reading = _Reading(document)
+    for stretch in _stretches(document):
+        some = reading.at_once(stretch) or reading.line_by_line(stretch)
+        if some is not None:
+            yield some
+    if last := reading.ended():
+        yield _behind_one_another([last])
+
+
+def _stretches(document: Document) -> Iterator[str]:
+    """The lines, many at a time, up to an empty one."""
+    rest = ""
+    for text in document.texts():
+        lines = rest + text + "\n"
+        ends = lines.rfind("\n\n") + 2
+        if ends < 2 and len(lines) > LONG:
+            ends = len(lines)
+        if ends >= 2:
+            yield lines[:ends]
+        rest = lines[ends:] if ends >= 2 else lines
+    if rest:
+        yield rest
+
+
+class _Read(NamedTuple):
+    """A sentence that was read line by line: its first line, the number of its text, and the cells, token by token."""
+
+    line: int
+    text: int
+    rows: list[list[str]]
+
+
+def _behind_one_another(read: list[_Read]) -> Sentences:
+    import numpy
+
+    lines, texts, lengths = (numpy.array(of) for of in zip(*((s.line, s.text, len(s.rows)) for s in read), strict=True))
+    return Sentences(lines, texts, lengths, list(zip(*chain.from_iterable(s.rows for s in read), strict=True)))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is known of a file up to a line; the number of that line, and the tokens of the sentence that it is in."""
+
+    document: Document
+    number: int = 0
+    text: int = 0
+    width: int = 0
+    separator: str = " "
+    begins: int = 0
+    rows: list[list[str]] = field(default_factory=list)
+
+    def at_once(self, stretch: str) -> Sentences | None:
+        """The sentences of some lines; None where there are none, and where a line needs a look of its own."""
+        import numpy
+
+        if self.rows:
+            return None
+        width, separator = (self.width, self.separator) if self.width else _shape(stretch)
+        plain, begun = _without_marks(stretch, width, separator)
+        signs = numpy.frombuffer(plain.encode(), "uint8")
+        ends = numpy.flatnonzero(signs == ord("\n"))
+        size = numpy.diff(ends, prepend=-1) - 1
+        tokens = numpy.flatnonzero(size)
+        separators = numpy.flatnonzero(signs == ord(separator))
+        if width < 2 or not len(tokens) or len(separators) != len(tokens) * (width - 1):
+            return None
+        # So many separators stand in each line only if its share of them, in their order, does.
+        end = ends[tokens]
+        begin = end - size[tokens]
+        between = separators.reshape(len(tokens), width - 1)
+        if (between[:, 0] < begin).any() or (between[:, -1] >= end - 1).any():
+            return None
+        if separator == " " and ((between[:, 0] == begin).any() or (numpy.diff(between) == 1).any()):
+            return None
+        first = numpy.flatnonzero(numpy.diff(tokens, prepend=-2) > 1)
+        lengths = numpy.diff(first, append=len(tokens))
+        if lengths.max() > MOST_CELLS // width:
+            return None
+        while "\n\n" in plain:
+            plain = plain.replace("\n\n", "\n")
+        every = plain.strip("\n").replace("\n", separator).split(separator)
+        columns = [every[place::width] for place in range(width)]
+        if any(cell != cell.rstrip() for cell in set(columns[-1])):
+            return None
+        self.width, self.separator = width, separator
+        texts = self.text + numpy.searchsorted(numpy.array(begun), tokens[first])
+        lines = self.number + 1 + tokens[first]
+        self.number += len(ends)
+        self.text += len(begun)
+        return Sentences(lines, texts, lengths, columns)
+
+    def line_by_line(self, stretch: str) -> Sentences | None:
+        """The sentences that end in some lines, as `at_once` gives them. Raises DataError."""
+        read = [sentence for line in stretch.removesuffix("\n").split("\n") if (sentence := self._read(line))]
+        return _behind_one_another(read) if read else None
+
+    def _read(self, line: str) -> _Read | None:
+        """Reads a line; gives the sentence that ends with it. Raises DataError."""
+        self.number += 1
+        if not line or line.isspace() or line.startswith(TEXT_BEGINS):
+            ended = self.ended()
+            self.text += line.startswith(TEXT_BEGINS)
+            return ended
+        if not self.rows and line[0] == "#" and _is_comment(line, self.separator, self.width):
+            self.text += _begins_text(line)
+            return None
+        if not self.width:
+            self.separator = "\t" if "\t" in line else " "
+        cells = _cells(line, self.separator)
+        if len(cells) != self.width:
+            if self.width:
+                said = f"{counted(len(cells), 'column')} in this line, and {self.width} before it"
+                raise self.document.refusal(said, self.number)
+            self.width = len(cells)
+        if not self.rows:
+            self.begins = self.number
+        self.rows.append(cells)
+        if len(self.rows) > MOST_CELLS // self.width:
+            said = f"the sentence that begins here has more than {MOST_CELLS:,} cells"
+            raise self.document.refusal(said, self.begins)
+        return None
+
+    def ended(self) -> _Read | None:
+        """The sentence that ends here, if there is one."""
+        if not self.rows:
+            return None
+        sentence = _Read(self.begins, self.text, self.rows)
+        self.rows = []
+        return sentence
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    cells = line.rstrip().split(separator)
+    return [cell for cell in cells if cell] if separator == " " and "" in cells else cells
+
+
+def _shape(stretch: str) -> tuple[int, str]:
+    """How many cells the first token has, and what is between them; 0 where there is no token."""
+    for line in stretch.split("\n"):
+        if line and not line.isspace() and not line.startswith(TEXT_BEGINS) and not _COMMENT.match(line):
+            separator = "\t" if "\t" in line else " "
+            return len(_cells(line, separator)), separator
+    return 0, " "
+
+
+def _without_marks(stretch: str, width: int, separator: str) -> tuple[str, list[int]]:
+    """Some lines with empty ones in place of comments and of lines that begin a text; and where these were, counted
+    from 0.
+    """
+    if "#" not in stretch and TEXT_BEGINS not in stretch:
+        return stretch, []
+    lines = "\n" + stretch
+    begun, kept, number, taken = list[int](), list[str](), -1, 0
+    for found in _APART.finditer(lines):
+        start, line = found.start(), found[0][1:]
+        begins = line.startswith(TEXT_BEGINS)
+        # Among the tokens of a sentence a word may begin with #.
+        apart = start == taken or lines[start - 1] == "\n"
+        if begins or (apart and _is_comment(line, separator, width)):
+            number += lines.count("\n", taken, start + 1)
+            if begins or _begins_text(line):
+                begun.append(number)
+            kept.append(lines[taken : start + 1])
+            taken = found.end()
+    return "".join((*kept, lines[taken:]))[1:], begun
+
+
+def _is_comment(line: str, separator: str, width: int) -> bool:
+    """Whether a line that begins with # is no token: a word may begin with it, too."""
+    if _COMMENT.match(line):
+        return True
+    return bool(width) and len(line.split(separator if separator == "\t" else None)) != width
+
+
+def _begins_text(comment: str) -> bool:
+    return comment.removeprefix("#").lstrip().startswith("newdoc")

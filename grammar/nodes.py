@@ -169,8 +169,15 @@ class Score(Measured):
 
 
 @value
-class _Tested(Measured):
-    """The clauses that compare, group and replicate share: which test decides, and how."""
+class Tested(Measured):
+    """The clauses that compare, group, rank and replicate share: which test decides, and how.
+
+    `done` is what happens to the systems, for messages: compared. Where it `takes_bounds`, a missing document may stand
+    for the extremes of what it could have been.
+    """
+
+    done: ClassVar[str]
+    takes_bounds: ClassVar[bool] = False
 
     task: Name | None = None
     systems: Systems | None = None
@@ -185,14 +192,16 @@ class _Tested(Measured):
     confidence: Number | Variable | None = None
     adjust: Name | Variable | None = None
     missing: Literal["error", "drop", "zero", "bounds"] | None = None
+    replicates: Attribute | None = None
 
 
 @value
-class Compare(_Tested):
+class Compare(Tested):
     words: ClassVar[str] = "compare"
+    done: ClassVar[str] = "compared"
+    takes_bounds: ClassVar[bool] = True
 
     test_sets: TestSets | None = None
-    replicates: Attribute | None = None
     against: Name | BaselineCall | Variable | None = None
     interval: IntervalWord | None = None
     over: bool = False
@@ -200,19 +209,19 @@ class Compare(_Tested):
 
 
 @value
-class Group(_Tested):
+class Group(Tested):
     words: ClassVar[str] = "group"
+    done: ClassVar[str] = "grouped"
 
     test_sets: TestSets | None = None
-    replicates: Attribute | None = None
 
 
 @value
-class Rank(_Tested):
+class Rank(Tested):
     words: ClassVar[str] = "rank"
+    done: ClassVar[str] = "ranked"
 
     test_sets: TestSets | None = None
-    replicates: Attribute | None = None
     over: bool = False
 
 
@@ -239,15 +248,15 @@ class Change(Measured):
 
 
 @value
-class Replicate(_Tested):
+class Replicate(Tested):
     """`replicate F for all from TST3 to TST4`: which differences on one test set carry over to the other."""
 
     words: ClassVar[str] = "replicate"
+    done: ClassVar[str] = "replicated"
     needs: ClassVar[Mapping[str, Needed]] = _TWO_TEST_SETS
 
     source: Name | Variable = field(kw_only=True)
     target: Name | Variable = field(kw_only=True)
-    replicates: Attribute | None = None
 
 
 @value

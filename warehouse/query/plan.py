@@ -13,6 +13,7 @@ from typing import Literal
 from grammar.value import value
 from warehouse.measures import PrintedFigure, Statistic
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
+from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN
 
@@ -251,7 +252,7 @@ class Testing:
         """What holds where nothing is said: randomization, two-sided, at the level 0.05."""
         return cls(
             where=where,
-            test="randomization",
+            test=TESTS[0].name,
             shuffles=None,
             exact=False,
             sides="two-sided",
@@ -259,6 +260,6 @@ class Testing:
             level=DEFAULT_LEVEL,
             confidence=DEFAULT_CONFIDENCE,
             confidence_asked=False,
-            adjust="none",
+            adjust=ADJUSTMENTS[0].name,
             missing="error",
         )

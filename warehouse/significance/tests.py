@@ -355,7 +355,8 @@ class Adjustment:
     `intervals` says for how many comparisons an interval beside such levels stands. How it runs: `of_levels` takes the
     levels alone. Where it needs the common shuffles of the family, `reached` counts in how many of them the systems and
     pairs reach what was observed, and `stepped` makes levels of those that follow from the counts. One that has neither
-    adjusts nothing. All grow with every single level.
+    adjusts nothing. All grow with every single level. One is `family_wise` where all that it finds at a level holds
+    together, but for that level.
     """
 
     name: str
@@ -365,6 +366,7 @@ class Adjustment:
     """What is said of p-values that it adjusted."""
     synonyms: tuple[str, ...] = ()
     intervals: Simultaneous = "each"
+    family_wise: bool = False
     of_levels: Callable[[Sequence[float]], Floats] | None = None
     reached: Callable[[Family, Draws, Work], Integers] | None = None
     stepped: Callable[[Family, Floats], Floats] | None = None
@@ -423,6 +425,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "Dunn 1961",
         "Bonferroni-adjusted",
         intervals="divided",
+        family_wise=True,
         of_levels=_bonferroni,
     ),
     Adjustment(
@@ -431,6 +434,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "Holm 1979",
         "Holm-adjusted",
         intervals="together",
+        family_wise=True,
         of_levels=_holm,
     ),
     Adjustment(
@@ -447,6 +451,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "Westfall and Young 1993",
         "max-T-adjusted",
         intervals="together",
+        family_wise=True,
         reached=_reached_by_largest,
         stepped=_stepped_down,
     ),

@@ -15,9 +15,10 @@ from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import directions, on, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.comparing import averaged_entries, comparing
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import baseline, present_on, system_named
-from warehouse.query.resolving.testing import averaged_entries, check_two, tested_entries, testing_of
+from warehouse.query.resolving.testing import check_two, tested_entries
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.tests import named_adjustment, named_test
@@ -99,7 +100,7 @@ class ComparePlan:
 
 
 def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
-    entries = tested_entries(statement, scope)
+    entries = tested_entries(statement, statement.test_sets, scope)
     against = None if statement.against is None else _against(statement.against, entries[0], scope)
     if statement.against is not None and isinstance(against, p.Baseline) and against.share != 1:
         raise QueryError(f"{against.name} has expected values only, no decisions to test", statement.against.span)
@@ -110,7 +111,7 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
         entries = tuple(replace(entry, also=entry.task.completed_from) for entry in entries)
     if statement.over:
         entries = averaged_entries(statement, entries)
-    return ComparePlan(to_text(statement), entries, against, testing_of(statement, entries, scope), statement.over)
+    return ComparePlan(to_text(statement), entries, against, comparing(statement, entries, scope), statement.over)
 
 
 def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: Scope) -> p.System:

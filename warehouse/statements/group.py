@@ -35,7 +35,7 @@ class GroupPlan:
 
 
 def resolve(statement: n.Group, scope: Scope) -> GroupPlan:
-    entries = tested_entries(statement, scope)
+    entries = tested_entries(statement, statement.test_sets, scope)
     for entry in entries:
         check_two("group", entry.systems, entry, statement)
     return GroupPlan(to_text(statement), entries, testing_of(statement, entries, scope))

@@ -26,7 +26,7 @@ from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
 from warehouse.statements.pictures import of_project
 from warehouse.statements.projecting import kind_of, measured_generality, projected_value
-from warehouse.tasks import FILTERING
+from warehouse.tasks import FILTERING, TASKS
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.observations import Floats
@@ -75,7 +75,7 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
     entry = entry_on(wanted, scope, scope.test_set(statement.source, statement.source), statement.source)
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
-        if of != FILTERING.name or kind_of(statistic) not in ("precision", "F"):
+        if not TASKS[of].has_key or kind_of(statistic) not in ("precision", "F"):
             raise QueryError(
                 f"{statistic.label} of {entry.task.name} cannot be projected",
                 node.span,

@@ -23,7 +23,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result
-from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.significance.tests import ADJUSTMENTS, named_adjustment, named_test
 from warehouse.statements import rank_over_test_sets as over_test_sets
 from warehouse.statements.pictures import of_rank
 
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from warehouse.significance.paired import Booleans
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "rank_low", "rank_high", "cluster", "undecided")
-
-FAMILY_WISE = ("holm", "bonferroni", "maxt")
-"""The adjustments under which all sets of ranks hold together."""
 
 
 @value
@@ -56,15 +53,16 @@ def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
     if statement.over:
         over = over_test_sets.resolve(statement, scope)
         return RankPlan(to_text(statement), over.entries, over.how, over)
-    entries = tested_entries(statement, scope)
+    entries = tested_entries(statement, statement.test_sets, scope)
     for entry in entries:
         check_two("rank", entry.systems, entry, statement)
     how = testing_of(statement, entries, scope)
     if statement.adjust is None:
         how = replace(how, adjust=_adjustment(how, entries))
-    elif named_adjustment(how.adjust).name not in FAMILY_WISE:
+    elif not named_adjustment(how.adjust).family_wise:
         said = f"adjust {how.adjust} does not keep all sets of ranks together"
-        raise QueryError(said, statement.adjust.span, (f"say {' or '.join(FAMILY_WISE)}",))
+        others = " or ".join(adjustment.name for adjustment in ADJUSTMENTS if adjustment.family_wise)
+        raise QueryError(said, statement.adjust.span, (f"say {others}",))
     return RankPlan(to_text(statement), entries, replace(how, sides="one-sided"))
 
 

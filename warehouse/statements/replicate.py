@@ -50,7 +50,7 @@ class ReplicatePlan:
 
 
 def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
-    source, target = carried_over(statement, scope)
+    source, target = carried_over(statement, scope, statement.replicates)
     for entry in (source, target):
         check_tested(statement, entry, test_of(statement, (source, target)))
         check_two("replicate", entry.systems, entry, statement)
@@ -65,7 +65,7 @@ def compile(plan: ReplicatePlan) -> Queries:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class DecidedComparison:
     """One statistic on one test set, with the verdict on each pair."""
 
     comparison: Comparison
@@ -106,7 +106,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def _notes(on_source: list[Tested], on_target: list[Tested]) -> Iterator[str]:
+def _notes(on_source: list[DecidedComparison], on_target: list[DecidedComparison]) -> Iterator[str]:
     """What the observations leave out, and what the choice of pairs does to the effect ratio."""
     from warehouse.query.comparison.verdicts import comparison_notes, hopeless
 
@@ -122,21 +122,23 @@ def _notes(on_source: list[Tested], on_target: list[Tested]) -> Iterator[str]:
         )
 
 
-def _tested(plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int) -> list[Tested]:
+def _tested(
+    plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int
+) -> list[DecidedComparison]:
     """Each statistic of an entry with the verdict on each pair."""
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.pairs import comparisons
 
-    found_on: list[Tested] = []
+    found_on: list[DecidedComparison] = []
     for batch in comparisons(plan.how, entry, None, facts):
         decided = decisions(batch, workforce, pairs)
         for comparison in batch:
             label = comparison.statistic.label
-            found_on.append(Tested(comparison, {pair: decided[label, pair] for pair in comparison.pairs}))
+            found_on.append(DecidedComparison(comparison, {pair: decided[label, pair] for pair in comparison.pairs}))
     return found_on
 
 
-def _carried(first: Tested, second: Tested, pair: Pair) -> dict[str, Cell]:
+def _carried(first: DecidedComparison, second: DecidedComparison, pair: Pair) -> dict[str, Cell]:
     """The cells of a pair."""
     before, after = first.difference(pair), second.difference(pair)
     name_a, name_b = (first.comparison.entry.systems[place].name for place in pair)
@@ -156,7 +158,7 @@ def _carried(first: Tested, second: Tested, pair: Pair) -> dict[str, Cell]:
     }
 
 
-def _summed(first: Tested, second: Tested) -> dict[str, Cell]:
+def _summed(first: DecidedComparison, second: DecidedComparison) -> dict[str, Cell]:
     """The cells of a measure over all pairs, most of them over those that differ on the first test set."""
     from warehouse.significance.correlation import kendall
 

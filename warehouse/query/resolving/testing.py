@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from math import inf
 from typing import TypeVar, cast
 
 from grammar import nodes as n
-from grammar.editing.hints import hints, written
+from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
@@ -17,7 +15,6 @@ from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
 from warehouse.query.resolving.names import Scope, text_of
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, named_interval
 from warehouse.significance.tests import (
     ADJUSTMENTS,
     DRAWING,
@@ -32,16 +29,12 @@ from warehouse.significance.tests import (
 
 MOST_SHUFFLES = 10**9
 
-Tested = n.Compare | n.Group | n.Rank | n.Replicate
 
-_DONE = {n.Compare: "compared", n.Group: "grouped", n.Rank: "ranked", n.Replicate: "replicated"}
-
-
-def tested_entries(statement: n.Compare | n.Group | n.Rank, scope: Scope) -> tuple[p.Entry, ...]:
+def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Scope) -> tuple[p.Entry, ...]:
     """The entries of a question that is answered by tests."""
     wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
-    entries = entries_on(statement.test_sets, wanted, scope)
-    if not named(statement.test_sets):
+    entries = entries_on(test_sets, wanted, scope)
+    if not named(test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
         entries = tuple(entry for entry in entries if entry.task.by_document) or entries
     check_twice(statement.systems)
@@ -50,7 +43,7 @@ def tested_entries(statement: n.Compare | n.Group | n.Rank, scope: Scope) -> tup
     return tuple(exchanging(statement, entry, scope) for entry in entries)
 
 
-def exchanging(statement: Tested, entry: p.Entry, scope: Scope) -> p.Entry:
+def exchanging(statement: n.Tested, entry: p.Entry, scope: Scope) -> p.Entry:
     """An entry with what is exchanged as a whole on its test set, where the question says it."""
     if statement.exchange is None:
         return entry
@@ -61,28 +54,7 @@ def exchanging(statement: Tested, entry: p.Entry, scope: Scope) -> p.Entry:
     return replace(entry, exchange=exchange)
 
 
-def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
-    """The entries of a question about an average over test sets, with the systems that all of them have."""
-    place = statement.test_sets.span if statement.test_sets else statement.span
-    if len(entries) < 2:
-        raise QueryError("an average over test sets needs two of them, and there is one", place)
-    tasks = sorted({entry.task.name for entry in entries})
-    if len(tasks) > 1:
-        raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("say of KIND",))
-    for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
-        if statistic.ordered:
-            needs = f"an average over test sets is tested by sums, and {statistic.label} does not follow from sums"
-            raise QueryError(needs, node.span, ("leave over test sets out",))
-    if statement.exchange and statement.exchange.of.casefold() == "system":
-        raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
-    common = [system for system in entries[0].systems if all(system in entry.systems for entry in entries)]
-    if len(common) < 2:
-        have = f"only {common[0].name} is" if common else "none of them is"
-        raise QueryError(f"compare needs two systems that are on all test sets, and {have}", place)
-    return tuple(replace(entry, systems=tuple(common)) for entry in entries)
-
-
-def test_of(statement: Tested, entries: Iterable[p.Entry]) -> Test:
+def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
     """The test that is named. Where none is, it is that of orders if all measures are such, if no clause asks for
     shuffles or every exchange, and if documents are exchanged one by one; else the first of all.
     """
@@ -95,13 +67,12 @@ def test_of(statement: Tested, entries: Iterable[p.Entry]) -> Test:
     return OF_ORDERS if ordered and not exchanged and not adjustment.by_shuffles else TESTS[0]
 
 
-def check_tested(statement: Tested, entry: p.Entry, test: Test) -> None:
+def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
     """Tests need rows by document, and of the measures what each test needs."""
-    done = _DONE[type(statement)]
     check_twice(statement.systems)
     if not entry.task.by_document:
         raise QueryError(
-            f"{entry.task.rows} have no documents, so they cannot be {done}",
+            f"{entry.task.rows} have no documents, so they cannot be {statement.done}",
             statement.task.span if statement.task else statement.span,
             ("score and change show them; a test needs rows by document",),
         )
@@ -121,7 +92,7 @@ def check_tested(statement: Tested, entry: p.Entry, test: Test) -> None:
 
 
 def _check_ordered(
-    statement: Tested, entry: p.Entry, statistic: Statistic, test: Test, node: n.MeasureCall | n.Mean
+    statement: n.Tested, entry: p.Entry, statistic: Statistic, test: Test, node: n.MeasureCall | n.Mean
 ) -> None:
     """What cannot be done with a measure of an order: it has no sums to shuffle together, and a document that a system
     lacks has no place in its order.
@@ -139,7 +110,7 @@ def _check_ordered(
         raise QueryError(takes, place.span, (f"say test {TESTS[0].name}, or exchange by document",))
 
 
-def _one_by_one(statement: Tested, entry: p.Entry) -> bool:
+def _one_by_one(statement: n.Tested, entry: p.Entry) -> bool:
     """Whether documents of an entry are exchanged one by one."""
     if statement.exchange is None:
         return entry.exchange == p.Dimension("document")
@@ -156,7 +127,7 @@ def check_twice(systems: n.Systems | None) -> None:
             names.add(item.text.casefold())
 
 
-def check_two(word: str, systems: Sequence[p.System], entry: p.Entry, statement: Tested) -> None:
+def check_two(word: str, systems: Sequence[p.System], entry: p.Entry, statement: n.Tested) -> None:
     """A test needs two systems."""
     if len(systems) < 2:
         place = statement.systems.span if statement.systems else statement.span
@@ -175,7 +146,7 @@ def check_replicates(node: n.Attribute | None, by: Iterable[p.Dimension], where:
         )
 
 
-def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
+def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
     """How the pairs of a question are tested, its clauses checked against one another."""
     task = entries[0].task
     test = test_of(statement, entries)
@@ -202,48 +173,10 @@ def testing_of(statement: Tested, entries: Sequence[p.Entry], scope: Scope) -> p
         confidence_asked=statement.confidence is not None,
         adjust=adjustment.name,
         missing=statement.missing or "error",
-        interval=(statement.interval if isinstance(statement, n.Compare) else None) or INTERVALS[0].name,
-        margin=_margin(statement, entries, test, adjustment, level, scope)
-        if isinstance(statement, n.Compare)
-        else None,
     )
 
 
-def _margin(
-    statement: n.Compare,
-    entries: Sequence[p.Entry],
-    test: Test,
-    adjustment: Adjustment,
-    level: Decimal,
-    scope: Scope,
-) -> Decimal | None:
-    """The margin of two one-sided tests, checked against the other clauses; None where there is none."""
-    if statement.margin is None:
-        return None
-    place = statement.margin.span
-    margin = scope.number(statement.margin, Decimal(0))
-    if margin <= 0:
-        raise QueryError(f"a margin is above 0, and this is {written(margin)}", place)
-    for statistic in (statistic for entry in entries for statistic in entry.statistics):
-        lowest, highest = statistic.measure.within or (-inf, inf)
-        if margin >= highest - lowest:
-            what = f"no two systems differ by more than a margin of {written(margin)} in {statistic.label}"
-            raise QueryError(what, place, (f"say margin {written(margin)}%",) if margin < 100 else ())
-    if not test.takes_margin:
-        takers = [member.name for member in TESTS if member.takes_margin]
-        raise QueryError(f"margin goes with test {', '.join(takers)}, not with {test.name}", place)
-    if statement.sides == "one-sided":
-        raise QueryError("margin makes two one-sided tests by itself", place, ("leave one-sided out",))
-    if adjustment.by_shuffles:
-        raise QueryError(f"adjust {adjustment.name} does not go with margin", place, ("say adjust holm instead",))
-    if statement.missing == "bounds":
-        raise QueryError("missing bounds does not go with margin", place, ("say missing drop, or missing zero",))
-    if level >= Decimal("0.5"):
-        raise QueryError("with a margin the level is below 0.5", statement.level.span if statement.level else place)
-    return margin
-
-
-def _check_across(statement: Tested, test: Test, adjustment: Adjustment) -> None:
+def _check_across(statement: n.Tested, test: Test, adjustment: Adjustment) -> None:
     """Whole systems change sides only where there are several of each: replicates, and by randomization."""
     place = statement.exchange.span if statement.exchange else statement.span
     if statement.replicates is None:
@@ -252,12 +185,9 @@ def _check_across(statement: Tested, test: Test, adjustment: Adjustment) -> None
         )
     if not test.exchanges or adjustment.by_shuffles:
         raise QueryError(f"exchange by system goes with test {EXCHANGING}, without adjust maxt", place)
-    if isinstance(statement, n.Compare) and statement.interval and named_interval(statement.interval).corrects:
-        others = " or ".join(kind.name for kind in INTERVALS if not kind.corrects)
-        raise QueryError(f"exchange by system goes with interval {others}", place)
 
 
-def _check_clauses(statement: Tested, test: Test, adjustment: Adjustment) -> None:
+def _check_clauses(statement: n.Tested, test: Test, adjustment: Adjustment) -> None:
     """Clauses that would change nothing, or that contradict the test, are errors."""
     if statement.shuffles is not None and test.draws is None:
         raise QueryError(
@@ -266,22 +196,12 @@ def _check_clauses(statement: Tested, test: Test, adjustment: Adjustment) -> Non
     if statement.exact and not test.exact:
         place = statement.test.span if statement.test else statement.span
         raise QueryError(f"exact goes with {TESTS[0].name}, not with test {test.name}", place)
-    if statement.missing == "bounds":
-        _check_bounds(statement)
+    if statement.missing == "bounds" and not statement.takes_bounds:
+        raise QueryError("missing bounds goes with compare", statement.span, ("say missing drop, or missing zero",))
     conflict = test.conflict(adjustment, statement.exact)
     if statement.adjust is not None and conflict is not None:
         wrong, hint = conflict
         raise QueryError(wrong, statement.adjust.span, (hint,))
-
-
-def _check_bounds(statement: Tested) -> None:
-    """Bounds over missing documents are those of two systems on one test set."""
-    if not isinstance(statement, n.Compare):
-        raise QueryError("missing bounds goes with compare", statement.span, ("say missing drop, or missing zero",))
-    if statement.over:
-        raise QueryError("missing bounds is of one test set at a time", statement.span, ("leave over test sets out",))
-    if statement.exchange and statement.exchange.of.casefold() == "system":
-        raise QueryError("missing bounds is of documents, and whole systems are exchanged", statement.exchange.span)
 
 
 _Member = TypeVar("_Member", Test, Adjustment)
@@ -301,9 +221,10 @@ def _member(
         raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s")) from None
 
 
-def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:
+def carried_over(
+    statement: n.Change | n.Replicate, scope: Scope, replicates: n.Attribute | None = None
+) -> tuple[p.Entry, p.Entry]:
     """The two entries of a question from one test set to another, with the systems that both have."""
-    replicates = statement.replicates if isinstance(statement, n.Replicate) else None
     wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates)
     source, target = (
         entry_on(wanted, scope, scope.test_set(node, node), node, elsewhere=True)

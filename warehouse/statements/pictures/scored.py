@@ -25,7 +25,7 @@ from warehouse.statements.pictures.drawn import (
     number,
     panel_title,
 )
-from warehouse.tasks import FILTERING
+from warehouse.tasks import FILTERING, TASKS
 from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _of_filtering(statistic: Statistic, entry: p.Entry) -> Statistic | None:
     """A statistic of filtering as it is computed, also of a figure that was printed; None for any other."""
     if entry.task.has_key:
         return statistic if isinstance(statistic.computation, Ratio) and not statistic.averaged else None
-    if not isinstance(statistic.computation, PrintedFigure) or statistic.computation.task != FILTERING.name:
+    if not isinstance(statistic.computation, PrintedFigure) or not TASKS[statistic.computation.task].has_key:
         return None
     name, _, rest = statistic.computation.name.partition("(beta=")
     measure = measure_named(name, FILTERING.name)

@@ -183,12 +183,19 @@ def _init(folder: Path) -> None:
         load(database, folder / "many.csv", "scores")
 
 
+def _upgrade(folder: Path) -> None:
+    from warehouse.store.upgrading import upgrade
+
+    upgrade(folder / "old.duckdb")
+
+
 JOBS = {
     "load": _load,
     "load in place": _load_in_place,
     "forget": _forget,
     "define": _define,
     "init": _init,
+    "upgrade": _upgrade,
 }
 
 
@@ -220,7 +227,8 @@ def _child(asked: dict[str, object], out: int) -> None:
 
 def _serve() -> None:
     import warehouse.loading.ingest
-    import warehouse.session  # noqa: F401 - so that the children have it
+    import warehouse.session
+    import warehouse.store.upgrading  # noqa: F401 - so that the children have it
 
     for line in sys.stdin:
         asked = json.loads(line)

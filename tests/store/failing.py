@@ -114,6 +114,14 @@ def _backup(folder: Path, sources: Path) -> None:
     backup(sources / "new.duckdb", folder / "copy.duckdb")
 
 
+def _records(folder: Path, sources: Path) -> None:
+    from warehouse.loading.exporting_eee import Evaluator, export_eee
+    from warehouse.store.database import open_to_export
+
+    with open_to_export(sources / "new.duckdb", folder) as database:
+        export_eee(database, folder / "records", Evaluator())
+
+
 def _cache(folder: Path, sources: Path) -> None:
     from warehouse.loading import sample
     from warehouse.loading.ingest import load
@@ -132,6 +140,7 @@ WRITINGS = {
     "export of all kinds": Writing(_export_all, ("out",)),
     "lake": Writing(_lake, ("lake",)),
     "backup": Writing(_backup, ("copy.duckdb",)),
+    "records": Writing(_records, ("records",)),
     "cache": Writing(_cache, ("evalhouse",)),
 }
 
@@ -164,9 +173,11 @@ def _child(asked: dict[str, str], out: int) -> None:
 def _serve() -> None:
     import warehouse.lake.folder
     import warehouse.loading.exporting
+    import warehouse.loading.exporting_eee
     import warehouse.loading.ingest
     import warehouse.loading.sample
-    import warehouse.session  # noqa: F401 - so that the children have it
+    import warehouse.session
+    import warehouse.store.upgrading  # noqa: F401 - so that the children have it
     from warehouse.threads import allow
 
     # So that the same bytes are written each time.

@@ -14,7 +14,9 @@ import pytest
 from tests.counting import Count
 from tests.store.dying import built
 from tests.store.failing import FAULTS, SOURCE, WRITINGS, Failing
+from tests.store.test_soundness import make_older
 from tests.store.texts import SCORES
+from warehouse.faults import WarehouseError
 from warehouse.lake.folder import export_lake
 from warehouse.loading.exporting import export_all, export_form
 from warehouse.loading.ingest import load
@@ -30,11 +32,14 @@ Content = dict[str, bytes]
 DONE_WITHOUT = {"cache": "where nothing can be kept, the sample data are made in memory"}
 """What succeeds also where it writes nothing."""
 
-ONCE = ("backup",)
+ONCE = ("backup", "records")
 """What never writes over what is there."""
 
-CHANGED = {"load": (3_003, 0), "forget": (0, 0), "define": (3, 1), "init": (3_000, 0)}
+CHANGED = {"load": (3_003, 0), "forget": (0, 0), "define": (3, 1), "init": (3_000, 0), "upgrade": (3, 0)}
 """Rows and definitions after a change of a warehouse."""
+
+OF = {"init": "new.duckdb", "upgrade": "old.duckdb"}
+"""The warehouses that these change; others change `w.duckdb`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,18 @@ def _rows(path: Path) -> tuple[int, int]:
     return int(rows), int(definitions)
 
 
+def _state(path: Path) -> tuple[int, int] | str:
+    """The rows and definitions of a warehouse; or why it cannot be asked for them."""
+    if not path.exists():
+        return "not there"
+    try:
+        return _rows(path)
+    except WarehouseError as error:
+        if "has schema version 1" not in error.message:
+            raise
+        return "older"
+
+
 def _made(path: Path, scores: str) -> None:
     """A warehouse of scores and values on three test sets."""
     csv, values = path.with_suffix(".csv"), path.with_name("values.csv")
@@ -108,6 +125,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     (original / "many.csv").write_text(SCORES + "".join(f"U,S{k % 50},D{k // 50},9,9,7,1\n" for k in range(3_000)))
     with create(original / "w.duckdb") as database:
         load(database, original / "three.csv", "scores")
+    with create(original / "old.duckdb") as database:
+        load(database, original / "three.csv", "scores")
+        make_older(database, 1)
     return Place(top / "folder", original)
 
 
@@ -150,8 +170,8 @@ def faults(failing: Failing, place: Place, job: str, fault: str, step: int, coun
 
 def changes(failing: Failing, place: Place, job: str, fault: str, step: int, count: Count) -> None:
     """The same of what changes a warehouse, which is the business of `test_crashes` where it is killed."""
-    path = place.restore() / ("new.duckdb" if job == "init" else "w.duckdb")
-    before = _rows(path) if path.exists() else None
+    path = place.restore() / OF.get(job, "w.duckdb")
+    before = _state(path)
     calls = failing.run(job, place.folder).calls
     assert _rows(path) == CHANGED[job]
     times = 0
@@ -160,7 +180,7 @@ def changes(failing: Failing, place: Place, job: str, fault: str, step: int, cou
         outcome = failing.run(job, place.folder, at, fault)
         assert not outcome.killed
         assert not outcome.said.startswith("TRACEBACK"), (at, outcome)
-        found = _rows(path) if path.exists() else None
+        found = _state(path)
         assert found == (CHANGED[job] if outcome.said == "done" else before), (at, outcome)
         if place.left():
             assert failing.run(job, place.folder).said == "done", at

@@ -158,15 +158,20 @@ NEW_IN = {
 """What takes back what each version of the schema brought."""
 
 
+def make_older(database: Database, version: int) -> None:
+    """Takes a warehouse back to an older version of the schema."""
+    for since in sorted((since for since in NEW_IN if since > version), reverse=True):
+        database.run(Sql(NEW_IN[since]))
+    database.run(Sql(f"update meta set value = '{version}' where key = 'schema_version'"))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
         fill(database)
-        for since in sorted((since for since in NEW_IN if since > version), reverse=True):
-            database.run(Sql(NEW_IN[since]))
-        database.run(Sql(f"update meta set value = '{version}' where key = 'schema_version'"))
+        make_older(database, version)
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
     assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 5"

@@ -11,6 +11,7 @@ import cli
 import warehouse
 from tests.conftest import write_csv
 from warehouse.commands.opened import open_session
+from warehouse.faults import WarehouseError
 from warehouse.session import Session
 
 
@@ -42,6 +43,23 @@ def test_ones_own_change_is_no_news(path: Path) -> None:
     with warehouse.open(path) as session:
         session.run("define measure twice = correct * 2; show measures")
         assert session.run("show systems").notes == ()
+
+
+def test_a_change_is_done_also_where_the_warehouse_cannot_be_opened_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(path: Path) -> Session:
+        raise WarehouseError(f"{path} cannot be read: Too many open files")
+
+    load(path, "A")
+    with warehouse.open(path) as session:
+        monkeypatch.setattr("warehouse.session.open_database", busy)
+        with pytest.raises(WarehouseError) as caught:
+            session.run("forget import 1")
+        monkeypatch.undo()
+    assert caught.value.message.startswith(f"{path} is changed as it was to be, and cannot be opened again: ")
+    with warehouse.open(path) as session:
+        assert session.run("show systems").rows == []
 
 
 def test_a_warehouse_that_is_gone_is_said(path: Path) -> None:

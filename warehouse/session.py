@@ -18,7 +18,7 @@ from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
-from warehouse.faults import DataError
+from warehouse.faults import DataError, WarehouseError
 from warehouse.publishing import temporary
 from warehouse.query.engine import DuckDBEngine, Engine, Workforce
 from warehouse.query.resolving.names import Scope, text_of
@@ -334,8 +334,14 @@ class Session:
             )
         with replacing(self.path, files, tell=self.tell) as database:
             change(database)
+        try:
+            database = open_database(self.path)
+        except WarehouseError as error:
+            raise WarehouseError(
+                f"{self.path} is changed as it was to be, and cannot be opened again: {error.message}", error.hints
+            ) from None
         self.database.close()
-        self._use(open_database(self.path))
+        self._use(database)
 
     def close(self) -> None:
         """Closes the warehouse."""

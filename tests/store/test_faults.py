@@ -38,6 +38,9 @@ ONCE = ("backup", "records")
 CHANGED = {"load": (3_003, 0), "forget": (0, 0), "define": (3, 1), "init": (3_000, 0), "upgrade": (3, 0)}
 """Rows and definitions after a change of a warehouse."""
 
+NEXT = {"forget": "load", "init": "load"}
+"""What cannot be done twice, and what clears up then."""
+
 OF = {"init": "new.duckdb", "upgrade": "old.duckdb"}
 """The warehouses that these change; others change `w.duckdb`."""
 
@@ -181,10 +184,15 @@ def changes(failing: Failing, place: Place, job: str, fault: str, step: int, cou
         assert not outcome.killed
         assert not outcome.said.startswith("TRACEBACK"), (at, outcome)
         found = _state(path)
-        assert found == (CHANGED[job] if outcome.said == "done" else before), (at, outcome)
+        done = outcome.said == "done" or "is changed as it was to be" in outcome.said
+        assert found == (CHANGED[job] if done else before), (at, outcome)
         if place.left():
-            assert failing.run(job, place.folder).said == "done", at
-            assert _rows(path) == CHANGED[job]
+            again = NEXT[job] if done and job in NEXT else job
+            if again != job:
+                for left in place.folder.glob(f"{path.name}*"):
+                    left.replace(left.with_name(left.name.replace(path.name, "w.duckdb")))
+            assert failing.run(again, place.folder).said == "done", at
+            assert again != job or _rows(path) == CHANGED[job]
             assert place.left() == [], (at, outcome)
         times += 1
     count(f"calls of what changes a warehouse that met {fault}", times)

@@ -297,12 +297,15 @@ def _prune(database: Database) -> None:
 
 
 def _record_import(staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool) -> None:
-    """Writes the row of provenance. Facts of every form that a file brings belong to one import."""
+    """Writes the row of provenance. Facts of every form that a file brings belong to one import. Raises DataError."""
     options: dict[str, Mapping[str, str | None]] = {"columns": staging.columns, "fields": staging.fields}
     if staging.options:
         options["options"] = staging.options
-    with staging.door.open(staging.source) as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with staging.door.open(staging.source) as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise staging.refusal(f"the file cannot be read: {error.strerror}") from None
     row = (
         number,
         called,

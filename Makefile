@@ -69,7 +69,7 @@ fuzz: .venv/installed-test
 	$(BIN)/python tests/fuzz_parser.py .venv/fuzz tests/cases -max_total_time=300 -max_len=400
 
 soak: .venv/installed-test
-	timeout 1800 $(BIN)/python -m pytest --soak -o faulthandler_timeout=0 -n auto --dist loadfile --durations=10 $(ACCEPT) $(TESTS)
+	timeout 1800 $(BIN)/python -m pytest --soak -o faulthandler_timeout=0 -n 4 --dist worksteal --durations=20 $(ACCEPT) $(TESTS)
 
 pictures: .venv/installed-test
 	cd docs/pictures && ../../$(BIN)/evalhouse run pictures.eval --force --quiet > /dev/null

@@ -219,7 +219,7 @@ def signals(folder: Path, chance: random.Random, times: int, count: Count) -> No
     count(f"commands told to end, in every phase, that had ended {LATE:.0f} s later without a traceback", sent, late)
     count(f"the same {SOON:.0f} s later", sent, slow)
     assert late == 0
-    assert slow <= times / 1000
+    assert slow <= max(1, times / 1000)
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,9 @@ def test_what_comes_after_many_kills_needs_no_help(busy: Path, command: str, cou
 
 
 @pytest.mark.soak
-def test_signals_end_every_phase(busy: Path, count: Count) -> None:
-    signals(busy, random.Random(18), 1_000, count)
+@pytest.mark.parametrize("part", range(10))
+def test_signals_end_every_phase(busy: Path, part: int, count: Count) -> None:
+    signals(busy, random.Random(18 + part), 100, count)
 
 
 @pytest.mark.soak

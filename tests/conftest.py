@@ -6,7 +6,7 @@ import csv
 import os
 import signal
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import settings
 from tests.counting import Count, Figures, put_into_page
 from warehouse.loading.ingest import load
 from warehouse.loading.sample import fill
+from warehouse.session import Session
 from warehouse.store.database import Database
 from warehouse.store.replacement import create
 
@@ -139,6 +140,22 @@ def real_data() -> Path:
     if not REAL.is_dir():
         pytest.skip("the real evaluations are not beside the checkout (../shared/data)")
     return REAL
+
+
+WithValues = Callable[[Iterable[tuple[str, str, str, str, float]]], Session]
+
+
+@pytest.fixture
+def with_values(tmp_path: Path) -> WithValues:
+    """A warehouse of values, each with its test set, system, document and measure."""
+
+    def opened(values: Iterable[tuple[str, str, str, str, float]]) -> Session:
+        path = write_csv(tmp_path / "v.csv", "test_set system document measure value", values)
+        with create(tmp_path / "w.duckdb") as database:
+            load(database, path, "values")
+        return Session.open(tmp_path / "w.duckdb")
+
+    return opened
 
 
 def write_csv(path: Path, header: str, rows: Iterable[Iterable[object]]) -> Path:

@@ -65,6 +65,12 @@ def test_every_room_is_in_the_layers(imports: grimp.ImportGraph) -> None:
     assert sorted(listed) == sorted(imports.find_children("warehouse"))
 
 
+def test_every_room_is_described(imports: grimp.ImportGraph) -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rooms = [room.replace(".", "/") for room in imports.find_children("warehouse")]
+    assert [room for room in sorted(rooms) if f"`{room}/`" not in text and f"`{room}.py`" not in text] == []
+
+
 def test_no_file_is_named_like_another() -> None:
     files = named_alike((source.stem, source) for source in SOURCES)
     assert {name: places for name, places in files.items() if name not in SHARED_FILE_NAMES} == {}

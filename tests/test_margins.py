@@ -6,39 +6,33 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
 from grammar.errors import QueryError
-from tests.conftest import write_csv
-from warehouse.loading.ingest import load
+from tests.conftest import WithValues
 from warehouse.results import Result
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 Number = int | float | Fraction
 Open = Callable[..., Session]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Open:
+def opened(with_values: WithValues) -> Open:
     """A warehouse of values, for each measure what each system has on one document after another."""
 
-    def open_with(**measures: dict[str, Sequence[Number]]) -> Session:
-        rows = [
-            ("t", system, f"d{place:05}", measure, repr(float(value)))
+    def of_measures(**measures: dict[str, Sequence[Number]]) -> Session:
+        return with_values(
+            ("t", system, f"d{place:05}", measure, float(value))
             for measure, systems in measures.items()
             for system, values in systems.items()
             for place, value in enumerate(values)
-        ]
-        with create(tmp_path / "w.duckdb") as database:
-            load(database, write_csv(tmp_path / "v.csv", "test_set system document measure value", rows), "values")
-        return Session.open(tmp_path / "w.duckdb")
+        )
 
-    return open_with
+    return of_measures
 
 
 def only_row(result: Result) -> dict[str, object]:

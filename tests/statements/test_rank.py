@@ -4,38 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import permutations
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from grammar.errors import QueryError
-from tests.conftest import write_csv
+from tests.conftest import WithValues
 from warehouse.charts import Brackets
-from warehouse.loading.ingest import load
 from warehouse.results import Result
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
-Open = Callable[[dict[str, dict[str, list[float]]]], Session]
+Open = Callable[..., Session]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Open:
+def opened(with_values: WithValues) -> Open:
     """A warehouse of values by test set, system and document; lower is better for latency."""
 
-    def open_with(test_sets: dict[str, dict[str, list[float]]], measure: str = "m") -> Session:
-        rows = [
+    def of_test_sets(test_sets: dict[str, dict[str, list[float]]], measure: str = "m") -> Session:
+        return with_values(
             (name, system, f"d{place:03}", measure, value)
             for name, systems in test_sets.items()
             for system, values in systems.items()
             for place, value in enumerate(values)
-        ]
-        with create(tmp_path / "w.duckdb") as database:
-            load(database, write_csv(tmp_path / "v.csv", "test_set system document measure value", rows), "values")
-        return Session.open(tmp_path / "w.duckdb")
+        )
 
-    return open_with
+    return of_test_sets
 
 
 @pytest.fixture
@@ -91,9 +85,9 @@ def test_who_is_better_than_all_others_ends_a_cluster(opened: Open) -> None:
     ]
 
 
-def test_lower_may_be_better(opened: Open, tmp_path: Path) -> None:
+def test_lower_may_be_better(opened: Open) -> None:
     slow = answers({"A": 0.95, "B": 0.5, "C": 0.05}, 80)
-    with opened({"t": slow}, "latency") as session:  # type: ignore[call-arg]
+    with opened({"t": slow}, "latency") as session:
         rows = session.run("rank latency for all on t").rows
     assert [(row["system"], row["rank_low"], row["rank_high"]) for row in rows] == [
         ("C", 1, 1),

@@ -34,7 +34,7 @@ from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.shuffles.studentized_families import studentized_family
-from warehouse.significance.valuation import Exact, PairedCounts, Valuation
+from warehouse.significance.valuation import ExactValue, PairedCounts, Valuation
 
 LEVEL = 0.05
 SHUFFLES = 499
@@ -311,7 +311,7 @@ def matthews(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-def exactly_matthews(sums: tuple[int, ...]) -> Exact | None:
+def exactly_matthews(sums: tuple[int, ...]) -> ExactValue | None:
     """The same to the last digit but rounding: no tie is decided by it in these tables."""
     value = float(matthews(np.array(sums, dtype=np.float64)[:, None])[0])
     return None if value != value else Fraction(value)

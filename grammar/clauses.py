@@ -20,7 +20,7 @@ from grammar.value import value
 QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Question)}
 """The statements that can be plotted, explained and exported, by their first word."""
 
-STATEMENTS: dict[str, type[nodes.Statement]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Statement)}
+STATEMENTS: dict[str, type[nodes.AnyStatement]] = {kind.words.split()[0]: kind for kind in get_args(nodes.AnyStatement)}
 """All statements, by their first word."""
 
 ABOUT_QUESTIONS = {word: kind for word, kind in STATEMENTS.items() if issubclass(kind, nodes.AboutQuestion)}

@@ -44,9 +44,6 @@ from grammar.phrases import (
     Default as Default,
 )
 from grammar.phrases import (
-    Expression as Expression,
-)
-from grammar.phrases import (
     FunctionCall as FunctionCall,
 )
 from grammar.phrases import (
@@ -105,6 +102,9 @@ from grammar.phrases import (
 )
 from grammar.phrases import (
     Variable as Variable,
+)
+from grammar.phrases import (
+    WrittenExpression as WrittenExpression,
 )
 from grammar.value import value
 
@@ -368,7 +368,7 @@ class Define(StatementNode):
     names: ClassVar[str] = "new name"
 
     name: Name
-    expression: Expression
+    expression: WrittenExpression
     parameters: tuple[Default, ...] = ()
 
 
@@ -406,4 +406,4 @@ class SqlQuery(StatementNode):
     text: Text
 
 
-Statement = Question | Expect | Plot | Explain | Export | Let | Define | Show | Load | Forget | SqlQuery
+AnyStatement = Question | Expect | Plot | Explain | Export | Let | Define | Show | Load | Forget | SqlQuery

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grammar.editing.highlighting import Token
 
 
-def parse(text: str) -> tuple[nodes.Statement, ...]:
+def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
     """The statements of a text; a text without any has none. Spans are offsets into the text.
 
     Raises QueryError for the first thing that is wrong.

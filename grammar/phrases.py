@@ -197,14 +197,14 @@ Condition = Relation | In | Like | IsMissing | IsLatest | Not | And | Or
 
 @value
 class Negative(Node):
-    operand: Expression
+    operand: WrittenExpression
 
 
 @value
 class BinaryOperation(Node):
-    left: Expression
+    left: WrittenExpression
     operator: Literal["+", "-", "*", "/"]
-    right: Expression
+    right: WrittenExpression
 
 
 @value
@@ -212,10 +212,10 @@ class FunctionCall(Node):
     """`sqrt(recall * precision)`, `max(a, b, 1)`: a function of arithmetic.py, by its name in lower case."""
 
     function: str
-    arguments: tuple[Expression, ...]
+    arguments: tuple[WrittenExpression, ...]
 
 
-Expression = Number | Variable | MeasureCall | Negative | BinaryOperation | FunctionCall
+WrittenExpression = Number | Variable | MeasureCall | Negative | BinaryOperation | FunctionCall
 """In a definition a bare word (a count, a parameter or another measure) is a MeasureCall without parameters."""
 
 

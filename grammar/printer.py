@@ -30,7 +30,7 @@ _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
 """How strongly the operators bind."""
 
 
-def to_text(node: nodes.Node | Sequence[nodes.Statement]) -> str:
+def to_text(node: nodes.Node | Sequence[nodes.AnyStatement]) -> str:
     """The canonical text of a node, or of statements separated by semicolons and line ends.
 
     Names are written in Unicode NFC. Raises ValueError for what no text can say: an empty list, a negative number in a

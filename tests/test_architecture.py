@@ -77,13 +77,22 @@ def test_no_file_is_named_like_another() -> None:
 
 
 def test_no_class_is_named_like_another() -> None:
+    """Nor is a name for a type, such as a union of classes."""
     classes = [
-        (node.name, source)
+        (name, source)
         for source in SOURCES
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
+        for name in _types_named(node)
     ]
     assert named_alike(classes) == {}
+
+
+def _types_named(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.ClassDef(name=name):
+            yield name
+        case ast.Assign(targets=[ast.Name(id=name)]) if name[0].isupper() and not name.isupper():
+            yield name
 
 
 def test_names_say_what_they_hold() -> None:

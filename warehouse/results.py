@@ -76,7 +76,7 @@ class Table:
 
 EMPTY = Table((), ())
 
-Outcome = Literal["met", "not met", "undecided"]
+Met = Literal["met", "not met", "undecided"]
 """Whether what `expect` says holds; undecided where the data, or so many shuffles, cannot tell."""
 
 
@@ -145,7 +145,7 @@ class Result:
     """What the caption says behind what it is of: how much was observed, and how it was tested."""
     chart: Chart | None = None
     """The picture that was asked for; the tables are then what it is drawn from."""
-    outcome: Outcome | None = None
+    outcome: Met | None = None
     """Whether what was expected holds; None where nothing was."""
 
     def raise_for(self) -> Result:

@@ -143,7 +143,7 @@ class Session:
             if result is not None:
                 yield result
 
-    def answer(self, statement: n.Statement) -> Result | None:
+    def answer(self, statement: n.AnyStatement) -> Result | None:
         """The result of a statement; those that only change the session have none. Raises QueryError."""
         if isinstance(statement, n.Let):
             self._let(statement)
@@ -167,7 +167,7 @@ class Session:
         self._use(database)
         return f"{self.path} was changed by another program meanwhile, and is read anew"
 
-    def _answered(self, statement: n.Statement) -> Result | None:
+    def _answered(self, statement: n.AnyStatement) -> Result | None:
         statement = substituted(statement, self.variables)
         scope = Scope(self.catalog, self.variables)
         if self.lake and isinstance(statement, n.Load | n.Forget):
@@ -387,6 +387,6 @@ def _counts(names: Iterable[str], counts: Iterable[str]) -> tuple[Column, ...]:
     return (*(Column(name, "name") for name in names), *(Column(count, "count") for count in counts))
 
 
-def _place(error: QueryError, statement: n.Statement) -> Span:
+def _place(error: QueryError, statement: n.AnyStatement) -> Span:
     """Where an error is that was found in the data: at the statement as a whole, unless it knows better."""
     return error.span if error.span != NOWHERE else statement.span

@@ -25,7 +25,7 @@ from warehouse.session import Session
 BAR = " | "
 """What stands between the parts of a signature."""
 
-Verdict = Literal["same", "different", "unknown", "not repeatable"]
+Repetition = Literal["same", "different", "unknown", "not repeatable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Finding:
     """The verdict on the numbers of a claim, with the reasons, a sentence each."""
 
     claim: Claim
-    verdict: Verdict
+    verdict: Repetition
     reasons: tuple[str, ...] = ()
 
 
@@ -130,7 +130,7 @@ def verify(claim: Claim, session: Session) -> Finding:
     return Finding(claim, "same" if sealed[-1] in now else "different", changed)
 
 
-def _question(text: str) -> n.Statement:
+def _question(text: str) -> n.AnyStatement:
     """The statement of a claim. Raises QueryError unless it is a question: nothing else is run."""
     statements = parse(text)
     if len(statements) != 1:
@@ -173,7 +173,7 @@ def _changed(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
 Rows = Sequence[Mapping[str, Cell]]
 
 
-def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Verdict, tuple[str, ...]]:
+def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Repetition, tuple[str, ...]]:
     """The verdict on whole tables, with the first cell that differs and the number of others."""
     for before, after, what in zip(then, now, ("rows", "rows of the summary"), strict=False):
         if len(before) != len(after):

@@ -59,11 +59,11 @@ class Measures:
     span: Span
 
 
-Piece = Any
+Parsed = Any
 """A token of lark, or what a method below made of a rule."""
 
 
-def span_of(piece: Piece) -> Span:
+def span_of(piece: Parsed) -> Span:
     """Where a token or a piece stands."""
     if isinstance(piece, Token):
         return Span(piece.start_pos or 0, piece.end_pos or 0)
@@ -71,15 +71,15 @@ def span_of(piece: Piece) -> Span:
     return span
 
 
-def _whole(pieces: Sequence[Piece]) -> Span:
+def _whole(pieces: Sequence[Parsed]) -> Span:
     return span_of(pieces[0]).to(span_of(pieces[-1])) if pieces else NOWHERE
 
 
-def _without_tokens(pieces: Sequence[Piece]) -> tuple[Any, ...]:
+def _without_tokens(pieces: Sequence[Parsed]) -> tuple[Any, ...]:
     return tuple(piece for piece in pieces if not isinstance(piece, Token))
 
 
-def _words(pieces: Sequence[Piece]) -> tuple[str, ...]:
+def _words(pieces: Sequence[Parsed]) -> tuple[str, ...]:
     return tuple(piece.type for piece in pieces if isinstance(piece, Token))
 
 
@@ -87,11 +87,11 @@ def _name(token: Token) -> str:
     return normalized(unquoted(token) if token.type == "TEXT" else str(token))
 
 
-def _clause(pieces: Sequence[Piece], **values: Any) -> WrittenClause:
+def _clause(pieces: Sequence[Parsed], **values: Any) -> WrittenClause:
     return WrittenClause(values, _whole(pieces), span_of(pieces[0]))
 
 
-_VALUES: Mapping[Shape, Callable[[Sequence[Piece]], Any]] = {
+_VALUES: Mapping[Shape, Callable[[Sequence[Parsed]], Any]] = {
     Shape.NODE: lambda pieces: pieces[-1],
     Shape.LIST: _without_tokens,
     Shape.WORD: lambda pieces: str(pieces[-1]).lower(),
@@ -101,12 +101,12 @@ _VALUES: Mapping[Shape, Callable[[Sequence[Piece]], Any]] = {
 """From the pieces of a clause to its value."""
 
 
-def _method_of(clause: Clause) -> Callable[[list[Piece]], WrittenClause]:
+def _method_of(clause: Clause) -> Callable[[list[Parsed]], WrittenClause]:
     value_of = _VALUES[clause.shape]
     return lambda pieces: _clause(pieces, **{clause.field: value_of(pieces)})
 
 
-def _method_of_both_fields(clause: Clause) -> Callable[[list[Piece]], WrittenClause]:
+def _method_of_both_fields(clause: Clause) -> Callable[[list[Parsed]], WrittenClause]:
     return lambda pieces: _clause(pieces, **{clause.field: pieces[1], clause.second_field: pieces[3]})
 
 
@@ -126,21 +126,21 @@ class Builder(Transformer[Token, Any]):
             if clause.second_field:
                 setattr(self, f"{clause.field}_and_{clause.second_field}", _method_of_both_fields(clause))
 
-    def start(self, pieces: list[Piece]) -> tuple[Any, ...]:
+    def start(self, pieces: list[Parsed]) -> tuple[Any, ...]:
         return _without_tokens(pieces)
 
     # --- questions and what stands before them ---
 
-    def _question(self, pieces: list[Piece]) -> Draft:
+    def _question(self, pieces: list[Parsed]) -> Draft:
         word = str(pieces[0]).lower()
         measures = next((piece.items for piece in pieces if isinstance(piece, Measures)), None)
         clauses = tuple(piece for piece in pieces if isinstance(piece, WrittenClause))
         return Draft(word, measures, clauses, _whole(pieces), span_of(pieces[0]))
 
-    def _about_question(self, pieces: list[Piece]) -> Preceded:
+    def _about_question(self, pieces: list[Parsed]) -> Preceded:
         return Preceded(str(pieces[0]).lower(), pieces[1], _whole(pieces), span_of(pieces[0]))
 
-    def expect(self, pieces: list[Piece]) -> Preceded:
+    def expect(self, pieces: list[Parsed]) -> Preceded:
         words = [str(piece).lower() for piece in pieces[1:-1]]
         question: Draft = pieces[-1]
         if words:
@@ -150,46 +150,46 @@ class Builder(Transformer[Token, Any]):
 
     # --- other statements ---
 
-    def let(self, pieces: list[Piece]) -> nodes.Let:
+    def let(self, pieces: list[Parsed]) -> nodes.Let:
         variable, *values = _without_tokens(pieces)
         return nodes.Let(variable, tuple(values), span=_whole(pieces))
 
-    def define(self, pieces: list[Piece]) -> nodes.Define:
+    def define(self, pieces: list[Parsed]) -> nodes.Define:
         name, *parameters, expression = _without_tokens(pieces)
         return nodes.Define(name, expression, tuple(parameters), span=_whole(pieces))
 
-    def show(self, pieces: list[Piece]) -> nodes.Show:
+    def show(self, pieces: list[Parsed]) -> nodes.Show:
         what: Any = " ".join(word.lower() for word in pieces[1:])
         return nodes.Show(what, span=_whole(pieces))
 
-    def load(self, pieces: list[Piece]) -> nodes.Load:
+    def load(self, pieces: list[Parsed]) -> nodes.Load:
         path, reader = _without_tokens(pieces)
         return nodes.Load(path, reader, span=_whole(pieces))
 
-    def forget(self, pieces: list[Piece]) -> nodes.Forget:
+    def forget(self, pieces: list[Parsed]) -> nodes.Forget:
         return nodes.Forget(pieces[-1], span=_whole(pieces))
 
-    def sql(self, pieces: list[Piece]) -> nodes.SqlQuery:
+    def sql(self, pieces: list[Parsed]) -> nodes.SqlQuery:
         return nodes.SqlQuery(pieces[-1], span=_whole(pieces))
 
     # --- clauses ---
 
-    def replicates(self, pieces: list[Piece]) -> WrittenClause:
+    def replicates(self, pieces: list[Parsed]) -> WrittenClause:
         written = pieces[-1] if len(pieces) > 1 else nodes.Attribute("system", "replicate", span=_whole(pieces))
         return _clause(pieces, replicates=written)
 
-    def interval(self, pieces: list[Piece]) -> WrittenClause:
+    def interval(self, pieces: list[Parsed]) -> WrittenClause:
         return _clause(pieces, interval=str(pieces[1]).lower() if len(pieces) > 1 else nodes.INTERVAL_WORDS[0])
 
-    def system_list(self, pieces: list[Piece]) -> nodes.Systems:
+    def system_list(self, pieces: list[Parsed]) -> nodes.Systems:
         split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))
         items, excepted = _without_tokens(pieces[:split]), _without_tokens(pieces[split:])
         return nodes.Systems(items, excepted, span=_whole(pieces))
 
-    def test_set_list(self, pieces: list[Piece]) -> nodes.TestSets:
+    def test_set_list(self, pieces: list[Parsed]) -> nodes.TestSets:
         return nodes.TestSets(_without_tokens(pieces), span=_whole(pieces))
 
-    def ordering(self, pieces: list[Piece]) -> nodes.Order:
+    def ordering(self, pieces: list[Parsed]) -> nodes.Order:
         direction: Any = str(pieces[1]).lower() if len(pieces) > 1 else None
         return nodes.Order(pieces[0], direction, span=_whole(pieces))
 
@@ -224,59 +224,59 @@ class Builder(Transformer[Token, Any]):
 
     # --- measures ---
 
-    def measures(self, pieces: list[Piece]) -> Measures:
+    def measures(self, pieces: list[Parsed]) -> Measures:
         return Measures(_without_tokens(pieces), _whole(pieces))
 
-    def plain(self, pieces: list[Piece]) -> nodes.MeasureCall:
+    def plain(self, pieces: list[Parsed]) -> nodes.MeasureCall:
         name, *parameters = _without_tokens(pieces)
         return nodes.MeasureCall(name.text, tuple(parameters), span=_whole(pieces))
 
-    def mean(self, pieces: list[Piece]) -> nodes.Mean:
+    def mean(self, pieces: list[Parsed]) -> nodes.Mean:
         return nodes.Mean(pieces[2], span=_whole(pieces))
 
-    def baseline(self, pieces: list[Piece]) -> nodes.BaselineCall:
+    def baseline(self, pieces: list[Parsed]) -> nodes.BaselineCall:
         name, *parameters = _without_tokens(pieces)
         return nodes.BaselineCall(name.text, tuple(parameters), span=_whole(pieces))
 
-    def parameter(self, pieces: list[Piece]) -> nodes.Argument:
+    def parameter(self, pieces: list[Parsed]) -> nodes.Argument:
         return nodes.Argument(_name(pieces[0]), pieces[2], span=_whole(pieces))
 
-    def default(self, pieces: list[Piece]) -> nodes.Default:
+    def default(self, pieces: list[Parsed]) -> nodes.Default:
         return nodes.Default(_name(pieces[0]), pieces[2] if len(pieces) > 1 else None, span=_whole(pieces))
 
     # --- conditions ---
 
-    def or_(self, pieces: list[Piece]) -> nodes.Or:
+    def or_(self, pieces: list[Parsed]) -> nodes.Or:
         return nodes.Or(_without_tokens(pieces), span=_whole(pieces))
 
-    def and_(self, pieces: list[Piece]) -> nodes.And:
+    def and_(self, pieces: list[Parsed]) -> nodes.And:
         return nodes.And(_without_tokens(pieces), span=_whole(pieces))
 
-    def not_(self, pieces: list[Piece]) -> nodes.Not:
+    def not_(self, pieces: list[Parsed]) -> nodes.Not:
         return nodes.Not(pieces[1], span=_whole(pieces))
 
-    def grouped(self, pieces: list[Piece]) -> Any:
+    def grouped(self, pieces: list[Parsed]) -> Any:
         return pieces[1]
 
     grouped_expression = grouped
 
-    def comparison(self, pieces: list[Piece]) -> nodes.Relation:
+    def comparison(self, pieces: list[Parsed]) -> nodes.Relation:
         attribute, operator, value = pieces
         written: Any = str(operator)
         return nodes.Relation(attribute, written, value, span=_whole(pieces))
 
-    def in_(self, pieces: list[Piece]) -> nodes.Condition:
+    def in_(self, pieces: list[Parsed]) -> nodes.Condition:
         attribute, *values = _without_tokens(pieces)
         return _perhaps_not(nodes.In(attribute, tuple(values), span=_whole(pieces)), pieces)
 
-    def like(self, pieces: list[Piece]) -> nodes.Condition:
+    def like(self, pieces: list[Parsed]) -> nodes.Condition:
         attribute, pattern = _without_tokens(pieces)
         return _perhaps_not(nodes.Like(attribute, pattern, span=_whole(pieces)), pieces)
 
-    def is_missing(self, pieces: list[Piece]) -> nodes.Condition:
+    def is_missing(self, pieces: list[Parsed]) -> nodes.Condition:
         return _perhaps_not(nodes.IsMissing(pieces[0], span=_whole(pieces)), pieces)
 
-    def is_latest(self, pieces: list[Piece]) -> nodes.Condition:
+    def is_latest(self, pieces: list[Parsed]) -> nodes.Condition:
         return _perhaps_not(nodes.IsLatest(pieces[0], span=_whole(pieces)), pieces)
 
     def attribute(self, pieces: list[Token]) -> nodes.Attribute:
@@ -284,17 +284,17 @@ class Builder(Transformer[Token, Any]):
 
     # --- arithmetic ---
 
-    def arithmetic_sum(self, pieces: list[Piece]) -> nodes.BinaryOperation:
+    def arithmetic_sum(self, pieces: list[Parsed]) -> nodes.BinaryOperation:
         left, operator, right = pieces
         written: Any = str(operator)
         return nodes.BinaryOperation(left, written, right, span=_whole(pieces))
 
     arithmetic_product = arithmetic_sum
 
-    def negative(self, pieces: list[Piece]) -> nodes.Negative:
+    def negative(self, pieces: list[Parsed]) -> nodes.Negative:
         return nodes.Negative(pieces[1], span=_whole(pieces))
 
-    def function_call(self, pieces: list[Piece]) -> nodes.FunctionCall:
+    def function_call(self, pieces: list[Parsed]) -> nodes.FunctionCall:
         name, arguments = str(pieces[0]).lower(), _without_tokens(pieces)
         function = FUNCTIONS.get(name)
         if function is None:
@@ -304,11 +304,11 @@ class Builder(Transformer[Token, Any]):
             raise QueryError(f"{name} takes {function.takes}, not {len(arguments)}", _whole(pieces), (hint,))
         return nodes.FunctionCall(name, arguments, span=_whole(pieces))
 
-    def call(self, pieces: list[Piece]) -> nodes.MeasureCall:
+    def call(self, pieces: list[Parsed]) -> nodes.MeasureCall:
         return nodes.MeasureCall(_name(pieces[0]), _without_tokens(pieces), span=_whole(pieces))
 
 
-def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Piece]) -> nodes.Condition:
+def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Parsed]) -> nodes.Condition:
     """The condition, or its opposite where `not` was written inside it."""
     return nodes.Not(condition, span=condition.span) if "NOT" in _words(pieces) else condition
 

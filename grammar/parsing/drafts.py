@@ -19,17 +19,17 @@ class UnfinishedError(QueryError):
     """A statement that ends too early, so that more text could make it right."""
 
 
-def finished(piece: Any, text: str) -> nodes.Statement:
+def finished(piece: Any, text: str) -> nodes.AnyStatement:
     """The statement that a draft or a finished statement stands for. Raises QueryError."""
     if isinstance(piece, Preceded):
         return _preceded(piece, text)
     if isinstance(piece, Draft):
         return _question(piece, _by_field(piece, text))
-    statement: nodes.Statement = piece
+    statement: nodes.AnyStatement = piece
     return statement
 
 
-def _preceded(piece: Preceded, text: str) -> nodes.Statement:
+def _preceded(piece: Preceded, text: str) -> nodes.AnyStatement:
     """The statement before a question takes the clauses that the question has no field for."""
     clauses = _by_field(piece.question, text)
     of_question = field_names(QUESTIONS[piece.question.word])

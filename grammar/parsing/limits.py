@@ -43,7 +43,7 @@ def check_text(text: str) -> None:
             raise QueryError(f"nested more than {DEEPEST} deep", Span(match.start(), match.end()))
 
 
-def check_depth(statement: nodes.Statement) -> None:
+def check_depth(statement: nodes.AnyStatement) -> None:
     """Raises QueryError for a statement whose nodes are nested too deeply for what walks through them."""
     level: list[nodes.Node] = [statement]
     for _ in range(DEEPEST + 5):  # a statement, a clause and what they are made of stand around the expression

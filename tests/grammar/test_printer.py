@@ -203,13 +203,13 @@ statements = st.one_of(*question_kinds, *other_kinds)
 @pytest.mark.fuzz
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.lists(statements, max_size=3).map(tuple))
-def test_printing_and_parsing_gives_the_statements_again(built: tuple[nodes.Statement, ...]) -> None:
+def test_printing_and_parsing_gives_the_statements_again(built: tuple[nodes.AnyStatement, ...]) -> None:
     assert parse(to_text(built)) == built
 
 
 @settings(max_examples=EXAMPLES // 3, deadline=None)
 @given(st.lists(statements, max_size=3).map(tuple))
-def test_laying_out_what_was_printed_says_the_same_and_is_settled(built: tuple[nodes.Statement, ...]) -> None:
+def test_laying_out_what_was_printed_says_the_same_and_is_settled(built: tuple[nodes.AnyStatement, ...]) -> None:
     laid_out = layout(to_text(built))
     assert parse(laid_out) == built
     assert layout(laid_out) == laid_out
@@ -230,7 +230,7 @@ def test_a_condition_printed_alone_reads_as_in_a_statement(condition: nodes.Cond
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(expressions)
-def test_an_expression_printed_within_a_definition_is_read_again(expression: nodes.Expression) -> None:
+def test_an_expression_printed_within_a_definition_is_read_again(expression: nodes.WrittenExpression) -> None:
     define = nodes.Define(nodes.Name("X"), expression)
     assert parse(to_text(define)) == (define,)
 
@@ -240,7 +240,7 @@ def test_random_statements_hold_nodes_of_every_class() -> None:
 
     @settings(max_examples=60, derandomize=True, database=None, phases=[Phase.generate], deadline=None)
     @given(st.tuples(*question_kinds, *other_kinds))
-    def collect(one_of_each: tuple[nodes.Statement, ...]) -> None:
+    def collect(one_of_each: tuple[nodes.AnyStatement, ...]) -> None:
         seen.update(type(part) for statement in one_of_each for part in parts(statement))
 
     collect()

@@ -18,8 +18,8 @@ from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Student
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import (
     INTERVALS,
-    Bounds,
     IntervalPlan,
+    LimitSides,
     Simultaneous,
     named_interval,
 )
@@ -38,7 +38,7 @@ def example(systems: int = 2, documents: int = 60) -> Many:
 
 
 def plan(
-    kind: str = "studentized", level: float = 0.05, bounds: Bounds = "both", family: Simultaneous = "each"
+    kind: str = "studentized", level: float = 0.05, bounds: LimitSides = "both", family: Simultaneous = "each"
 ) -> IntervalPlan:
     return IntervalPlan(level, named_interval(kind), bounds, family)
 
@@ -157,7 +157,7 @@ def test_far_out_the_tail_of_student_goes_on() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("bounds", ["both", "lower", "upper"])
-def test_a_pair_alone_has_the_interval_it_has_among_many_and_turned_around(kind: str, bounds: Bounds) -> None:
+def test_a_pair_alone_has_the_interval_it_has_among_many_and_turned_around(kind: str, bounds: LimitSides) -> None:
     """To the last digit."""
     counts = brute.muc_counts(np.random.default_rng(3), 4, 50)
     draws, asked = Draws(700, 3, (1, 2)), plan(kind, bounds=bounds)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.significance import brute
 from tests.significance.test_functional import MATTHEWS, decisions
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, Bounds, IntervalKind, IntervalPlan
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, LimitSides
 from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations as combined
@@ -102,7 +102,11 @@ def test_exact_levels_of_a_pair(make: Callable[[np.random.Generator, int], ManyS
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32), units=st.integers(2, 400), bounds=st.sampled_from(["both", "lower", "upper"]))
 def test_intervals_of_a_pair(
-    make: Callable[[np.random.Generator, int], ManySystems], kind: IntervalKind, seed: int, units: int, bounds: Bounds
+    make: Callable[[np.random.Generator, int], ManySystems],
+    kind: IntervalKind,
+    seed: int,
+    units: int,
+    bounds: LimitSides,
 ) -> None:
     many, plan, pairs = make(np.random.default_rng(seed), units), IntervalPlan(0.1, kind, bounds), [(0, 1), (3, 2)]
     found = Bootstrap(DRAWS).differences(many, [*pairs, (0, 2), (0, 3)], plan)

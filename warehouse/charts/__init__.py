@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import exp, log
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from warehouse.significance.shuffles.confidence import Verdict
 
 Unit = Literal["proportion", "difference", "number", "probability", "count", "name"]
 """What the numbers along an axis are. Proportions and differences of them are shown times 100; on an axis of names a
@@ -18,7 +21,6 @@ number is the place of a name, from 0.
 IN_PERCENT = ("proportion", "difference")
 
 Dash = Literal["solid", "dashed", "dotted"]
-Verdict = Literal["significant", "undecided", "not significant"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from warehouse.charts.axes import limits
 
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 
-Places = tuple[tuple[float, float], ...]
+CurvePoints = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Projected:
     """A system: the curve, the points asked for, and the measured one, each as (generality, value)."""
 
     name: str
-    curve: Places
-    wanted: Places
+    curve: CurvePoints
+    wanted: CurvePoints
     measured: tuple[float, float] | None
 
 

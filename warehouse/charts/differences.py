@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warehouse.charts import Axis, Mark, Panel, Point, Points, Rule, Spans, Unit, Verdict
+from warehouse.charts import Axis, Mark, Panel, Point, Points, Rule, Spans, Unit
 from warehouse.charts.axes import limits
+from warehouse.significance.shuffles.confidence import Verdict
 
 Difference = tuple[str, float, float | None, float | None, Verdict]
 """The name of a pair, its difference, its limits, and the verdict."""

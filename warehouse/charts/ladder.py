@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from warehouse.charts import Axis, Bracket, Brackets, Mark, Panel, Point, Points, Spans, Unit
 from warehouse.charts.axes import limits_of
 
-Interval = tuple[float, float]
+LowHigh = tuple[float, float]
 
 
 def ranking(
@@ -17,7 +17,7 @@ def ranking(
     measure: str,
     unit: Unit,
     ranked: Sequence[tuple[str, float]],
-    intervals: Mapping[str, Interval],
+    intervals: Mapping[str, LowHigh],
     computed: Sequence[str] = (),
     groups: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> Panel:

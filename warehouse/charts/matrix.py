@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from warehouse.charts import Axis, Panel, Square, Squares, Verdict
+from warehouse.charts import Axis, Panel, Square, Squares
+from warehouse.significance.shuffles.confidence import Verdict
 
 
 def matrix(title: str, ranked: Sequence[str], levels: Mapping[frozenset[str], tuple[float, Verdict]]) -> Panel:

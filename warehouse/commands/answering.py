@@ -16,7 +16,7 @@ from warehouse.commands.talk import coloured, note, patience, say
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.results import Outcome, Result
+    from warehouse.results import Met, Result
     from warehouse.session import Session
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
     file = Path(named) if named else None
     format, document = target(args, file)
     gathered: list[Result] = []
-    outcomes: list[Outcome | None] = []
+    outcomes: list[Met | None] = []
     results = session.results(text)
     try:
         while (result := next_of(args, session, results)) is not None:
@@ -78,7 +78,7 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
     return status_of(outcomes)
 
 
-def status_of(outcomes: Iterable[Outcome | None]) -> int:
+def status_of(outcomes: Iterable[Met | None]) -> int:
     """The exit status that goes with what was expected: not met outweighs undecided."""
     said = set(outcomes)
     return NOT_MET if "not met" in said else UNDECIDED if "undecided" in said else DONE

@@ -12,9 +12,10 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Integers = NDArray[np.int64]
+from warehouse.significance.paired import Integers
+
 Scale = Literal["nominal", "ordinal"]
 
 MISSING = -1

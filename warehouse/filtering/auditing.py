@@ -18,7 +18,7 @@ from warehouse.filtering.contingency import Bounds, Harmonic, Limits, Tables, ta
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.rounding import CONVENTIONS, Convention, Printed, Range
 
-Verdict = Literal["unique", "possible", "impossible"]
+Consistency = Literal["unique", "possible", "impossible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Audited:
     by_convention: Mapping[str, int] = field(hash=False)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Consistency:
         """`unique` for one solution, `impossible` for none."""
         return "impossible" if not self.solutions else "unique" if self.solutions == 1 else "possible"
 

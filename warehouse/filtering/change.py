@@ -18,7 +18,7 @@ from warehouse.significance.analytic import matched
 from warehouse.significance.exact import counting
 from warehouse.significance.paired import Paired
 
-Number = Decimal | float
+Quantity = Decimal | float
 
 _FINEST = 2**50
 """Differences are scaled to integers that sum to no more than this."""
@@ -47,7 +47,7 @@ class ChangeSummary:
     p_randomization: float | None
 
 
-def change_summary(values_from: Sequence[Number], values_to: Sequence[Number], trim: int = 0) -> ChangeSummary:
+def change_summary(values_from: Sequence[Quantity], values_to: Sequence[Quantity], trim: int = 0) -> ChangeSummary:
     """The summary of values of shape (systems,), each system at the same place in both.
 
     Raises ValueError where the two have not the same length, a value is not a finite number, or `trim` is negative.
@@ -74,7 +74,7 @@ def change_summary(values_from: Sequence[Number], values_to: Sequence[Number], t
     )
 
 
-def _exact(value: Number) -> Fraction:
+def _exact(value: Quantity) -> Fraction:
     """A value at its decimal face: 0.79, not the binary fraction nearest to it."""
     decimal = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
     if not decimal.is_finite():

@@ -15,7 +15,8 @@ from functools import reduce
 import numpy as np
 
 from warehouse.filtering.generality import KeyCounts
-from warehouse.filtering.rounding import Integers, Range, least_integer, most_integer
+from warehouse.filtering.rounding import Range, least_integer, most_integer
+from warehouse.significance.paired import Integers
 
 MOST_PAIRS = 30_000_000
 """More pairs of x and s than this are not tried."""

@@ -12,9 +12,8 @@ from math import ceil, floor
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from warehouse.significance.paired import Integers
 
 
 @dataclass(frozen=True, slots=True)

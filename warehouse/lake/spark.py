@@ -33,7 +33,7 @@ from warehouse.lake.folder import (
     read_manifest,
 )
 from warehouse.publishing import temporary
-from warehouse.query.engine import Done, Piece, Workforce
+from warehouse.query.engine import Done, Portion, Workforce
 from warehouse.significance.work import Work
 from warehouse.store.database import Database
 from warehouse.store.sql import PLACEHOLDER, Sql
@@ -100,7 +100,7 @@ class SparkEngine:
         self.database.interrupt()
         self.spark.sparkContext.cancelAllJobs()
 
-    def each(self, work: Callable[[Piece], Done], tasks: Sequence[Piece]) -> list[Done]:
+    def each(self, work: Callable[[Portion], Done], tasks: Sequence[Portion]) -> list[Done]:
         """What the work makes of each task, by `mapInArrow`, a partition a task; in the order of the tasks."""
         import pickle
 

@@ -11,11 +11,11 @@ from warehouse.significance.work import ALONE, Work
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
-Piece = TypeVar("Piece")
+Portion = TypeVar("Portion")
 Done = TypeVar("Done")
 
 
-def in_turn(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done]:
+def in_turn(work: Callable[[Portion], Done], pieces: Sequence[Portion]) -> list[Done]:
     """What the work makes of each piece, one after another."""
     return [work(piece) for piece in pieces]
 

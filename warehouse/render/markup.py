@@ -12,13 +12,13 @@ from itertools import groupby
 
 from warehouse.render.rectangle import Rectangle, notes_below, unbounded_rectangles
 from warehouse.render.style import UNDEFINED, Style, clean, width
-from warehouse.results import Outcome, Result
+from warehouse.results import Met, Result
 
 CROWDED = 9
 """A LaTeX table of more columns than this is set in smaller type with less room between them."""
 
 
-OUTCOMES: Mapping[Outcome, str] = {"met": "✅", "not met": "❌", "undecided": "❔"}
+OUTCOMES: Mapping[Met, str] = {"met": "✅", "not met": "❌", "undecided": "❔"}
 """What stands before the caption of what was expected, in the summary of a run of tests."""
 
 

@@ -33,7 +33,7 @@ def mistake(text: str, session: Session) -> QueryError | None:
     return None
 
 
-def _look_up(statement: n.Statement, session: Session) -> None:
+def _look_up(statement: n.AnyStatement, session: Session) -> None:
     """Raises QueryError for a name that is not there."""
     if isinstance(statement, n.Question):
         resolve(substituted(statement, session.variables), Scope(session.catalog))

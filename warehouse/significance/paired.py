@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+Places = NDArray[np.intp]
 
 SUM_LIMIT = 2**60
 """Numerators and denominators of a system must each sum to less than this in absolute value, so that int64 holds all

@@ -19,11 +19,8 @@ from dataclasses import dataclass
 from math import ceil, inf, log2
 
 import numpy as np
-from numpy.typing import NDArray
 
-from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
-
-Places = NDArray[np.intp]
+from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired, Places
 
 ROUNDING = 2.0**-48
 """More than a few dozen roundings of floating point lose, as a share of the largest number that occurs."""

@@ -18,7 +18,7 @@ import numpy as np
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Many
 
-Exact = Fraction | Decimal
+ExactValue = Fraction | Decimal
 """A value that is exact, or has 60 digits."""
 
 DOUBT = 1e-9
@@ -43,7 +43,7 @@ class Valuation:
     """
 
     values: Callable[[Floats], Floats]
-    exactly: Callable[[tuple[int, ...]], Exact | None]
+    exactly: Callable[[tuple[int, ...]], ExactValue | None]
 
     def or_zero(self, sums: Floats) -> Floats:
         """The values of sums of shape (columns, any), 0 where undefined; of shape (any), which may have dimensions."""
@@ -71,7 +71,7 @@ class PairedCounts:
         _ = self.observed
 
     @property
-    def observed(self) -> tuple[Exact, Exact]:
+    def observed(self) -> tuple[ExactValue, ExactValue]:
         """The values of the two systems."""
         first, second = (self.valuation.exactly(_sums(counts)) for counts in (self.counts_a, self.counts_b))
         if first is None or second is None:
@@ -166,7 +166,7 @@ class ExtremeFunction:
 
     valuation: Valuation
     totals: Integers
-    least: Exact
+    least: ExactValue
     two_sided: bool
 
     @classmethod
@@ -208,31 +208,31 @@ def _sums(counts: Integers) -> tuple[int, ...]:
     return tuple(counts.sum(axis=1).tolist())
 
 
-def _less(a: Exact, b: Exact) -> Exact:
+def _less(a: ExactValue, b: ExactValue) -> ExactValue:
     """a − b: exact where both are fractions, else with 60 digits."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a - b
     return _DIGITS.subtract(_decimal(a), _decimal(b))
 
 
-def added(a: Exact, b: Exact) -> Exact:
+def added(a: ExactValue, b: ExactValue) -> ExactValue:
     """a + b: exact where both are fractions, else with 60 digits."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a + b
     return _DIGITS.add(_decimal(a), _decimal(b))
 
 
-def times(a: Exact, factor: Fraction) -> Exact:
+def times(a: ExactValue, factor: Fraction) -> ExactValue:
     """a · factor, likewise."""
     return a * factor if isinstance(a, Fraction) else _DIGITS.multiply(a, _decimal(factor))
 
 
-def _size(value: Exact) -> Exact:
+def _size(value: ExactValue) -> ExactValue:
     """The absolute value. Python's `abs` would round a decimal number to 28 digits."""
     return abs(value) if isinstance(value, Fraction) else value.copy_abs()
 
 
-def _decimal(value: Exact) -> Decimal:
+def _decimal(value: ExactValue) -> Decimal:
     if isinstance(value, Decimal):
         return value
     return _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))

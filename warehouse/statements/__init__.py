@@ -59,7 +59,7 @@ class Planned:
     plan: Any
 
 
-def resolve(node: n.Statement, scope: Scope) -> Planned:
+def resolve(node: n.AnyStatement, scope: Scope) -> Planned:
     """The plan of a statement. Raises QueryError for anything that is not there or does not fit, and KeyError for a
     statement that has no plan.
     """

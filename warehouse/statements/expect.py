@@ -21,7 +21,7 @@ from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, Column, Outcome, Result
+from warehouse.results import Cell, Column, Met, Result
 from warehouse.significance.tests import named_adjustment
 from warehouse.statements.questions import question
 
@@ -98,7 +98,7 @@ def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair, or a value, with whether what was expected of it holds. Raises QueryError where there is none."""
     answered = plan.statement.answer(plan.question, facts, workforce)
     rows = _of_pairs(plan, answered) if plan.expected is not None else _of_values(plan, answered)
-    outcomes: list[Outcome] = [_OUTCOMES[met] for met in rows.cells("met")]  # type: ignore[index]
+    outcomes: list[Met] = [_OUTCOMES[met] for met in rows.cells("met")]  # type: ignore[index]
     if not outcomes:
         raise QueryError("there is nothing to expect anything of: no system has a row")
     worst = min(outcomes, key=_GRAVEST.index)
@@ -114,12 +114,12 @@ def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-_GRAVEST: tuple[Outcome, ...] = ("not met", "undecided", "met")
+_GRAVEST: tuple[Met, ...] = ("not met", "undecided", "met")
 
-_OUTCOMES: Mapping[bool | None, Outcome] = {True: "met", False: "not met", None: "undecided"}
+_OUTCOMES: Mapping[bool | None, Met] = {True: "met", False: "not met", None: "undecided"}
 
 
-def _counted(outcomes: Sequence[Outcome]) -> str:
+def _counted(outcomes: Sequence[Met]) -> str:
     """met; 1 not met, 1 undecided and 2 met."""
     if len(outcomes) == 1:
         return outcomes[0]

@@ -20,8 +20,7 @@ from warehouse.statements.pictures import of_group
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decided
-    from warehouse.query.comparison.pairs import Comparison
-    from warehouse.query.comparison.procedures import Pair
+    from warehouse.query.comparison.pairs import Comparison, Pair
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
 SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")

@@ -29,9 +29,9 @@ from warehouse.statements.projecting import kind_of, measured_generality, projec
 from warehouse.tasks import FILTERING, TASKS
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.observations import Floats
+    from warehouse.significance.paired import Floats
 
-    Resampled = tuple[Floats, ...]
+    ResampledShares = tuple[Floats, ...]
     """Recall and fallout in each resample of the documents; NaN where undefined."""
 
 RESAMPLES = 2000
@@ -181,7 +181,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Resampled]:
+def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, ResampledShares]:
     """Recall and fallout of each system with documents of its own, over the same resamples of them."""
     import numpy as np
 
@@ -202,7 +202,7 @@ def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, Res
 
 
 def _interval(
-    statistic: Statistic, draws: Resampled, start: float, generality: Decimal, exponent: Decimal
+    statistic: Statistic, draws: ResampledShares, start: float, generality: Decimal, exponent: Decimal
 ) -> tuple[float | None, float | None]:
     """The 95% percentile interval of a projected value; nothing where no resample has one."""
     import numpy as np

@@ -31,8 +31,7 @@ from warehouse.results import Cell, Column, Result
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decided
-    from warehouse.query.comparison.pairs import Comparison
-    from warehouse.query.comparison.procedures import Pair
+    from warehouse.query.comparison.pairs import Comparison, Pair
 
 
 @value

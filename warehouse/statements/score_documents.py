@@ -15,7 +15,7 @@ from warehouse.tasks.observed import plural
 MOST_ROWS = 10_000_000
 """Of more rows than this it is not counted whether systems with as many documents have the same ones."""
 
-Counts = tuple[tuple[str, int], ...]
+NamedCounts = tuple[tuple[str, int], ...]
 """Systems, and on how many documents each was scored."""
 
 
@@ -24,7 +24,7 @@ class Unlike:
     """A statistic whose values rest on different documents; `counts` are empty where rows are split."""
 
     label: str
-    counts: Counts
+    counts: NamedCounts
 
 
 def documents_query(valued: Valued) -> Queries:
@@ -67,7 +67,7 @@ def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unl
 
 def documents_notes(entry: p.Entry, by: Sequence[p.Dimension], found: Sequence[Unlike]) -> list[str]:
     """A note for the statistics that rest on different documents, each time those with the same counts."""
-    labels: dict[Counts, list[str]] = {}
+    labels: dict[NamedCounts, list[str]] = {}
     for statistic in found:
         labels.setdefault(statistic.counts, []).append(statistic.label)
     notes = []
@@ -87,12 +87,12 @@ def _name(valued: Valued) -> str:
     return valued.name("documents of any system")
 
 
-def _counts(entry: p.Entry, lines: Sequence[ValueLine], place: int) -> Counts:
+def _counts(entry: p.Entry, lines: Sequence[ValueLine], place: int) -> NamedCounts:
     """On how many documents each system was scored; by imported values, on how many by a statistic."""
     return tuple(
         (line.system.name, (line.documents or 0) - (0 if entry.task.counts else line.left_out[place])) for line in lines
     )
 
 
-def _alike(counts: Counts) -> bool:
+def _alike(counts: NamedCounts) -> bool:
     return len({count for _, count in counts}) < 2

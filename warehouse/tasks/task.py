@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Decide = Callable[[Mapping[str, NDArray[Any]], int, NDArray[np.intp], bool, int], None]
     Grids = Mapping[str, NDArray[Any]]
-    Complete = Callable[[Grids, NDArray[np.bool_], int], list[Grids]]
+    Completing = Callable[[Grids, NDArray[np.bool_], int], list[Grids]]
 
 
 @value
@@ -56,7 +56,7 @@ class Task:
     decide: Decide | None = None
     """Puts some observations of a system into the cells of the decision yes or no; so baselines are computed, and a
     missing document that counts as nothing is one that was decided no. None where it counts 0."""
-    completions: Complete | None = None
+    completions: Completing | None = None
     """The extremes of what the observations that systems lack could have been: the counts of all, once for each."""
     completed_from: tuple[str, ...] = ()
     """The counts that this needs, whatever the measure is computed from."""

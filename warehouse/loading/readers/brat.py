@@ -28,7 +28,7 @@ _ANNOTATION = re.compile(r"T\S*\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:
 _OTHERS = "REAMN*#"
 """What the lines of relations, events, attributes, normalizations, equivalences and notes begin with."""
 
-Place = tuple[tuple[int, int], ...]
+Stretches = tuple[tuple[int, int], ...]
 """The fragments of an annotation: from where to before where."""
 
 
@@ -36,7 +36,7 @@ Place = tuple[tuple[int, int], ...]
 class Annotation:
     """A type at a place."""
 
-    place: Place
+    place: Stretches
     kind: str
 
 

@@ -24,7 +24,7 @@ YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false"
 
 NAMED = ("id", "y_true", "y_pred")
 
-Row = tuple[int, dict[str, str]]
+NumberedRow = tuple[int, dict[str, str]]
 """The line of a row, and its cells by heading."""
 
 
@@ -59,7 +59,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged((f"left out, being no field: {left_out}",) if left_out else ())
 
 
-def _rows(staging: Staging) -> Iterator[Row]:
+def _rows(staging: Staging) -> Iterator[NumberedRow]:
     wanted = {field: staging.columns.get(field, field) for field in NAMED}
     for document in documents(staging):
         reader = csv.reader((text + "\n" for _, text in document.lines()), strict=True)

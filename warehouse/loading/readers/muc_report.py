@@ -81,10 +81,10 @@ _ROW = re.compile(
 """A row whose counts have blanks or bars between them, as nearly all have."""
 _TEMPLATE_ID = "template-id"
 
-Row = tuple[int, ...]
+ReportRow = tuple[int, ...]
 """The ten counts of one row of a block."""
 
-_NOTHING: Row = (0,) * len(COUNTS)
+_NOTHING: ReportRow = (0,) * len(COUNTS)
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class _Message:
     """What the blocks of one message add up to."""
 
     line: int
-    slots: dict[str, Row] = field(default_factory=dict)
+    slots: dict[str, ReportRow] = field(default_factory=dict)
     answered: bool = False
 
 
@@ -103,8 +103,8 @@ class _Report:
     document: Document
     configuration: str = ""
     messages: dict[str, _Message] = field(default_factory=dict)
-    slot_totals: dict[str, tuple[int, Row]] = field(default_factory=dict)
-    all_templates: tuple[int, Row] | None = None
+    slot_totals: dict[str, tuple[int, ReportRow]] = field(default_factory=dict)
+    all_templates: tuple[int, ReportRow] | None = None
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -186,7 +186,7 @@ def _label(text: str) -> str:
     return text[: len(text) - len(text.lstrip(_LETTERS))].rstrip()
 
 
-def _counts(document: Document, number: int, text: str, header: str) -> Row:
+def _counts(document: Document, number: int, text: str, header: str) -> ReportRow:
     """The ten counts of a row, whose columns may abut."""
     apart = _ROW.match(text)
     if apart is not None:

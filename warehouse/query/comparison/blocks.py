@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from grammar.errors import QueryError
-from warehouse.query.comparison.pairs import Comparison, only
-from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, Pair, choose, outcomes, shuffled, together
+from warehouse.query.comparison.pairs import Comparison, Pair, only
+from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, choose, outcomes, shuffled, together
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.engine import Workforce
 from warehouse.significance.tests import named_test

@@ -14,32 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
 
 import numpy as np
 
 from warehouse.query.comparison.blocks import tested
-from warehouse.query.comparison.pairs import Comparison, only
-from warehouse.query.comparison.procedures import (
-    Outcomes,
-    Pair,
-    adjusted,
-    affordable_costs,
-    choose,
-    counted_exactly,
-    reached,
-)
+from warehouse.query.comparison.pairs import Comparison, Pair, only
+from warehouse.query.comparison.procedures import Outcomes, adjusted, affordable_costs, choose, counted_exactly, reached
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.engine import Workforce
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.replicates import MOST_DIVISIONS, divisions
 from warehouse.significance.shuffles import sequential
-from warehouse.significance.shuffles.confidence import confidence, shuffles_to_decide, verdict
+from warehouse.significance.shuffles.confidence import Verdict, confidence, shuffles_to_decide, verdict
 from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.significance.work import Work
-
-Verdict = Literal["significant", "not significant", "undecided"]
 
 BUDGET = 1e12
 """How much shuffling one comparison may take, in additions: some minutes at worst."""

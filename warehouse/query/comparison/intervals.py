@@ -13,15 +13,15 @@ from decimal import Decimal
 from math import inf, isnan
 
 from warehouse.query import plan as p
-from warehouse.query.comparison.pairs import Comparison
+from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import Additive, Orders, RatioSums, systems_of
 from warehouse.significance.areas import area_intervals
 from warehouse.significance.bootstrap.averages import OfTestSet
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap, joined
 from warehouse.significance.bootstrap.interval_kinds import (
-    Bounds,
     ConfidenceLimits,
     IntervalPlan,
+    LimitSides,
     Simultaneous,
     named_interval,
 )
@@ -32,8 +32,6 @@ from warehouse.significance.work import ALONE, Work
 
 RESAMPLES = 2000
 """Over how many resamples an interval is made."""
-
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ def draws_of_intervals(how: p.Testing, entry: p.Entry) -> Draws:
 
 def plan_of(how: p.Testing, lower_is_better: bool = False) -> IntervalPlan:
     """How a statement asks for the intervals of differences: one-sided the limit is that on the side of the worse."""
-    bounds: Bounds = "both"
+    bounds: LimitSides = "both"
     if how.sides == "one-sided":
         bounds = "upper" if lower_is_better else "lower"
     family: Simultaneous = "together" if named_test(how.test).whole_family else named_adjustment(how.adjust).intervals

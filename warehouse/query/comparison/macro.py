@@ -17,14 +17,13 @@ import numpy as np
 
 from grammar.errors import QueryError
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import Floats, Integers
 from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.sums import Additive, FunctionSums, Orders, RatioSums, Sums
 from warehouse.query.labels import noun_of
 from warehouse.query.path import Facts
-from warehouse.significance.paired import SUM_LIMIT
+from warehouse.significance.paired import SUM_LIMIT, Floats, Integers
 from warehouse.significance.tests import named_test
-from warehouse.significance.valuation import Exact, Valuation, added, times
+from warehouse.significance.valuation import ExactValue, Valuation, added, times
 
 
 def batches(
@@ -104,9 +103,9 @@ def average_of(of_test_sets: Sequence[Sums]) -> Additive:
         of_parts = [valuation.values(sums[place]) for valuation, place in zip(valuations, places, strict=True)]
         return np.asarray(sum(of_parts[1:], of_parts[0]) / len(parts))
 
-    def exactly(sums: tuple[int, ...]) -> Exact | None:
+    def exactly(sums: tuple[int, ...]) -> ExactValue | None:
         of_parts = [valuation.exactly(sums[place]) for valuation, place in zip(valuations, places, strict=True)]
-        total: Exact = Fraction(0)
+        total: ExactValue = Fraction(0)
         for value in of_parts:
             if value is None:
                 return None
@@ -185,7 +184,7 @@ def _valuation(part: Additive) -> Valuation:
         without = np.full(sums.shape[1:], np.nan)
         return float(factor) * np.asarray(np.divide(sums[0], sums[1], out=without, where=sums[1] != 0))
 
-    def exactly(sums: tuple[int, ...]) -> Exact | None:
+    def exactly(sums: tuple[int, ...]) -> ExactValue | None:
         return factor * Fraction(sums[0], sums[1]) if sums[1] else None
 
     return Valuation(values, exactly)

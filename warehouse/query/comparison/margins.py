@@ -20,8 +20,7 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided, Decisions, decisions
 from warehouse.query.comparison.intervals import Intervals, intervals_by, percent
 from warehouse.query.comparison.notes import ONE_BY_ONE, who
-from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import Pair
+from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.comparison.verdicts import hopeless
 from warehouse.query.engine import Workforce

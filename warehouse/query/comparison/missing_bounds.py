@@ -15,12 +15,13 @@ import numpy as np
 
 from grammar.errors import QueryError
 from warehouse.query.comparison.deciding import Decisions, decisions
-from warehouse.query.comparison.observations import Floats, Integers, Observations, observed
-from warehouse.query.comparison.pairs import Comparison, only
-from warehouse.query.comparison.procedures import Pair, adjusted
+from warehouse.query.comparison.observations import Observations, observed
+from warehouse.query.comparison.pairs import Comparison, Pair, only
+from warehouse.query.comparison.procedures import adjusted
 from warehouse.query.comparison.sums import RatioSums, sums
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts
+from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles.confidence import Verdict
 
 

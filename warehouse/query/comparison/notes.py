@@ -12,8 +12,7 @@ import numpy as np
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decisions
-from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import Pair
+from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.correlation import correlations

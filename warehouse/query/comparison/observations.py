@@ -17,11 +17,8 @@ from warehouse.query import plan as p
 from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
+from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.tasks.observed import counted
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 MANY = 20_000
 """From so many documents on, those of a pair that are alike are counted in the database and not fetched one by one."""

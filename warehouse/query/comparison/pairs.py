@@ -17,7 +17,7 @@ import numpy as np
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.observations import Floats, Integers, Observations, observation_queries, observed
+from warehouse.query.comparison.observations import Observations, observation_queries, observed
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
 from warehouse.query.compile import unit_rows
 from warehouse.query.labels import some
@@ -26,12 +26,15 @@ from warehouse.query.valuing import Valued
 from warehouse.significance.bootstrap.resamples import VERY_MANY_UNITS
 from warehouse.significance.correlation import inflations
 from warehouse.significance.distinct import Distinct
-from warehouse.significance.paired import Many, Paired
+from warehouse.significance.paired import Floats, Integers, Many, Paired
 from warehouse.significance.shuffles.randomization import draws_by_itself
 from warehouse.significance.tests import Test, named_adjustment, named_test
 
 MOST_PAIRS = 200_000
 """How many pairs of systems are compared on one test set; each is a row of the result, and takes some KB of memory."""
+
+Pair = tuple[int, int]
+"""The places of two systems among those of an entry."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Comparison:
     statistic: Statistic
     observations: Observations
     sums: Sums
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[Pair, ...]
     replicates: tuple[tuple[float, ...], ...] = ()
     """The value of each run of each system, where whole runs change sides."""
     before: int = 0
@@ -58,7 +61,7 @@ class Comparison:
         """What the coins of this test set depend on beside the seed: its name, not the order of loading."""
         return zlib.crc32(self.entry.test_set.own_name.encode())
 
-    def in_order(self, pair: tuple[int, int]) -> tuple[int, int]:
+    def in_order(self, pair: Pair) -> Pair:
         """The pair as tests take it: one-sided they ask whether the first is higher, so that where lower is better the
         two change places.
         """
@@ -139,7 +142,7 @@ class Comparison:
         return [self.sums.unit_values(place) for place in range(len(self.entry.systems))]
 
 
-def only(comparison: Comparison, pairs: Sequence[tuple[int, int]]) -> tuple[Comparison, tuple[int, ...]]:
+def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tuple[int, ...]]:
     """A comparison with some of its pairs, the systems of these pairs alone, and without the observations, which no
     test looks at; and the places of these systems among all.
     """
@@ -268,7 +271,7 @@ def comparisons(
         yield tuple(batch)
 
 
-def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[tuple[int, int], ...]:
+def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[Pair, ...]:
     """Every pair once, or each system against the one named."""
     places = range(len(systems))
     if against is None:
@@ -277,7 +280,7 @@ def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[tuple
     return tuple((place, last) for place in places if place != last)
 
 
-def _ranked(comparison: Comparison) -> tuple[tuple[int, int], ...]:
+def _ranked(comparison: Comparison) -> tuple[Pair, ...]:
     """The pairs of a comparison, the better system of each first."""
     sign = -1 if comparison.statistic.measure.lower_is_better else 1
     return tuple((b, a) if sign * comparison.exact_difference(a, b) < 0 else (a, b) for a, b in comparison.pairs)

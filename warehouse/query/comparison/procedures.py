@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 
 from grammar.errors import QueryError
-from warehouse.query.comparison.pairs import Comparison
+from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import FunctionSums, Orders, RatioSums
 from warehouse.significance import replicates
 from warehouse.significance.draws import Draws
@@ -30,7 +30,6 @@ from warehouse.tasks.observed import counted
 SHUFFLES = 9999
 """How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""
 
-Pair = tuple[int, int]
 Outcomes = dict[tuple[str, Pair], Outcome]
 """By the label of the statistic and the places of the two systems."""
 

@@ -15,12 +15,13 @@ from grammar.errors import QueryError
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, draws_of_intervals, factor_of, single
-from warehouse.query.comparison.observations import Booleans, Observations, observation_queries, observed
+from warehouse.query.comparison.observations import Observations, observation_queries, observed
 from warehouse.query.comparison.sums import added, additive, present_units, run_sums, systems_of
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan, named_interval
 from warehouse.significance.bootstrap.runs import over_runs
+from warehouse.significance.paired import Booleans
 
 
 @dataclass(frozen=True, slots=True)

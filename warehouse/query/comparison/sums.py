@@ -20,9 +20,9 @@ import numpy as np
 from warehouse.measures import Function, Ranking, Ratio, Statistic
 from warehouse.measures.expression import Exact
 from warehouse.measures.function import rounded
-from warehouse.query.comparison.observations import Booleans, Floats, Integers, Observations
+from warehouse.query.comparison.observations import Observations
 from warehouse.significance.areas import Ranked
-from warehouse.significance.paired import SUM_LIMIT, Many
+from warehouse.significance.paired import SUM_LIMIT, Booleans, Floats, Integers, Many
 from warehouse.significance.valuation import ManyCounts, ManySystems, Valuation
 
 _COMMON = 2**20

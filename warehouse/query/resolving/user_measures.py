@@ -133,7 +133,7 @@ class _Place:
         return place
 
 
-def _expression(node: n.Expression, place: _Place) -> Expression:
+def _expression(node: n.WrittenExpression, place: _Place) -> Expression:
     if next(place.parts) > LARGEST:
         raise QueryError(f"written out, the measure has more than {LARGEST:,} parts", node.span)
     match node:

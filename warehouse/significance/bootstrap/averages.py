@@ -15,9 +15,8 @@ import numpy as np
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.estimates import Differences, OverResamples, Supply
 from warehouse.significance.bootstrap.percentiles import SystemValues
-from warehouse.significance.bootstrap.standard_errors import Places
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.valuation import ManySystems
 
 

@@ -30,9 +30,8 @@ from warehouse.significance.bootstrap.estimates import (
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.bootstrap.percentiles import between, corrected_tails
 from warehouse.significance.bootstrap.resamples import FOR_INTERVALS, VERY_MANY_UNITS, Resamples
-from warehouse.significance.bootstrap.standard_errors import Places
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
 

@@ -16,16 +16,9 @@ import numpy as np
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.percentiles import SystemValues
 from warehouse.significance.bootstrap.resamples import Resamples, kinds, whole
-from warehouse.significance.bootstrap.standard_errors import (
-    Places,
-    Resampled,
-    Smooth,
-    functions,
-    of_differences,
-    ratios,
-)
+from warehouse.significance.bootstrap.standard_errors import Resampled, Smooth, functions, of_differences, ratios
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Floats, Integers, Many
+from warehouse.significance.paired import Booleans, Floats, Integers, Many, Places
 from warehouse.significance.valuation import ManyCounts, ManySystems
 
 UNSTEADY = 0.01

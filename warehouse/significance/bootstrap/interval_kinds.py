@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from warehouse.significance.paired import Booleans, Floats, Integers
 
-Bounds = Literal["both", "lower", "upper"]
+LimitSides = Literal["both", "lower", "upper"]
 """Which limits an interval has: one-sided it has one."""
 
 Simultaneous = Literal["each", "divided", "together"]
@@ -72,7 +72,7 @@ class IntervalPlan:
 
     level: float = 0.05
     kind: IntervalKind = INTERVALS[0]
-    bounds: Bounds = "both"
+    bounds: LimitSides = "both"
     family: Simultaneous = "each"
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class IntervalPlan:
     @property
     def turned(self) -> IntervalPlan:
         """The same for differences of the other sign."""
-        opposite: dict[Bounds, Bounds] = {"both": "both", "lower": "upper", "upper": "lower"}
+        opposite: dict[LimitSides, LimitSides] = {"both": "both", "lower": "upper", "upper": "lower"}
         return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family)
 
 

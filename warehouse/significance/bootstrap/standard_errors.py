@@ -11,18 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.bootstrap.resamples import Resamples, whole
-from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.paired import Floats, Integers, Places
 
 STEP = 1e-5
 """The step of a numerical gradient, as a share of the sum or of the number of units."""
 
 ROUNDING = 1e-9
 """A variance that is no larger than this share of those that it is the difference of is nothing but rounding."""
-
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

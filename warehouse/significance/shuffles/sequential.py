@@ -8,17 +8,14 @@ bounded resampling risk*; Gandy and Hahn 2014 for several hypotheses). Nothing h
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from warehouse.significance.paired import Booleans, Floats
+from warehouse.significance.paired import Booleans, Floats, Integers
 
 MOST_SHUFFLES = 10_000_000
 """No p is shuffled for more often than that, unless more are asked for."""
 
 _HALVINGS = 50
 """How often an interval is halved to find a limit: to less than a millionth of the smallest limit that occurs."""
-
-Counts = NDArray[np.int64]
 
 
 def looks(first: int, most: int = MOST_SHUFFLES) -> tuple[int, ...]:
@@ -33,7 +30,7 @@ def looks(first: int, most: int = MOST_SHUFFLES) -> tuple[int, ...]:
     return tuple(totals)
 
 
-def limits(nge: Counts, shuffles: Counts, risk: float) -> tuple[Floats, Floats]:
+def limits(nge: Integers, shuffles: Integers, risk: float) -> tuple[Floats, Floats]:
     """The lowest and the highest exact p that go with nge of so many shuffles, each array of the shape of `nge`.
 
     An exact p lies outside with a probability of at most `risk`: these are the limits of Clopper and Pearson (1934)
@@ -43,7 +40,7 @@ def limits(nge: Counts, shuffles: Counts, risk: float) -> tuple[Floats, Floats]:
     return np.where(nge == 0, 0.0, 1 - of_others), high
 
 
-def _highest(nge: Counts, shuffles: Counts, risk: float) -> Floats:
+def _highest(nge: Integers, shuffles: Integers, risk: float) -> Floats:
     """The highest p with which nge or fewer come out with a probability of at least `risk`, or a little above it."""
     share = nge / shuffles
     inside, outside = share, np.ones(nge.shape)
@@ -54,7 +51,7 @@ def _highest(nge: Counts, shuffles: Counts, risk: float) -> Floats:
     return np.asarray(np.where(nge == shuffles, 1.0, outside))
 
 
-def _tail(nge: Counts, shuffles: Counts, share: Floats, p: Floats) -> Floats:
+def _tail(nge: Integers, shuffles: Integers, share: Floats, p: Floats) -> Floats:
     """An upper bound of the probability of nge or fewer, for nge / shuffles = share ≤ p.
 
     The smaller of Hoeffding's (1963, theorem 1), exp(−n·KL), and Bahadur's (1960, inequality 4), the binomial

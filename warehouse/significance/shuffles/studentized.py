@@ -187,7 +187,7 @@ def _count(sums: SystemSums, family: RatioPairs, sides: Sides, nge: Integers) ->
             nge[b, a] += np.count_nonzero(excess <= band)
 
 
-Place = int | NDArray[np.intp]
+Index = int | NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class SystemSums:
     columns: tuple[Floats, ...]
     worths: tuple[float, ...]
 
-    def differences(self, a: Place, b: Place, slope: Floats, u: Floats, v: Floats, w: Floats, spare: Floats) -> None:
+    def differences(self, a: Index, b: Index, slope: Floats, u: Floats, v: Floats, w: Floats, spare: Floats) -> None:
         """u, v and w of a pair, of shape (shuffles,), or of several, of shape (pairs, shuffles); `spare` is written
         over. `slope` has the shape () or (pairs, 1)."""
         n, d, nn, nd, dd = self.columns

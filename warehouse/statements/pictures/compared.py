@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from grammar.errors import QueryError
-from warehouse.charts import Panel, Unit, Verdict, p_written, written
+from warehouse.charts import Panel, Unit, p_written, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
 from warehouse.charts.matrix import matrix
@@ -24,6 +24,7 @@ from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
+from warehouse.significance.shuffles.confidence import Verdict
 from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.significance.valuation import PairedCounts
 from warehouse.statements.pictures.drawn import Drawn, labels, number

@@ -15,13 +15,24 @@ from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Query, fetch
 from warehouse.results import Result
-from warehouse.statements import agree, compare, coverage, generality, group, score
+from warehouse.statements import agree, compare, coverage, expect, generality, group, rank, replicate, score
+from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 from warehouse.tasks import TASKS
 
 T = p.TestSet(1, "T", "T")
 A, B = p.StoredSystem(1, "A"), p.StoredSystem(2, "B")
 NOBODY = Workforce()
+
+
+@pytest.fixture(autouse=True)
+def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that opens a database fails."""
+
+    def opened(*arguments: object) -> None:
+        raise AssertionError("a database was opened")
+
+    monkeypatch.setattr(Database, "__init__", opened)
 
 
 def statistic(name: str, task: str) -> Statistic:
@@ -111,6 +122,34 @@ def test_group_gives_letters_to_what_does_not_differ() -> None:
     plan = group.GroupPlan("group", (entry("recall", "extraction", A, B),), p.Testing.plain(None))
     result = group.answer(plan, observed({1: [4, 4, 4], 2: [0, 0, 0]}), NOBODY)
     assert [(row["system"], row["letters"]) for row in result.rows] == [("A", "a"), ("B", "a")]
+
+
+def test_rank_gives_each_system_all_ranks_that_no_test_excludes() -> None:
+    plan = rank.RankPlan("rank", (entry("recall", "extraction", A, B),), replace(p.Testing.plain(None), adjust="holm"))
+    result = rank.answer(plan, observed({1: [4, 4, 4], 2: [0, 0, 0]}), NOBODY)
+    assert [(row["system"], row["rank"], row["rank_low"], row["rank_high"]) for row in result.rows] == [
+        ("A", 1, 1, 2),
+        ("B", 2, 1, 2),
+    ]
+
+
+def test_replicate_compares_the_differences_on_both_test_sets() -> None:
+    first = entry("recall", "extraction", A, B)
+    second = replace(first, test_set=p.TestSet(2, "U", "U"))
+    facts = observed({1: [4, 4, 4], 2: [0, 0, 0]})
+    halved = observed({1: [4, 4, 4], 2: [2, 2, 2]})
+    facts |= {name.replace("'T'", "'U'"): rows for name, rows in halved.items()}
+    plan = replicate.ReplicatePlan("replicate", first, second, p.Testing.plain(None))
+    assert {query.name for query in replicate.compile(plan)} == facts.keys()
+    (row,) = replicate.answer(plan, facts, NOBODY).rows
+    assert [row[name] for name in row if name.startswith("difference")] == [1.0, 0.5]
+
+
+def test_expect_is_not_met_where_a_test_finds_nothing() -> None:
+    asked = compare.ComparePlan("compare", (entry("recall", "extraction", A, B),), None, p.Testing.plain(None))
+    plan = expect.ExpectPlan("expect better compare", compare.COMPARE, asked, "better")
+    result = expect.answer(plan, observed({1: [4, 4, 4], 2: [0, 0, 0]}), NOBODY)
+    assert (result.outcome, result.rows[0]["why"]) == ("not met", "p 0.2500 > 0.05")
 
 
 def test_generality_is_what_the_labels_say() -> None:

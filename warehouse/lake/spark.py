@@ -73,7 +73,7 @@ class SparkEngine:
     @property
     def workforce(self) -> Workforce:
         """Blocks of pairs go to the workers, everything else is done here."""
-        return Workforce(self.work, self.blocks, self.each)
+        return Workforce(self.work, self.blocks, self.share_out)
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -100,7 +100,7 @@ class SparkEngine:
         self.database.interrupt()
         self.spark.sparkContext.cancelAllJobs()
 
-    def each(self, work: Callable[[Portion], Done], tasks: Sequence[Portion]) -> list[Done]:
+    def share_out(self, work: Callable[[Portion], Done], tasks: Sequence[Portion]) -> list[Done]:
         """What the work makes of each task, by `mapInArrow`, a partition a task; in the order of the tasks."""
         import pickle
 

@@ -23,12 +23,12 @@ def in_turn(work: Callable[[Portion], Done], pieces: Sequence[Portion]) -> list[
 @value
 class Workforce:
     """Who does the computations on facts, which changes nothing in their outcome: the threads of `work`, and for tests
-    of many pairs so many `blocks`, which `each` shares out.
+    of many pairs so many `blocks`, which `share_out` deals to them.
     """
 
     work: Work = ALONE
     blocks: int = 1
-    each: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]] = in_turn
+    share_out: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]] = in_turn
 
 
 ONE_THREAD = Workforce()

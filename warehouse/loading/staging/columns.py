@@ -70,7 +70,7 @@ def _holds_tags(column: TagColumn, some: Sentences, staging: Staging) -> bool:
         if wrong and (not column.place or not (column.kinds or all(map(is_meant, new)))):
             return False
         if wrong:
-            token, text = next(each for each in enumerate(cells) if each[1] in wrong)
+            token, text = next((token, text) for token, text in enumerate(cells) if text in wrong)
             said = f"{shown(text)} in column {column.place + 1} is no tag"
             said += ": O, or one of B, I, E, S with a type, such as B-PER"
             raise staging.refusal(said, line + token)

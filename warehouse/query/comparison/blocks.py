@@ -42,7 +42,7 @@ def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
     ):
         return outcomes(comparisons, workforce.work)
     by_pair: Outcomes = {}
-    for of_block in workforce.each(outcomes_of, list(parted(comparisons, workforce.blocks))):
+    for of_block in workforce.share_out(outcomes_of, list(parted(comparisons, workforce.blocks))):
         if of_block is None:
             # A test refuses a pair, and says which where all are tested in their order.
             return outcomes(comparisons, workforce.work)

@@ -140,11 +140,11 @@ class Resampled:
 
     def variances(self) -> Floats:
         """Of the value of each system, of shape (systems, resamples)."""
-        each = np.arange(len(self.deviations))
-        products = self._products(each, each)
+        everyone = np.arange(len(self.deviations))
+        products = self._products(everyone, everyone)
         with np.errstate(invalid="ignore"):
             largest = sum(self.gradients[:, j] ** 2 * products[:, j, j] for j in range(products.shape[1]))
-            variances = self._bilinear(products, each, each)
+            variances = self._bilinear(products, everyone, everyone)
             return np.where(variances <= ROUNDING * largest, 0.0, variances)
 
     def _products(self, first: Places, second: Places) -> Floats:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,8 +50,19 @@ class _Naming:
     """Its metric and filter, once one was seen."""
     first_filter: dict[str, str] = field(default_factory=dict)
     """By metric its first filter."""
+    measures: dict[tuple[tuple[str, ...], str], tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """By the metrics and the filter of samples their metrics and measures; most samples of a log have the same."""
 
-    def note(self, metrics: list[str], filtered: str) -> None:
+    def measures_of(self, metrics: tuple[str, ...], filtered: str) -> tuple[tuple[str, str], ...]:
+        """The metrics of a sample, each with its measure; takes note of them."""
+        named = self.measures.get((metrics, filtered))
+        if named is None:
+            self.note(metrics, filtered)
+            named = tuple((metric, self.called(metric, filtered)) for metric in metrics)
+            self.measures[metrics, filtered] = named
+        return named
+
+    def note(self, metrics: Sequence[str], filtered: str) -> None:
         """Takes note of the metrics of a sample; the order of samples and of figures is that of the filters."""
         for metric in metrics:
             self.first_filter.setdefault(metric, filtered)
@@ -69,18 +81,24 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     return _stage_results(staging) if _RESULTS.fullmatch(staging.source.name) else _stage_samples(staging)
 
 
+def _no_floats() -> array[float]:
+    return array("d")
+
+
 @dataclass(slots=True)
 class _Contents:
-    """What the samples of a log told beside their values, to be noted when all are read."""
+    """What the samples of a log told beside their rows, to be noted when all are read. There may be millions."""
 
-    runs: dict[tuple[str, str], int] = field(default_factory=dict)
-    """How often a sample was there, by document and filter."""
+    runs: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    """How often a sample was there, by filter and document."""
+    doc_hashes: dict[str, int] = field(default_factory=dict)
+    """By document what stands for its doc_hash, once that is an attribute of it."""
     spans: list[tuple[int, str, str, SpanCounts]] = field(default_factory=list)
     """Of labelled spans the line, system, document and counts."""
     unmapped: Counter[str] = field(default_factory=Counter)
     """By metric the samples whose item is not a number."""
-    sums: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    """By metric and filter the values."""
+    values: defaultdict[tuple[str, str], array[float]] = field(default_factory=lambda: defaultdict(_no_floats))
+    """By metric and filter."""
 
 
 MOST_RUNS = 1_000
@@ -96,7 +114,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     model = staging.named("system", said, "no folder or results file says the model")
     groups = results.groups.get(logged or task, ())
     spans = results.spans.get(logged or task, frozenset()) | {staging.options.get("spans")}
-    naming, contents, hashed, systems = _Naming(), _Contents(), set(), dict[int, str]()
+    naming, contents, systems = _Naming(), _Contents(), dict[int, str]()
     with Sheets(staging, VALUES, SCORES, DOCUMENTS, FAILURES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
@@ -104,36 +122,36 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
         for document, number, sample in _samples(staging):
             name, filtered = str(sample["doc_id"]), str(sample.get("filter") or _NO_FILTER)
-            run = contents.runs[name, filtered] = contents.runs.get((name, filtered), 0) + 1
+            runs = contents.runs[filtered]
+            run = runs[name] = runs.get(name, 0) + 1
             if run > MOST_RUNS:
                 raise document.refusal(f"doc_id {shown(name)} is there more than {MOST_RUNS:,} times", number)
             if run not in systems:
                 systems[run] = _system(staging, model, task, date, run)
-            system = systems[run]
-            naming.note(sample["metrics"], filtered)
-            scored = [sample.get(metric) for metric in sample["metrics"]]
-            if scored and all(isinstance(item, float) and not math.isfinite(item) for item in scored):
-                failures.add(number, task, system, name, "not scored", member=document.member)
-            for metric in sample["metrics"]:
+            system, not_finite = systems[run], 0
+            for metric, measure in naming.measures_of(tuple(sample["metrics"]), filtered):
                 item = sample.get(metric)
                 if (value := finite(item)) is not None:
-                    measure = naming.called(metric, filtered)
                     values.add(number, task, system, name, measure, value, member=document.member)
-                    contents.sums.setdefault((metric, filtered), []).append(value)
+                    contents.values[metric, filtered].append(value)
                 elif metric in spans:
                     contents.spans.append((number, system, name, _spans(document, number, item)))
                 else:
                     contents.unmapped[metric] += 1
+                    not_finite += isinstance(item, float)
+            if not_finite and not_finite == len(sample["metrics"]):
+                failures.add(number, task, system, name, "not scored", member=document.member)
             doc_hash = sample.get("doc_hash")
-            if (doc_hash or groups) and (name, doc_hash) not in hashed:
-                hashed.add((name, doc_hash))
+            stands = hash(str(doc_hash))
+            if (doc_hash or groups) and contents.doc_hashes.get(name) != stands:
+                contents.doc_hashes[name] = stands
                 inner = [(*groups, task)[1]] if groups else []
                 attributes.add(number, task, name, doc_hash, *inner, member=document.member)
         labels = {label for *_, counts in contents.spans for label, (possible, _, _) in counts.items() if possible}
         for number, system, name, counts in contents.spans:
             for label, tally in tallies(counts, [*sorted(labels), OTHER]).items():
                 scores.add(number, task, system, name, label, *tally.cells)
-        directions = _directions(results, naming, contents.sums)
+        directions = _directions(results, naming, contents.values)
         return sheets.staged(_notes(contents, naming, results.of(logged or task)), directions)
 
 
@@ -237,10 +255,10 @@ def _notes(contents: _Contents, naming: _Naming, figures: tuple[TaskFigure, ...]
     ]
     if naming.right is not None and (metric := ",".join(naming.right)) != f"{ACCURACY},{_NO_FILTER}":
         notes.append(f"{ACCURACY} is {metric}")
-    runs = max(contents.runs.values(), default=0)
+    runs = max(max(runs.values()) for runs in contents.runs.values()) if contents.runs else 0
     if runs > 1:
         return [*notes, f"{runs} runs were appended to one another in this log; each is a replicate"]
-    means = {key: math.fsum(values) / len(values) for key, values in contents.sums.items()}
+    means = {key: math.fsum(values) / len(values) for key, values in contents.values.items()}
     for figure in figures:
         mean = means.get((figure.metric, figure.filtered), figure.value)
         if abs(figure.value - mean) > 1e-9:

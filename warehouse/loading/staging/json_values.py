@@ -7,7 +7,6 @@ and nothing here opens a file.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -48,11 +47,12 @@ def parsed(text: str | bytes) -> Any:
     if len(text) > MOST_VALUES and sum(map(text.count, signs)) > MOST_VALUES:
         raise NotReadError(f"has more than {MOST_VALUES:,} values in it")
     if isinstance(text, str):
-        # What is wrong with a text is found out below, and so is what stands around a value.
-        with contextlib.suppress(ValueError, StopIteration, RecursionError):
+        try:
             value, end = _SCAN(text, 0)
-            if end == len(text):
-                return value
+        except (ValueError, StopIteration, RecursionError):
+            end = -1  # what is wrong with it is said below
+        if end == len(text):
+            return value
     try:
         return json.loads(text, parse_int=_whole, object_pairs_hook=_object)
     except NotReadError:

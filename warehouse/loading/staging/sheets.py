@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from warehouse.store.database import Database
 
 
+AT_ONCE = 200
+"""How many records are written at a time."""
+
+
 class Sheet:
     """The records of one form, in the order in which they are added."""
 
@@ -37,12 +41,19 @@ class Sheet:
         self.in_arrays = False
         self._database = database
         self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
-        self._write = csv.writer(self._file, lineterminator="\n").writerow
+        self._write = csv.writer(self._file, lineterminator="\n").writerows
+        self._rows: list[tuple[object, ...]] = []
 
     def add(self, line: int | None, *cells: object, member: str | None = None) -> None:
         """Adds a record: a cell a column (None is an empty one), and where in the file, or in which member, it is."""
-        self._write((line, member, *cells))
+        self._rows.append((line, member, *cells))
         self.records += 1
+        if len(self._rows) >= AT_ONCE:
+            self._write_out()
+
+    def _write_out(self) -> None:
+        self._write(self._rows)
+        self._rows.clear()
 
     def add_arrays(self, lines: numpy.ndarray, *cells: numpy.ndarray) -> None:
         """Adds records as arrays, an array a column: of whole numbers for a count. A sheet takes either these or
@@ -64,6 +75,8 @@ class Sheet:
 
     def close(self) -> None:
         """Writes out what is left. Closing twice is harmless."""
+        if not self._file.closed:
+            self._write_out()
         self._file.close()
 
 

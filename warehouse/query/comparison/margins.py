@@ -24,7 +24,7 @@ from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.comparison.verdicts import hopeless
 from warehouse.query.engine import Workforce
-from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
+from warehouse.significance.bootstrap.interval_kinds import CORRECTED, INTERVALS, IntervalPlan
 from warehouse.significance.tests import named_adjustment
 from warehouse.significance.work import Work
 from warehouse.tasks.observed import counted, plural
@@ -191,7 +191,7 @@ def _limits(comparisons: Sequence[Comparison], work: Work) -> Intervals:
 def plan_of_margin(comparison: Comparison) -> IntervalPlan:
     """How the interval is made that decides. That of replicates is not resampled, and has no bias to correct."""
     how = comparison.how
-    kind = named_interval("studentized" if comparison.replicates else "bca")
+    kind = INTERVALS[0] if comparison.replicates else CORRECTED
     return IntervalPlan(2 * float(how.level), kind, family=named_adjustment(how.adjust).intervals)
 
 

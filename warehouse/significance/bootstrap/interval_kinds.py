@@ -56,6 +56,9 @@ INTERVALS: tuple[IntervalKind, ...] = (
 )
 """The first is meant where none is named."""
 
+CORRECTED = next(kind for kind in INTERVALS if kind.corrects)
+"""What decides against a margin."""
+
 
 def named_interval(name: str) -> IntervalKind:
     """The kind of that name, in lower case. Raises KeyError where there is none."""

@@ -255,9 +255,11 @@ class Session:
     def _define(self, statement: n.Define) -> None:
         from warehouse.query.resolving.user_measures import check
         from warehouse.store.definitions import keep
+        from warehouse.tasks import COUNTED
 
         text = to_text(statement)
-        check(statement, self.catalog.definitions, text)
+        counts = {task: self.catalog.all_counts(task) for task in COUNTED}
+        check(statement, self.catalog.definitions, counts, text)
         if self.path is None:
             # The sample data and lakes are not changed; the definition lives as long as the session.
             same = [name for name in self.catalog.definitions if name.casefold() == statement.name.text.casefold()]

@@ -15,9 +15,9 @@ from grammar.parsing.reading import END, Reading, read, this_statement
 class Expected:
     """What may follow: keywords as they are typed ("order by"), and kinds of names and values.
 
-    Kinds are system, test set, measure, function, parameter, test, task, adjustment, attribute, variable, reader,
-    number, text, value (of a comparison, a parameter or `let`) and new name. `start` is where the word to be completed
-    begins: the length of the text where a new word begins.
+    Kinds are system, test set, count, measure, function, parameter, test, task, adjustment, attribute, variable,
+    reader, number, text, value (of a comparison, a parameter or `let`) and new name. `start` is where the word to be
+    completed begins: the length of the text where a new word begins.
     """
 
     keywords: tuple[str, ...]
@@ -69,7 +69,7 @@ def _kinds(accepted: frozenset[str], place: Place) -> tuple[str, ...]:
     kinds = []
     named = {"NAME", "WORD", "PATTERN", "FIELD"} & accepted
     if named and place.kind:
-        kinds.extend(["measure", "function"] if place.kind == "count" else [place.kind])
+        kinds.extend(["count", "measure", "function"] if place.kind == "count" else [place.kind])
     if "VARIABLE" in accepted:
         kinds.append("variable")
     if "NUMBER" in accepted:

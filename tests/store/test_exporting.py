@@ -27,6 +27,7 @@ VIEWS = (
     "document_attributes",
     "runs",
     "failures",
+    "counts",
 )
 
 
@@ -58,6 +59,7 @@ def test_what_documents_are_called_and_clustered_by_is_named_to_be_said_again(
         observed = {form.name: export_form(database, form, tmp_path / f"{form.name}.csv")[0].observed for form in FORMS}
     assert observed == {
         "scores": Observed("topic"),
+        "counts": Observed(),
         "decisions": Observed("topic-document pair", "topic"),
         "labels": Observed("topic-document pair", "topic"),
         "values": Observed(),  # topics on one test set, and questions on another

@@ -133,7 +133,8 @@ def _verify_words(parser: argparse.ArgumentParser) -> None:
 def _export_words(parser: argparse.ArgumentParser) -> None:
     target = "a folder, which gets a file of every kind of rows, or a file: .csv, .tsv, .parquet, .csv.gz, .tsv.gz"
     parser.add_argument("target", metavar="FILE", help=target)
-    kinds = ("scores", "decisions", "labels", "values", "published", "systems", "documents", "runs", "failures")
+    facts = ("scores", "counts", "decisions", "labels", "values", "published")
+    kinds = (*facts, "systems", "documents", "runs", "failures")
     kind = f"which rows a file gets: scores unless said, or {', '.join(kinds[1:])}"
     parser.add_argument("--kind", choices=kinds, default="scores", metavar="KIND", help=kind)
     parser.add_argument("--force", action="store_true", help="write over files")

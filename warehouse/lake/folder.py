@@ -26,7 +26,7 @@ MANIFEST = "manifest.json"
 
 AGAIN = "export the lake again"
 
-FACTS = ("score", "decision", "value", "published", "key_label")
+FACTS = ("score", "counted", "decision", "value", "published", "key_label")
 """The tables that are parted by test set."""
 
 TABLES = (
@@ -37,6 +37,7 @@ TABLES = (
 
 OUTLINED = {
     "score": "least(unit_id, 1) as unit_id, 0 as possible, 0 as actual, 0 as correct, 0 as partial",
+    "counted": "least(unit_id, 1) as unit_id, count, 0 as number",
     "decision": "false as decision",
     "value": "measure, 0 as value",
 }

@@ -15,9 +15,9 @@ from warehouse.faults import DataError, Fault
 from warehouse.loading.facts import attribute_columns, given
 from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, shown
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
-from warehouse.store.sql import Sql, join, name, values
+from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.observed import counted
-from warehouse.tasks.records import UNIT, Field, Limit
+from warehouse.tasks.records import COUNT, UNIT, Field, Limit
 
 ALL_STORED = "every row is stored already; nothing was added"
 
@@ -139,6 +139,9 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
         _complain_of_counts(part)
     if UNIT in form.key:
         _complain_of_mixed_units(part)
+    if COUNT in form.key:
+        _complain_of_names_of_counts(part)
+        _complain_of_named_counts(part)
     same = " and ".join(f"a.{column} = b.{column}" for column in form.key_columns)
     notes = []
     dropped = 0
@@ -237,7 +240,7 @@ def _complain_of_mixed_units(part: FilePart) -> None:
     mixed = Sql(
         " from fact semi join (select system_id, document_id from "
         "(select system_id, document_id, unit_id from fact union all "
-        "select system_id, document_id, unit_id from score) "
+        f"select system_id, document_id, unit_id from {part.staging.form.table}) "
         "group by all having bool_or(unit_id = 0) and bool_or(unit_id <> 0)) using (system_id, document_id)"
     )
     [(total,)] = database.rows("select count(*)" + mixed)
@@ -247,6 +250,55 @@ def _complain_of_mixed_units(part: FilePart) -> None:
         subjects = _subjects(part, places)
         sentence = "the document is scored both as a whole and by unit, which would count it twice"
         part.complain([(place, f"{subjects[place]}: {sentence}") for place in places], total)
+
+
+RESERVED = ("system", "document", "unit", "cluster", "test_set_id", "system_id", "document_id", "unit_id")
+"""What no count is called, for so are the columns that stand beside counts."""
+
+
+def _complain_of_names_of_counts(part: FilePart) -> None:
+    """Complains of counts of a test set whose names differ in nothing but the case, and of names that are taken."""
+    database = part.staging.database
+    taken = database.rows(
+        "select min(place), count, count(*) from fact where lower(count) in " + values(RESERVED) + " group by count"
+    )
+    part.complain([(place, f"no count is called {count}") for place, count, _ in taken], sum(row[2] for row in taken))
+    first = database.rows(
+        Sql(
+            "select min(place), a.count, min(b.count) from fact a join "
+            "(select distinct test_set_id, count from fact union select distinct test_set_id, count from counted) b "
+            "on b.test_set_id = a.test_set_id and lower(b.count) = lower(a.count) and b.count <> a.count "
+            "group by a.count order by 1"
+        )
+    )
+    said = "{} and {} are two counts whose names differ in the case of their letters alone"
+    part.complain([(place, said.format(shown(other), shown(count))) for place, count, other in first], len(first))
+
+
+def _complain_of_named_counts(part: FilePart) -> None:
+    """Complains of counts that exceed a limit, which may be in another row or stored already."""
+    for limit in part.staging.form.named_limits:
+        _complain_of_named_count(part, limit)
+
+
+def _complain_of_named_count(part: FilePart, limit: Limit) -> None:
+    keys = [column for column in part.staging.form.key_columns if column != COUNT.name]
+    known = "(select *, place as at from fact union all by name select * exclude (import_id), null as at from counted)"
+    same = " and ".join(f"a.{column} = b.{column}" for column in keys)
+    [of] = limit.parts
+    rows = (
+        f" from {known} a join {known} b on {same} where a.number > b.number and coalesce(a.at, b.at) is not null "
+        "and lower(a.count) = " + value(of) + " and lower(b.count) = " + value(limit.whole)
+    )
+    database = part.staging.database
+    [(total,)] = database.rows("select count(*)" + rows)
+    if total:
+        first = database.rows(
+            "select coalesce(a.at, b.at), a.number, b.number" + rows + f" order by 1 limit {MOST_FAULTS}"
+        )
+        subjects = _subjects(part, [place for place, *_ in first])
+        said = f"{of} is {{}}, more than {limit.whole}, which is {{}}"
+        part.complain([(place, f"{subjects[place]}: {said.format(*numbers)}") for place, *numbers in first], total)
 
 
 def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None:

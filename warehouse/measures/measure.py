@@ -15,7 +15,7 @@ from warehouse.measures.function import Function, Ranking
 SHARE = (0.0, 1.0)
 """Between what a share lies."""
 
-TaskName = Literal["extraction", "filtering", "values", "published"]
+TaskName = Literal["extraction", "filtering", "counts", "values", "published"]
 Setting = Decimal | str
 
 

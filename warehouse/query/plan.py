@@ -180,6 +180,14 @@ class Entry:
         return "number" if any(task.unit == "number" for task in tasks) else "proportion"
 
     @property
+    def counts(self) -> tuple[str, ...]:
+        """The counts that its rows have, or where the data name them, those that are read."""
+        if not self.task.named_counts:
+            return self.task.counts
+        of_statistics = (column for statistic in self.statistics for column in statistic.columns)
+        return tuple(dict.fromkeys((*of_statistics, *self.also)))
+
+    @property
     def unit_noun(self) -> str:
         """What one exchange unit is called: message, topic, unit of document.source."""
         if not self.exchange.attribute:
@@ -220,7 +228,7 @@ class Entry:
         """
         if not self.statistics:
             return (self,)
-        if not self.task.counts:
+        if not self.task.is_counted:
             return tuple(replace(self, statistics=(statistic,)) for statistic in self.statistics)
         summed = tuple(statistic for statistic in self.statistics if not statistic.ordered)
         ordered = tuple(statistic for statistic in self.statistics if statistic.ordered)

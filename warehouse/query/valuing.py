@@ -109,7 +109,7 @@ class Valued:
                 continue
             taken = [next(remaining) for _ in range(_taken(statistic))]
             values.append(_value(statistic, self.entry, taken))
-            if statistic.averaged or not self.entry.task.counts:
+            if statistic.averaged or not self.entry.task.is_counted:
                 left_out[-1] = documents - (taken[1] or 0)
         return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
 
@@ -167,7 +167,7 @@ def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> 
     if isinstance(statistic.computation, Function) and not statistic.averaged:
         return statistic.computation.value(known)
     over, under = known
-    fixed = FIXED_POINT if statistic.averaged or not entry.task.counts else 1
+    fixed = FIXED_POINT if statistic.averaged or not entry.task.is_counted else 1
     if isinstance(statistic.computation, Ratio):
         return statistic.computation.value((over, under * fixed))
     return over / (under * fixed) if under else None

@@ -20,7 +20,7 @@ from warehouse.query.resolving.user_measures import defined
 from warehouse.session import Session
 from warehouse.shell.meanings import WORD_MEANINGS, keyword_meaning
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
-from warehouse.tasks import IMPORTED, TASKS
+from warehouse.tasks import COUNTED, IMPORTED, TASKS
 
 MOST = 200
 """No more than this is offered at once."""
@@ -104,6 +104,12 @@ def _measures(session: Session, before: str) -> Names:
                     yield _typed(name), kind.offered
 
 
+def _counts(session: Session, before: str) -> Names:
+    for task in COUNTED.values():
+        for count in session.catalog.all_counts(task.name):
+            yield _typed(count, is_bare_word), f"count of {task.name}" if task.counts else "count"
+
+
 def _parameters(session: Session, before: str) -> Names:
     call = re.search(r'([\w@.:+/-]+|"[^"]*")\s*\([^()]*$', before)
     name = call[1].strip('"').casefold() if call else ""
@@ -121,7 +127,8 @@ def _parameters(session: Session, before: str) -> Names:
 def _measures_named(name: str, session: Session) -> Iterator[Measure]:
     yield from (measure for measure in MEASURES if measure.name.casefold() == name)
     for task in TASKS.values():
-        measure = defined(name, task, session.catalog.definitions)
+        counts = session.catalog.all_counts(task.name)
+        measure = defined(name, task, session.catalog.definitions, counts)
         if measure is not None:
             yield measure
 
@@ -160,6 +167,7 @@ _ANY_READER = ("auto", "whatever the file is found to be")
 _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
     "system": _systems,
     "test set": _test_sets,
+    "count": _counts,
     "measure": _measures,
     "function": _same((f"{function.name}(", function.meaning) for function in FUNCTIONS.values()),
     "parameter": _parameters,

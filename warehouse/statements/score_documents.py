@@ -58,7 +58,7 @@ def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unl
         counts = [_counts(entry, part, place) for part in parts.values()]
         same = all(_alike(of_part) for of_part in counts)
         if same and len(counts) == 1 and counts[0]:
-            measure = "" if entry.task.counts else statistic.measure.name
+            measure = "" if entry.task.is_counted else statistic.measure.name
             same = of_any.get(measure, counts[0][0][1]) == counts[0][0][1]
         if not same:
             found.append(Unlike(statistic.label, () if valued.by else counts[0]))
@@ -90,7 +90,8 @@ def _name(valued: Valued) -> str:
 def _counts(entry: p.Entry, lines: Sequence[ValueLine], place: int) -> NamedCounts:
     """On how many documents each system was scored; by imported values, on how many by a statistic."""
     return tuple(
-        (line.system.name, (line.documents or 0) - (0 if entry.task.counts else line.left_out[place])) for line in lines
+        (line.system.name, (line.documents or 0) - (0 if entry.task.is_counted else line.left_out[place]))
+        for line in lines
     )
 
 

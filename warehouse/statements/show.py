@@ -146,6 +146,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
             Column("system", "name"),
             Column("test_sets", "text"),
             Column("score_tuples", "count"),
+            Column("counts", "count"),
             Column("decisions", "count"),
             Column("values", "count"),
             Column("published", "count"),

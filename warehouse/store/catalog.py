@@ -141,13 +141,30 @@ class Catalog:
             self.short_name(test_set) for test_set in self.test_sets if system in self.systems_with(task, test_set.id)
         )
 
-    def in_units(self, test_set: int) -> bool:
-        """Whether scores of a test set are scores of units of its documents."""
-        return bool(
-            self._database.rows(
-                "select 1 from score where unit_id <> 0 and test_set_id = " + value(test_set) + " limit 1"
-            )
-        )
+    def in_units(self, task: str, test_set: int) -> bool:
+        """Whether the rows of a task on a test set are of units of its documents."""
+        units = f"select 1 from {TASKS[task].facts} where unit_id <> 0 and test_set_id = " + value(test_set)
+        return bool(self._database.rows(units + " limit 1"))
+
+    def counts_of(self, task: str, test_set: int) -> tuple[str, ...]:
+        """The counts of a task, on a test set where the data name them."""
+        if not TASKS[task].named_counts:
+            return TASKS[task].counts
+        return self._named_counts.get(test_set, ())
+
+    def all_counts(self, task: str) -> tuple[str, ...]:
+        """The counts of a task on any test set."""
+        if not TASKS[task].named_counts:
+            return TASKS[task].counts
+        return tuple(sorted({count for counts in self._named_counts.values() for count in counts}))
+
+    @cached_property
+    def _named_counts(self) -> dict[int, tuple[str, ...]]:
+        rows = self._database.rows(Sql("select distinct test_set_id, count from counted order by all"))
+        named: dict[int, tuple[str, ...]] = {}
+        for test_set, count in rows:
+            named[int(test_set)] = (*named.get(int(test_set), ()), str(count))
+        return named
 
     def runs(self, attribute: str, systems: frozenset[int]) -> dict[str, tuple[int, ...]]:
         """The systems that share a value of an attribute, by this value; one without it is alone under its name."""

@@ -29,7 +29,7 @@ _LARGEST_FACTOR = 2**26
 _RANGE = 2**16
 """Documents have a fingerprint for so many numbers each, so that a load need not look at all that were there before."""
 
-_REPEATED = {"value": "measure"}
+_REPEATED = {"value": "measure", "counted": "count"}
 """Columns of text in large tables that hold the same few texts: rows are added up by text first."""
 
 _PARTS = {**dict.fromkeys(FACT_TABLES, "import_id"), "document": f"id // {_RANGE}"}

@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 5.
+-- The warehouse: what is stored, one comment a table. Version 6.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -87,6 +87,17 @@ create table score (
 );
 comment on table score is 'Score tuples of extraction: one row a system, document and unit. The last four counts are null where the source did not give them.';
 
+create table counted (
+    test_set_id integer not null,
+    system_id integer not null,
+    document_id integer not null,
+    unit_id integer not null,
+    count varchar not null,
+    number integer not null check (number >= 0),
+    import_id integer not null
+);
+comment on table counted is 'Counts of any name: one row a system, document, unit and count. Attempts, passed, n-grams that match.';
+
 create table decision (
     test_set_id integer not null,
     system_id integer not null,
@@ -163,6 +174,17 @@ join system s on s.id = f.system_id
 join document d on d.id = f.document_id
 join unit u on u.id = f.unit_id;
 comment on view scores is 'Score tuples with names.';
+
+create view counts as
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, nullif(u.name, '') as unit,
+    f.count, f.number, f.import_id
+from counted f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id
+join document d on d.id = f.document_id
+join unit u on u.id = f.unit_id;
+comment on view counts is 'Counts with names.';
 
 create view decisions as
 select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, f.decision, f.confidence, f.import_id
@@ -252,4 +274,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '5');
+insert into meta values ('schema_version', '6');

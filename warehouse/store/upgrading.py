@@ -65,6 +65,18 @@ STEPS = {
         "join system s on s.id = f.system_id; "
         "comment on view published_figures is 'Published figures with names.';"
     ),
+    5: Sql(
+        "create table counted (test_set_id integer not null, system_id integer not null, document_id integer not null, "
+        "unit_id integer not null, count varchar not null, number integer not null check (number >= 0), "
+        "import_id integer not null); "
+        "comment on table counted is "
+        "'Counts of any name: one row a system, document, unit and count. Attempts, passed, n-grams that match.'; "
+        "create view counts as select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, "
+        "nullif(u.name, '') as unit, f.count, f.number, f.import_id from counted f "
+        "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id "
+        "join system s on s.id = f.system_id join document d on d.id = f.document_id join unit u on u.id = f.unit_id; "
+        "comment on view counts is 'Counts with names.';"
+    ),
 }
 """By the version that a warehouse has, what makes the next one of it."""
 

@@ -46,7 +46,8 @@ class FactForm:
     `table` keeps the facts; the fields in `key` tell one fact from another (two facts of one key contradict each other
     unless they are the same) and those in `content` are what is stored under it. `attributes` marks the forms in which
     every column that is no field is an attribute: there a record is one row of the file and a fact is one attribute of
-    it, and points to the last field of the key alone. `limits` are what must hold between the counts of a fact.
+    it, and points to the last field of the key alone. `limits` are what must hold between the counts of a fact, and
+    `named_limits` between those of one unit where a fact is one count, named by the last field of the key.
     """
 
     name: str
@@ -55,6 +56,7 @@ class FactForm:
     content: tuple[Field, ...] = ()
     attributes: bool = False
     limits: tuple[Limit, ...] = ()
+    named_limits: tuple[Limit, ...] = ()
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -87,6 +89,7 @@ TEST_SET = Field("test_set", "name", numbered=True)
 SYSTEM = Field("system", "name", numbered=True)
 DOCUMENT = Field("document", "name", numbered=True)
 UNIT = Field("unit", "name", required=False, numbered=True)
+COUNT = Field("count", "name")
 ANNOTATOR = Field("annotator", "name", required=False, numbered=True)
 MEASURE = Field("measure", "name")
 
@@ -108,6 +111,14 @@ SCORES = FactForm(
     ),
     limits=(Limit(_MATCHED, "possible"), Limit(_MATCHED, "actual")),
 )
+COUNTS = FactForm(
+    "counts",
+    "counted",
+    key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, UNIT, COUNT),
+    content=(Field("number", "count"),),
+    named_limits=(Limit(("passed",), "attempts"),),
+)
+"""Counts of any name, a fact each."""
 DECISIONS = FactForm(
     "decisions",
     "decision",
@@ -153,7 +164,7 @@ FAILURES = FactForm(
 WHOLE_RUN = "*"
 """The item of a failure of a run as a whole, of which nobody knows what documents it would have had."""
 
-FORMS = (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES)
+FORMS = (SCORES, COUNTS, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES)
 FACT_TABLES = tuple(form.table for form in FORMS)
 POINTERS = {"test_set": ("evaluation",), "document": ("test_set",), **{form.table: form.dimensions for form in FORMS}}
 """By table, the tables of names that its rows point to; every fact points to its import besides."""

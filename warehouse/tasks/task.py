@@ -35,6 +35,8 @@ class Task:
     decided_by: tuple[str, ...]
     dimensions: tuple[str, ...]
     counts: tuple[str, ...] = ()
+    named_counts: bool = False
+    """Whether its rows have the counts that the data name, a row each; `counts` are empty then."""
     apart: str = ""
     by_document: bool = True
     """Whether there is a row for each document, and not only a finished figure."""
@@ -60,6 +62,11 @@ class Task:
     """The extremes of what the observations that systems lack could have been: the counts of all, once for each."""
     completed_from: tuple[str, ...] = ()
     """The counts that this needs, whatever the measure is computed from."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its rows are counts, which measures can be defined over, and not finished values."""
+        return self.named_counts or bool(self.counts)
 
     @property
     def difference(self) -> Literal["difference", "number"]:

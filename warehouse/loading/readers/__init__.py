@@ -13,6 +13,7 @@ from warehouse.loading.readers import (
     brat,
     classes,
     conll,
+    counts,
     every_eval_ever,
     helm,
     inspect_log,
@@ -38,6 +39,7 @@ READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
         *named_columns.TABLES,
+        counts.READER,
         wide.READER,
         muc_report.READER,
         trec.READER,

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from warehouse.loading.readers.counts import sure_counts
 from warehouse.loading.staging import tabular
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
@@ -167,7 +168,7 @@ _OTHER_TABLES = [
 def _recognizes(start: Start) -> Recognition | None:
     """Goes by columns for systems and documents beside numbers. A table of numbers by document alone could be much."""
     headings = {plain(heading) for heading in start.columns}
-    if any(content <= headings for content in _OTHER_TABLES) or "y_true" in headings:
+    if any(content <= headings for content in _OTHER_TABLES) or "y_true" in headings or sure_counts(start):
         return None
     cells: dict[str, list[str]] = {}
     for record in start.records:

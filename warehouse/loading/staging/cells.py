@@ -84,9 +84,9 @@ KINDS: dict[FieldKind, Check] = {
         wanted="a decimal number above 0, such as 0.01",
     ),
     "task": Check(
-        good="lower(CELL) in ('extraction', 'filtering', 'values')",
+        good="lower(CELL) in ('extraction', 'filtering', 'counts', 'values')",
         typed="lower(CELL)",
-        wanted="extraction, filtering or values",
+        wanted="extraction, filtering, counts or values",
     ),
 }
 

@@ -114,7 +114,7 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
 
 
 def _rows_name(part: p.Entry) -> str:
-    of = "" if part.task.counts else f" of {part.statistics[0].label!r}"
+    of = "" if part.task.is_counted else f" of {part.statistics[0].label!r}"
     of = " with confidences" if part.ordered else of
     what = "documents alike" if _counts_alike(part) else "observations"
     averages = " of averages" if part.replicates is not None else ""
@@ -136,7 +136,7 @@ def _counts_alike(entry: p.Entry) -> bool:
 
 def _columns(entry: p.Entry) -> tuple[str, ...]:
     """What is read of each row. A cell of filtering is only known by its neighbours, so all are read."""
-    if not entry.task.counts:
+    if not entry.task.is_counted:
         return ("value",)
     if entry.task.decide is not None:
         return (*entry.task.counts, *(("confidence",) if entry.ordered else ()))
@@ -211,7 +211,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         systems=entry.systems,
         counts={column: grid[:, kept] for column, grid in counts.items()},
         known={column: grid[:, kept] for column, grid in known.items()},
-        values=None if entry.task.counts else counts["value"][:, kept],
+        values=None if entry.task.is_counted else counts["value"][:, kept],
         present=present[:, kept],
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
@@ -253,7 +253,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
         systems=entry.systems,
         counts=repeated,
         known={column: np.repeat(grid, times, axis=1) for column, grid in known.items()},
-        values=None if entry.task.counts else repeated["value"],
+        values=None if entry.task.is_counted else repeated["value"],
         present=np.repeat(present, times, axis=1),
         cluster=np.arange(documents),
         documents=documents,
@@ -262,7 +262,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
 
 
 def _kind(entry: p.Entry) -> Any:
-    return np.int64 if entry.task.counts else np.float64
+    return np.int64 if entry.task.is_counted else np.float64
 
 
 def _clusters(entry: p.Entry, rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:

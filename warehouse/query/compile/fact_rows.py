@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from warehouse.query import plan as p
-from warehouse.store.sql import Sql, join, value, values
+from warehouse.store.sql import Sql, join, name, value, values
+from warehouse.tasks import TASKS
 
 FIXED_POINT = 2**50
 """What values that are no whole numbers are multiplied by before they are summed, so that the sum is the same in
@@ -35,6 +36,14 @@ _EXPRESSION: Mapping[str, str] = {
 }
 
 
+_PLAIN = frozenset(("system", "value", "confidence", *(count for task in TASKS.values() for count in task.counts)))
+
+
+def column(named: str) -> Sql:
+    """A column of rows; one that the data name stands in quotes."""
+    return Sql(named) if named in _PLAIN else name(named)
+
+
 class FactRows:
     """The rows of an entry: where they come from, the joins their dimensions need, and the conditions on them.
 
@@ -54,6 +63,8 @@ class FactRows:
         wanted = tuple(dimension for dimension in wanted if dimension.of != "confidence" or thresholds is None)
         self._entry, self._where, self._key, self._annotators = entry, where, key, annotators
         self._source = Sql("key_label" if key else entry.task.source)
+        if entry.task.named_counts and entry.counts and not key:
+            self._source = _side_by_side(entry)
         if thresholds is not None:
             self._source = _thresholded(self._condition(thresholds))
         if entry.replicates is not None and not key:
@@ -154,6 +165,17 @@ def _thresholded(condition: Sql) -> Sql:
     )
 
 
+def _side_by_side(entry: p.Entry) -> Sql:
+    """Counts that are stored a row each as one row a system, document and unit, with a column a count; null where it
+    was not given.
+    """
+    keys = "test_set_id, system_id, document_id, unit_id"
+    columns = ["max(number) filter (where count = " + value(count) + ") as " + column(count) for count in entry.counts]
+    of_test_set = " from " + Sql(entry.task.source) + " where test_set_id = " + value(entry.test_set.id)
+    chosen = of_test_set + " and count in " + values(entry.counts)
+    return f"(select {keys}, " + join(", ", columns) + chosen + f" group by {keys})"
+
+
 def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
     """The rows of a source with the runs of a system averaged, document by document: its own number is that of the
     system. Counts are multiplied by what makes the averages whole.
@@ -164,17 +186,18 @@ def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql
     rows = " from " + source + f" f join ({union}) r on r.run = f.system_id"
     here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all)"
     keys = f"f.test_set_id, r.one as system_id, f.document_id, f.{entry.task.apart}"
-    if not entry.task.counts:
+    if not entry.task.is_counted:
         mean = f"sum((f.value * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as value"
         return "(select " + keys + ", " + mean + rows + here
     counted = "(select r.one, f.document_id, count(distinct f.system_id) as runs" + rows + here
-    sums = ", ".join(
-        f"case when count(f.{column}) = count(*) "
-        f"then sum(f.{column} * ({replicates.common} // n.runs))::bigint end as {column}"
-        for column in entry.task.counts
-    )
+    sums = join(", ", (_averaged_count(column(count), replicates.common) for count in entry.counts))
     with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
-    return f"(select {keys}, {sums}" + rows + with_runs + here
+    return f"(select {keys}, " + sums + rows + with_runs + here
+
+
+def _averaged_count(count: Sql, common: int) -> Sql:
+    known = "case when count(f." + count + ") = count(*) "
+    return known + "then sum(f." + count + f" * ({common} // n.runs))::bigint end as " + count
 
 
 def _scalar(wanted: p.Scalar) -> str | float:

@@ -6,6 +6,7 @@ from warehouse.store.sql import Sql
 
 _FACT_COUNTS = (
     "select system_id, test_set_id, 'score' as kind from score union all "
+    "select system_id, test_set_id, 'counted' from counted union all "
     "select system_id, test_set_id, 'decision' from decision union all "
     "select system_id, test_set_id, 'value' from value union all "
     "select system_id, test_set_id, 'published' from published"
@@ -13,7 +14,8 @@ _FACT_COUNTS = (
 
 ALL_SYSTEMS = Sql(
     "select s.name, string_agg(distinct t.name, ', ' order by t.name), count(*) filter (f.kind = 'score'), "
-    "count(*) filter (f.kind = 'decision'), count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'published') "
+    "count(*) filter (f.kind = 'counted'), count(*) filter (f.kind = 'decision'), "
+    "count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'published') "
     f"from system s left join ({_FACT_COUNTS}) f on f.system_id = s.id left join test_set t on t.id = f.test_set_id "
     "group by s.name order by s.name"
 )

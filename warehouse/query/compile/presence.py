@@ -14,13 +14,15 @@ from warehouse.tasks.records import WHOLE_RUN
 
 
 def scored(entry: p.Entry) -> Sql:
-    """A row a system, and for imported values a measure: system id, measure, and how many documents have rows."""
+    """A row a system, and for imported values a measure, for named counts a count: system id, that, and how many
+    documents have rows.
+    """
     rows = _rows(entry)
     return "select f.system_id, " + _measure(entry) + ", count(distinct f.document_id)" + rows.tail() + " group by all"
 
 
 def scored_by_any(entry: p.Entry) -> Sql:
-    """For each measure how many documents have rows of any system of the entry; one row, but for imported values."""
+    """For each measure, or named count, how many documents have rows of any system of the entry; else one row."""
     return "select " + _measure(entry) + ", count(distinct f.document_id)" + _rows(entry).tail() + " group by all"
 
 
@@ -99,4 +101,6 @@ def _rows(entry: p.Entry) -> FactRows:
 
 
 def _measure(entry: p.Entry) -> str:
-    return "'' as measure" if entry.task.counts else "f.measure as measure"
+    if entry.task.named_counts:
+        return "f.count as measure"
+    return "'' as measure" if entry.task.is_counted else "f.measure as measure"

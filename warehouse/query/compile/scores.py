@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from warehouse.measures import Function, Ratio, Statistic
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation
 from warehouse.query import plan as p
-from warehouse.query.compile.fact_rows import FIXED_POINT, FactRows
+from warehouse.query.compile.fact_rows import FIXED_POINT, FactRows, column
 from warehouse.store.sql import Sql, join, name, value
 
 
@@ -24,7 +24,7 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
     rows = FactRows(entry, where, by)
     split = [rows.expression(dimension) for dimension in by]
     keys = [Sql("f.system_id"), *split]
-    if not entry.task.counts:
+    if not entry.task.is_counted:
         return _value_sums(entry, rows, keys)
     if any(statistic.averaged for statistic in entry.statistics):
         return _averages(entry, rows, keys)
@@ -36,7 +36,7 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
 
 def documents_of_any(entry: p.Entry, where: p.Filter | None) -> Sql:
     """On how many documents any system of an entry has rows: one row, and for imported values one a measure."""
-    measure = "'' as measure" if entry.task.counts else "f.measure as measure"
+    measure = "'' as measure" if entry.task.is_counted else "f.measure as measure"
     rows = FactRows(entry, where)
     return f"select {measure}, count(distinct f.document_id)" + rows.tail() + " group by all"
 
@@ -49,9 +49,9 @@ def _sums(statistic: Statistic, by_row: bool = False) -> list[Sql]:
 def _sum(form: tuple[tuple[str, int], ...], by_row: bool) -> Sql:
     """The sum of a form; null where a count is unknown in any row."""
     if by_row:
-        return join(" + ", [value(coefficient) + f"::hugeint * {column}" for column, coefficient in form])
-    known = join(" and ", [f"count({column}) = count(*)" for column, _ in form])
-    terms = join(" + ", [value(coefficient) + f"::hugeint * sum({column})" for column, coefficient in form])
+        return join(" + ", [value(coefficient) + "::hugeint * " + column(count) for count, coefficient in form])
+    known = join(" and ", ["count(" + column(count) + ") = count(*)" for count, _ in form])
+    terms = join(" + ", [value(coefficient) + "::hugeint * sum(" + column(count) + ")" for count, coefficient in form])
     return "case when " + known + " then " + terms + " end"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warehouse.query import plan as p
-from warehouse.query.compile.fact_rows import FactRows
-from warehouse.store.sql import Sql, join, value
+from warehouse.query.compile.fact_rows import FactRows, column
+from warehouse.store.sql import Sql, join, name, value
 
 
 def observations(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
@@ -36,11 +36,21 @@ def observations_in_order(entry: p.Entry, where: p.Filter | None, counts: Sequen
 def _side_by_side(entry: p.Entry, where: p.Filter | None, counts: Sequence[str], times: str, named: str) -> Sql:
     """The observations of two systems, a document a row."""
     read = ("system", *counts)
-    sides = [Sql(f"{alias}.{column} as {column}_{place}") for place, alias in enumerate("ab") for column in read]
+    sides = [
+        f"{alias}." + column(named) + " as " + _beside(named, place)
+        for place, alias in enumerate("ab")
+        for named in read
+    ]
     first, second = ("(select * from observed where system = " + value(system.id) + ")" for system in entry.systems)  # type: ignore[union-attr]
     observed = _observed(entry, where, p.Dimension("document"), counts)
     joined = " from " + first + " a full join " + second + " b using (document)" + named
     return "with observed as (" + observed + ") select " + join(", ", [*sides, times]) + joined
+
+
+def _beside(named: str, place: int) -> Sql:
+    """The column of one of two systems."""
+    plain = column(named).text == named
+    return Sql(f"{named}_{place}") if plain else name(f"{named}_{place}")
 
 
 def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:
@@ -60,8 +70,15 @@ def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, cou
     if not entry.in_units:
         # A document has one row, and to group rows by what tells them apart would take most of the time. That no fact
         # is stored twice is checked when rows are loaded, and by `check`.
-        return "select " + join(", ", [*keys, *(f"f.{column} as {column}" for column in counts)]) + rows.tail()
-    sums = [f"case when count({column}) = count(*) then sum({column})::bigint end as {column}" for column in counts]
+        return (
+            "select "
+            + join(", ", [*keys, *("f." + column(count) + " as " + column(count) for count in counts)])
+            + rows.tail()
+        )
+    sums = [
+        "case when count(" + count + ") = count(*) then sum(" + count + ")::bigint end as " + count
+        for count in map(column, counts)
+    ]
     return "select " + join(", ", [*keys, *sums]) + rows.tail() + " group by all"
 
 

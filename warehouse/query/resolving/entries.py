@@ -136,7 +136,7 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
             )
     numbered = tuple((many[0], many) for many in runs.values())
     common = 1
-    if task.counts:
+    if task.is_counted:
         common = lcm(*scope.catalog.runs_of_documents(task.name, test_set.id, numbered))
         if common > MOST_RUNS:
             called = plural(scope.catalog.observed(task.name, test_set.id).noun or PLAIN_NOUN)

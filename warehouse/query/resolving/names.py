@@ -23,9 +23,9 @@ from warehouse.query import plan as p
 from warehouse.query.labels import some
 from warehouse.query.resolving.spellings import spelt_otherwise
 from warehouse.query.resolving.substitution import Variables
-from warehouse.query.resolving.user_measures import defined
+from warehouse.query.resolving.user_measures import defined, definition_of
 from warehouse.store.catalog import Catalog, KnownTestSet
-from warehouse.tasks import FILTERING, IMPORTED, TASKS, Task
+from warehouse.tasks import COUNTS, FILTERING, IMPORTED, TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN
 
 _It = TypeVar("_It")
@@ -123,7 +123,7 @@ class Scope:
             statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
             systems=tuple(systems),
             stored=stored,
-            in_units=task.in_units and self.catalog.in_units(test_set.id),
+            in_units=task.in_units and self.catalog.in_units(task.name, test_set.id),
             documents=self.catalog.documents(task.name, test_set.id),
             replicates=replicates,
             fingerprint=self.catalog.fingerprint(task.name, test_set.id),
@@ -202,16 +202,19 @@ class Scope:
         elsewhere = [
             self.catalog.short_name(other)
             for other in self.catalog.test_sets
-            if any(self._has(measure, task, other) for task in IMPORTED)
+            if any(self._has(measure, task, other) for task in (*IMPORTED, COUNTS))
         ]
         name, here = brief(measure.name), self.catalog.short_name(test_set)
         if several := spelt_otherwise(_figure(measure, IMPORTED[0]), there):
             return QueryError(f"{here} has several measures {name}", measure.span, (f"say {' or '.join(several)}",))
         if elsewhere:
             has = f"{some(elsewhere)} {'has' if len(elsewhere) == 1 else 'have'} it"
-            return LackingMeasureError(
-                f"{here} has no {name}; {has}", measure.span, listing(there, f"measures of {here}")
-            )
+            counts = self.catalog.counts_of(COUNTS.name, test_set.id)
+            known = (counts, "counts") if definition_of(measure.name, self.catalog.definitions) else (there, "measures")
+            hint = listing(known[0], f"{known[1]} of {here}")
+            return LackingMeasureError(f"{here} has no {name}; {has}", measure.span, hint)
+        if made_of := definition_of(measure.name, self.catalog.definitions):
+            return QueryError(f"{name} is made of counts that no test set has", measure.span, (made_of,))
         spoken = SPOKEN.get(measure.name.casefold())
         near = hints(measure.name, self.known_measures(test_set), "measures")
         return QueryError(f"unknown measure '{name}'", measure.span, (f"say {spoken}",) if spoken else near)
@@ -224,11 +227,17 @@ class Scope:
     def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
         if task.imported is not None:
             return self._stored(measure, task, test_set) is not None
-        return self._measure(measure.name, task) is not None
+        return self._measure(measure.name, task, test_set) is not None
 
-    def _measure(self, name: str, task: Task) -> Measure | None:
+    def _measures_of(self, task: Task, test_set: KnownTestSet) -> list[str]:
+        """The names of the measures of a task, of the language or defined in the warehouse."""
+        names = [measure.name for measure in MEASURES if measure.task == task.name]
+        return [*names, *(name for name in self.catalog.definitions if self._measure(name, task, test_set))]
+
+    def _measure(self, name: str, task: Task, test_set: KnownTestSet) -> Measure | None:
         """The measure of a task of a name, of the language or defined in the warehouse."""
-        return measure_named(name, task.name) or defined(name, task, self.catalog.definitions)
+        counts = self.catalog.counts_of(task.name, test_set.id)
+        return measure_named(name, task.name) or defined(name, task, self.catalog.definitions, counts)
 
     def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
         """What a measure that was imported for a test set is called there, None where there is none."""
@@ -251,12 +260,12 @@ class Scope:
         measure_node = node.measure if isinstance(node, n.Mean) else node
         if task.imported is not None:
             return self._imported(node, measure_node, task, task.imported, test_set)
-        measure = self._measure(measure_node.name, task)
+        measure = self._measure(measure_node.name, task, test_set)
         if measure is None:
             raise QueryError(
                 f"{measure_node.name} is no measure of {task.name}",
                 measure_node.span,
-                hints(measure_node.name, [known.name for known in MEASURES if known.task == task.name], "measures"),
+                hints(measure_node.name, self._measures_of(task, test_set), "measures"),
             )
         statistic = settle(measure, self._settings(measure_node, measure), isinstance(node, n.Mean))
         if statistic.averaged and statistic.sums is None:

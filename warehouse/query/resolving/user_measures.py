@@ -4,16 +4,17 @@ with one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 from typing import cast
 
 from grammar import nodes as n
-from grammar.editing.hints import hints
+from grammar.editing.hints import hints, near
 from grammar.errors import QueryError
 from grammar.parser import parse
+from grammar.span import Span
 from warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
 from warehouse.measures.disguise import as_ratio
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation, columns, of_ratio
@@ -29,15 +30,19 @@ LARGEST = 10_000
 """How many parts a measure may have when all that it builds on is written out."""
 
 
-def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
-    """The measure of a task that was defined under a name, in any case; None where there is none for the task."""
+def defined(name: str, task: Task, definitions: Definitions, counts: Sequence[str]) -> Measure | None:
+    """The measure of a task that was defined under a name, in any case; None where there is none for the task, or it
+    needs others than these counts.
+    """
     node = _node(name, definitions)
-    if node is None or not task.counts:
+    if node is None or not counts:
         return None
+
+    def place(given: Mapping[str, Fraction]) -> _Place:
+        return _Place(task, counts, definitions, given, (node.name.text,))
+
     try:
-        _expression(
-            node.expression, _Place(task, definitions, dict.fromkeys(_names(node), Fraction(1)), (node.name.text,))
-        )
+        _expression(node.expression, place(dict.fromkeys(_names(node), Fraction(1))))
     except QueryError:
         return None
     parameters = tuple(
@@ -47,7 +52,7 @@ def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
 
     def formula(**settings: Setting) -> Ratio | Function:
         given = {key: Fraction(value) for key, value in settings.items() if isinstance(value, Decimal)}
-        expression = _expression(node.expression, _Place(task, definitions, given, (node.name.text,)))
+        expression = _expression(node.expression, place(given))
         return as_ratio(expression) or Function(expression)
 
     return Measure(
@@ -62,21 +67,32 @@ def defined(name: str, task: Task, definitions: Definitions) -> Measure | None:
     )
 
 
-def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ...]:
-    """The tasks that a new definition is a measure of. Raises QueryError if it is of none, or takes a name that is
-    taken.
+def definition_of(name: str, definitions: Definitions) -> str | None:
+    """The text of the definition of a name, in any case; None where there is none."""
+    node = _node(name, definitions)
+    return None if node is None else definitions[node.name.text]
+
+
+def count_named(name: str, counts: Sequence[str]) -> str | None:
+    """The count of a name, else the one of that name in another case; None where there is none."""
+    exact = [count for count in counts if count == name]
+    return next(iter(exact or (count for count in counts if count.casefold() == name.casefold())), None)
+
+
+def check(node: n.Define, definitions: Definitions, counts: Mapping[str, Sequence[str]], text: str) -> tuple[Task, ...]:
+    """The tasks that a new definition is a measure of, whose counts are given by their names. Raises QueryError if it
+    is of none, or takes a name that is taken.
     """
     taken = [measure.name for measure in MEASURES if measure.name.casefold() == node.name.text.casefold()]
     if taken:
         raise QueryError(f"{taken[0]} is a measure of the language", node.name.span, ("give it another name",))
-    counts = {column for task in COUNTED.values() for column in task.counts}
-    if node.name.text.casefold() in counts:
-        count = node.name.text.casefold()
-        task = next(task for task in COUNTED.values() if count in task.counts)
-        raise QueryError(f"{count} is a count of {task.name}", node.name.span, ("give the measure another name",))
+    for kind, of_task in counts.items():
+        if count := count_named(node.name.text, of_task):
+            said = "" if COUNTED[kind].named_counts else f" of {kind}"
+            raise QueryError(f"{count} is a count{said}", node.name.span, ("give the measure another name",))
     names: set[str] = set()
     for parameter in node.parameters:
-        if parameter.name in counts:
+        if any(parameter.name in of_task for of_task in counts.values()):
             raise QueryError(f"{parameter.name} is a count, so it cannot be a parameter", parameter.span)
         if parameter.name in names:
             raise QueryError(f"parameter {parameter.name} is given twice", parameter.span)
@@ -88,7 +104,8 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
     for task in COUNTED.values():
         try:
             given = dict.fromkeys(_names(node), Fraction(1))
-            expression = _expression(node.expression, _Place(task, known, given, (node.name.text,)))
+            place = _Place(task, counts[task.name], known, given, (node.name.text,))
+            expression = _expression(node.expression, place)
             if not columns(expression):
                 raise QueryError("a definition needs a count or a measure", node.expression.span)
             tasks.append(task)
@@ -96,8 +113,23 @@ def check(node: n.Define, definitions: Definitions, text: str) -> tuple[Task, ..
             errors.append(error)
     if not tasks:
         # The error that lies farthest in is of the task that the definition was meant for.
-        raise max(errors, key=lambda error: error.span.start)
+        farthest = max(error.span.start for error in errors)
+        first, *rest = [error for error in errors if error.span.start == farthest]
+        raise next((error for error in rest if _is_near(error) and not _is_near(first)), first)
     return tuple(tasks)
+
+
+def _is_near(error: QueryError) -> bool:
+    """Whether an error knows what may have been meant."""
+    return isinstance(error, _UnknownError) and bool(near(error.name, error.known))
+
+
+class _UnknownError(QueryError):
+    """A name in a definition that neither a count nor a measure has."""
+
+    def __init__(self, name: str, span: Span, known: Sequence[str]) -> None:
+        super().__init__(f"unknown count or measure '{name}'", span, hints(name, known, "there are"))
+        self.name, self.known = name, known
 
 
 def _names(node: n.Define) -> tuple[str, ...]:
@@ -115,12 +147,18 @@ def _node(name: str, definitions: Definitions) -> n.Define | None:
 
 
 class _Place:
-    """Where an expression is read: for which task, with which parameters, and inside which definitions."""
+    """Where an expression is read: for which task and counts, with which parameters, and inside which definitions."""
 
     def __init__(
-        self, task: Task, definitions: Definitions, given: Mapping[str, Fraction], within: tuple[str, ...]
+        self,
+        task: Task,
+        counts: Sequence[str],
+        definitions: Definitions,
+        given: Mapping[str, Fraction],
+        within: tuple[str, ...],
     ) -> None:
         self.task = task
+        self.counts = counts
         self.definitions = definitions
         self.given = given
         self.within = within
@@ -128,7 +166,7 @@ class _Place:
 
     def inside(self, given: Mapping[str, Fraction], name: str) -> _Place:
         """The place within a definition that is used here; what is written out there counts here too."""
-        place = _Place(self.task, self.definitions, given, (*self.within, name))
+        place = _Place(self.task, self.counts, self.definitions, given, (*self.within, name))
         place.parts = self.parts
         return place
 
@@ -148,8 +186,8 @@ def _expression(node: n.WrittenExpression, place: _Place) -> Expression:
         case n.MeasureCall(name, parameters):
             if not parameters and name in place.given:
                 return Constant(place.given[name])
-            if not parameters and name in place.task.counts:
-                return Count(name)
+            if not parameters and (count := count_named(name, place.counts)):
+                return Count(count)
             return _measure(node, place)
     raise QueryError("a variable cannot stand in a definition", node.span)
 
@@ -168,12 +206,12 @@ def _measure(node: n.MeasureCall, place: _Place) -> Expression:
     inner = _node(node.name, place.definitions)
     if inner is None:
         known = [
-            *place.task.counts,
+            *place.counts,
             *place.given,
             *(m.name for m in MEASURES if m.task == place.task.name),
             *place.definitions,
         ]
-        raise QueryError(f"unknown count or measure '{node.name}'", node.span, hints(node.name, known, "there are"))
+        raise _UnknownError(node.name, node.span, known)
     if inner.name.text in place.within or len(place.within) > DEEPEST:
         circle = " needs ".join((*place.within, inner.name.text))
         raise QueryError(f"the definition goes in a circle: {circle}", node.span)

@@ -65,7 +65,14 @@ def test_a_report_is_as_in_its_golden(name: str, study: Report, accept: bool) ->
     golden = FOLDER / name
     if accept:
         golden.write_text(now, encoding="utf-8")
-    assert now == golden.read_text(encoding="utf-8")
+    assert in_twelve_digits(now) == in_twelve_digits(golden.read_text(encoding="utf-8"))
+
+
+def in_twelve_digits(text: str) -> str:
+    """A text whose numbers have no more digits than that: processors whose products of matrices add up in another order
+    differ behind them, in a correlation.
+    """
+    return re.sub(r"\d\.\d{13,}", lambda number: f"{float(number[0]):.12g}", text)
 
 
 def test_the_date_stands_on_one_line_and_nothing_else_changes(study: Report) -> None:

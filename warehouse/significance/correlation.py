@@ -23,6 +23,9 @@ _FEW = 1_000
 _BLOCK = 1_000
 """How many pairs are looked at together where there are more systems."""
 
+_DIGITS = 12
+"""How many digits of what is computed of sums of products are kept: machines add them up in other orders."""
+
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
@@ -40,8 +43,7 @@ def correlation(values_a: ArrayLike, values_b: ArrayLike) -> float | None:
     a, b = a - a.mean(), b - b.mean()
     # Scaled first, so that neither very large nor very small values leave the range of floating point.
     a, b = a / np.abs(a).max(), b / np.abs(b).max()
-    r = float(a @ b) / sqrt(float(a @ a) * float(b @ b))
-    return min(max(r, -1.0), 1.0)
+    return _bounded(float(a @ b) / sqrt(float(a @ a) * float(b @ b)))
 
 
 def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float | None]:
@@ -64,11 +66,19 @@ def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float
     products = centred @ centred.T - sums * sums.T / units
     plain = squares > 1e-3 * (centred**2).sum(axis=1, keepdims=True)
     return [
-        min(max(float(products[a, b]) / sqrt(float(squares[a, b]) * float(squares[b, a])), -1.0), 1.0)
+        _bounded(float(products[a, b]) / sqrt(float(squares[a, b]) * float(squares[b, a])))
         if plain[a, b] and plain[b, a]
         else correlation(values[a], values[b])
         for a, b in pairs
     ]
+
+
+def _bounded(r: float) -> float:
+    return min(max(_rounded(r), -1.0), 1.0)
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{_DIGITS}g}")
 
 
 def inflations(influences: Floats, pairs: Iterable[tuple[int, int]]) -> list[float | None]:
@@ -83,7 +93,7 @@ def inflations(influences: Floats, pairs: Iterable[tuple[int, int]]) -> list[flo
     for own, other, both in _products(influences, listed):
         apart = own + other
         together = apart - 2 * both
-        factors.append(sqrt(apart / together) if together > 1e-12 * apart else None)
+        factors.append(_rounded(sqrt(apart / together)) if together > 1e-12 * apart else None)
     return factors
 
 

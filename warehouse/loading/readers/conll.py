@@ -238,8 +238,8 @@ def _judged(gold: Tags, answers: Tags) -> Iterator[Judged]:
 
     theirs, ours = gold.tags.place, answers.tags.place
     if gold.staging is answers.staging:
-        for lines, texts, lengths, columns in sentences(answers.staging):
-            yield Judged(lines, texts, lengths, columns[theirs], columns[ours])
+        for some in sentences(answers.staging):
+            yield Judged(some.lines, some.texts, some.lengths, some.columns[theirs], some.columns[ours])
         return
     for key, given in _side_by_side(gold, answers):
         _check_tokens(gold, answers, key, given)

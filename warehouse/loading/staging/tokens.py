@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +33,8 @@ _APART = re.compile(rf"\n(?:#|{TEXT_BEGINS})[^\n]*")
 """What may be a comment, or begin a text: a line and the line end before it."""
 
 
-class Sentences(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sentences:
     """Some sentences behind one another: of each the line of its first token, the number of its text (0 where texts
     are not marked) and how many tokens it has; and the cells of all their tokens, column by column.
     """
@@ -85,7 +86,7 @@ def sentences(staging: Staging) -> Iterator[Sentences]:
         last = texts
         for some in _sentences(document):
             last = max(last, texts + int(some.texts.max()))
-            yield some if not texts else some._replace(texts=some.texts + texts * (some.texts > 0))
+            yield some if not texts else replace(some, texts=some.texts + texts * (some.texts > 0))
         texts = last
 
 

@@ -200,7 +200,7 @@ CLAUSES = (
         "missing",
         "missing",
         "error|drop|zero|bounds",
-        "a document that only one of the systems has",
+        "a document that only one of the systems has; of rankings, a topic that a run leaves out",
         "missing drop",
         shape=Shape.WORD,
     ),

@@ -117,6 +117,9 @@ class Needed:
     example: str
 
 
+MissingWord = Literal["error", "drop", "zero", "bounds"]
+"""What may become of documents that a system lacks."""
+
 IntervalWord = Literal["studentized", "percentile", "bca"]
 """The kinds of interval."""
 
@@ -165,6 +168,7 @@ class Score(Measured):
     exchange: Attribute | None = None
     seed: Number | Variable | None = None
     level: Number | Variable | None = None
+    missing: MissingWord | None = None
     interval: IntervalWord | None = None
 
 
@@ -191,7 +195,7 @@ class Tested(Measured):
     level: Number | Variable | None = None
     confidence: Number | Variable | None = None
     adjust: Name | Variable | None = None
-    missing: Literal["error", "drop", "zero", "bounds"] | None = None
+    missing: MissingWord | None = None
     replicates: Attribute | None = None
 
 

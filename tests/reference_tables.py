@@ -53,10 +53,8 @@ def measures(known: Iterable[Measure]) -> str:
 
 def parameters(known: Iterable[Measure]) -> str:
     """A row a parameter that any measure has."""
-    distinct = dict.fromkeys(parameter for measure in known for parameter in measure.parameters)
-    return _table(
-        ("parameter", "is", "what it says"), ((_code(each.name), _range(each), each.meaning) for each in distinct)
-    )
+    rows = ((_code(each.name), _range(each), each.meaning) for measure in known for each in measure.parameters)
+    return _table(("parameter", "is", "what it says"), dict.fromkeys(rows))
 
 
 def tests(known: Iterable[Test]) -> str:
@@ -121,7 +119,8 @@ def _range(parameter: Parameter) -> str:
     if parameter.choices:
         return ", ".join(_code(choice) for choice in parameter.choices)
     if parameter.lowest is not None and parameter.highest is not None:
-        return f"a number from {parameter.lowest} to {parameter.highest}"
+        number = "whole number" if parameter.whole else "number"
+        return f"a {number} from {parameter.lowest} to {parameter.highest}"
     return "a number" if parameter.above is None else f"a number above {parameter.above}"
 
 

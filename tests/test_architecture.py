@@ -31,6 +31,7 @@ OF_THEIR_OWN = {
     "grammar/editing/mistakes.py": "define alone has arithmetic, and expect alone takes some questions and not others",
     "warehouse/commands/table.py": "load is a command there",
     "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
+    "warehouse/loading/readers/named_columns.py": "a run has a column called rank",
     "warehouse/loading/readers/trec.py": "a run has a column called rank",
     "warehouse/loading/staging/tabular.py": "none is no compression",
     "warehouse/loading/staging/wide_columns.py": "a column may be called replicate, and a cell none",

@@ -13,25 +13,28 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("score F", "mean", "measure"),
     (
         "score F ",
-        "by, exchange by, for, interval, level, limit, of, on, order by, replicates by, seed, standardized, where",
+        "by, exchange by, for, interval, level, limit, "
+        "missing, of, on, order by, replicates by, seed, standardized, where",
         "",
     ),
     ("score F for ", "all", "system, variable"),
     ("score F for GE, ", "all", "system, variable"),
     (
         "score F for GE o",
-        "by, except, exchange by, interval, level, limit, of, on, order by, replicates by, seed, standardized, where",
+        "by, except, exchange by, interval, level, limit, "
+        "missing, of, on, order by, replicates by, seed, standardized, where",
         "",
     ),
     (
         "score F for GE on T ",
-        "by, exchange by, interval, level, limit, of, order by, replicates by, seed, standardized, where",
+        "by, exchange by, interval, level, limit, missing, of, order by, replicates by, seed, standardized, where",
         "",
     ),
     ("score F order by ", "mean", "measure"),
     (
         "score F order by F ",
-        "asc, by, desc, exchange by, for, interval, level, limit, of, on, replicates by, seed, standardized, where",
+        "asc, by, desc, exchange by, for, interval, level, limit, "
+        "missing, of, on, replicates by, seed, standardized, where",
         "",
     ),
     ("score F(", "", "parameter"),

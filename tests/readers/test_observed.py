@@ -69,7 +69,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
             "trec",
             ["trec/qrels.test", "trec/results.test"],
             {"fields": ON},
-            {"filtering": PAIRS, "extraction": Observed("topic"), "values": Observed("topic")},
+            {"filtering": PAIRS, "extraction": Observed("topic"), "rankings": Observed("topic")},
         ),
         ("trec-eval", ["trec/out.test.aq"], {"fields": ON}, {"values": Observed("topic")}),
         ("inspect", ["inspect/data_arc_qwen.json"], {}, {"values": Observed("sample")}),
@@ -115,7 +115,7 @@ def test_documents_of_topics_and_of_pairs_are_counted_apart(database: Database, 
     known = Catalog(database)
     lines = (real_files / "trec" / "qrels.test").read_text().splitlines()
     assert known.documents("filtering", 1) == len(lines)
-    assert known.documents("values", 1) == len({line.split()[0] for line in lines})
+    assert known.documents("rankings", 1) == len({line.split()[0] for line in lines})
 
 
 def test_what_was_made_of_one_instance_is_a_cluster(database: Database, load_text: Load) -> None:

@@ -14,7 +14,7 @@ from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS, Recognition, Start
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
 from warehouse.loading.readers.trec_eval import measure_name
-from warehouse.loading.readers.trec_judging import CUTOFFS
+from warehouse.session import Session
 from warehouse.store.database import Database
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
@@ -22,9 +22,20 @@ from warehouse.store.sql import Sql
 ON = {"test_set": "robust"}
 
 
-def values(database: Database) -> dict[tuple[str, str], float]:
+def printed_values(database: Database) -> dict[tuple[str, str], float]:
     rows = database.rows(Sql("select document, measure, value from document_values"))
     return {(topic, measure): value for topic, measure, value in rows}
+
+
+def ranked(database: Database) -> list[tuple[str, int, str, float]]:
+    """Topic, rank, item and score."""
+    return database.rows(Sql("select document, rank, item, score from rankings order by document, rank"))
+
+
+def computed(database: Database, *measures: str) -> dict[tuple[str, str], float]:
+    """The values of measures by topic, of the one system there is."""
+    rows = Session(database).run(f"score {', '.join(measures)} of rankings on robust by document").rows
+    return {(str(row["document"]), measure): float(row[measure]) for row in rows for measure in measures}  # type: ignore[arg-type]
 
 
 def test_qrels_become_labels_with_topic_and_grade(database: Database, load_text: Load) -> None:
@@ -46,10 +57,11 @@ def test_relevance_is_the_lowest_relevant_grade(database: Database, load_text: L
 def test_a_topic_without_output_is_empty_and_not_absent(database: Database, load_text: Load) -> None:
     load_text(EXAMPLE, "trec", "qrels", fields=ON)
     notes = load_text(EXAMPLE_RUN, "trec", "run", fields=ON).notes
-    assert "topics without output count as empty: 1" in notes
+    silent = "topics without output: 1; score tuples count them as empty, and measures of rankings leave them out "
+    assert f"{silent}unless missing zero is said" in notes
     counts = "select document, possible, actual, correct, spurious, missing from scores order by document"
     assert database.rows(Sql(counts)) == [("301", 1, 2, 1, 1, 0), ("302", 1, 0, 0, 0, 1)]
-    assert values(database)["302", "ap"] == 0
+    assert list(computed(database, "AP")) == [("301", "AP")]
     decisions = "select document, decision, confidence from decisions order by document"
     assert database.rows(Sql(decisions)) == [
         ("301/FBIS3-10", True, 1.5),
@@ -69,19 +81,51 @@ def test_depth_and_threshold_say_what_is_retrieved(
     load_text(EXAMPLE, "trec", "qrels", fields=ON)
     load_text(EXAMPLE_RUN, "trec", "run", fields=ON, options=options)
     assert [actual for (actual,) in database.rows(Sql("select actual from scores order by document"))] == retrieved
+    assert [rank for _, rank, _, _ in ranked(database)] == list(range(1, retrieved[0] + 1))
 
 
 def test_white_space_line_ends_and_compression_do_not_matter(database: Database, load_text: Load) -> None:
     load_text(gzip.compress(EXAMPLE.replace(" ", " \t ").replace("\n", "\r\n").encode()), "trec", "q.gz", fields=ON)
     assert load_text(EXAMPLE_RUN.replace(" ", "\t") + "\n\n", "trec", "run", fields=ON).rows_new > 0
-    assert values(database)["301", "recip_rank"] == 0.5
+    assert computed(database, "RR")["301", "RR"] == 0.5
 
 
 def test_ties_are_broken_by_name_from_last_to_first(database: Database, load_text: Load) -> None:
     """Scores that differ beyond single precision are tied as well."""
     load_text("1 0 A 1\n1 0 B 0\n", "trec", "qrels", fields=ON)
     load_text("1 Q0 A 1 1.00000001 x\n1 Q0 B 2 1.0 x\n", "trec", "run", fields=ON)
-    assert values(database)["1", "recip_rank"] == 0.5
+    assert ranked(database) == [("1", 1, "B", 1.0), ("1", 2, "A", 1.00000001)]
+
+
+def test_what_a_threshold_leaves_is_ranked_without_a_gap(database: Database, load_text: Load) -> None:
+    """Though what is left out was ranked between the others, for its name."""
+    load_text("1 0 A 1\n", "trec", "qrels", fields=ON)
+    run = "1 Q0 C 1 1.00000002 x\n1 Q0 B 2 1.00000001 x\n1 Q0 A 3 1.00000002 x\n"
+    load_text(run, "trec", "run", fields=ON, options={"threshold": "1.00000002"})
+    assert [row[1:3] for row in ranked(database)] == [(1, "C"), (2, "A")]
+
+
+def test_ranks_may_be_those_of_the_file(database: Database, load_text: Load) -> None:
+    """Their order counts; those of one rank are in the order of their scores, and then of their names."""
+    load_text("1 0 A 1\n", "trec", "qrels", fields=ON)
+    run = "1 Q0 A 0 1 x\n1 Q0 B 7 1 x\n1 Q0 C 3 9 x\n1 Q0 D 7 1 x\n1 Q0 E 7 2 x\n"
+    load_text(run, "trec", "run", fields=ON, options={"ranks": "given"})
+    assert [row[1:3] for row in ranked(database)] == [(1, "A"), (2, "C"), (3, "E"), (4, "D"), (5, "B")]
+
+
+def test_topics_without_qrels_are_ranked_and_not_scored(database: Database, load_text: Load) -> None:
+    load_text(EXAMPLE, "trec", "qrels", fields=ON)
+    notes = load_text(EXAMPLE_RUN + "9 Q0 D 1 1 base\n", "trec", "run", fields=ON).notes
+    assert "topics that have no qrels: 1; nothing is computed of them until they are judged" in notes
+    assert ("9", 1, "D", 1.0) in ranked(database)
+    assert {topic for topic, _ in computed(database, "P@1")} == {"301"}
+
+
+def test_the_grade_that_counts_is_that_of_the_qrels(database: Database, load_text: Load) -> None:
+    load_text("1 0 A 1\n1 0 B 2\n", "trec", "qrels", fields=ON, options={"relevance": "2"})
+    load_text("1 Q0 A 1 2 x\n1 Q0 B 2 1 x\n", "trec", "run", fields=ON)
+    [row] = Session(database).run("score RR, RR(rel=1) for all on robust").rows
+    assert (row["RR(rel=2)"], row["RR"]) == (0.5, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +139,13 @@ def test_ties_are_broken_by_name_from_last_to_first(database: Database, load_tex
         ("1 Q0 A 1 nan x\n", ["in:1: score is 'nan', not a finite number"]),
         ("1 Q0 A 1 2 x\n1 Q0 A 2 1 x\n", ["in:2: 'A' of topic '1' stands on line 1 already"]),
         ("1 Q0 A 1 2 x\n", ["in: this is a run, and there are no qrels of 'robust' to judge it by; they come first"]),
+        ("1 Q0 A first 2 x\n", ["in:1: rank is 'first', not a whole number"]),
         ("\n\n", ["in: there is nothing in it to store"]),
     ],
 )  # fmt: skip
 def test_what_is_no_qrels_and_no_run_is_refused(complaints: Complaints, text: str, sentences: list[str]) -> None:
-    assert complaints(text, "trec", "in", fields=ON) == sentences
+    options = {"ranks": "given"} if "first" in text else {}
+    assert complaints(text, "trec", "in", fields=ON, options=options) == sentences
 
 
 def test_options_are_numbers(complaints: Complaints) -> None:
@@ -107,7 +153,7 @@ def test_options_are_numbers(complaints: Complaints) -> None:
         "in: --relevance is 'x', not a whole number of at least 1"
     ]
     assert complaints(EXAMPLE, "trec", "in", fields=ON, options={"deep": "1"}) == [
-        "in: the reader trec has no option 'deep'; there are depth, threshold, relevance"
+        "in: the reader trec has no option 'deep'; there are depth, threshold, relevance, ranks"
     ]
 
 
@@ -140,9 +186,10 @@ def printed(file: Path) -> dict[tuple[str, str], str]:
 def test_a_run_gives_what_trec_eval_prints(database: Database, real_files: Path) -> None:
     for file in ("qrels.test", "results.test"):
         load(database, real_files / "trec" / file, "trec", fields=ON)
-    found, wanted = values(database), printed(real_files / "trec" / "out.test.aq")
-    # trec_eval prints no P and ndcg that are not asked for, and every other measure is there.
-    assert len(found) == 3 * (4 + 2 * len(CUTOFFS))
+    wanted = printed(real_files / "trec" / "out.test.aq")
+    measures = sorted({measure for _, measure in wanted if is_computed(measure)})
+    assert len(measures) > 40
+    found = computed(database, *measures)
     assert {key: f"{value:.4f}" for key, value in found.items()} == {key: wanted[key] for key in found}
     counts = {topic: counts for topic, *counts in database.rows(Sql(
         "select document, possible, actual, correct from scores"))}  # fmt: skip
@@ -154,11 +201,15 @@ def test_a_run_gives_what_trec_eval_prints(database: Database, real_files: Path)
         )
 
 
+def is_computed(measure: str) -> bool:
+    return measure.partition("@")[0] in ("AP", "P", "R", "RR", "Rprec", "Bpref", "nDCG", "Success")
+
+
 def test_what_trec_eval_printed_is_stored_by_topic(database: Database, real_files: Path) -> None:
     loaded = load(database, real_files / "trec" / "out.test.aq", "trec-eval", fields=ON)
     wanted = printed(real_files / "trec" / "out.test.aq")
     assert loaded.notes == ("left out, being no numbers: relstring",)
-    assert values(database) == {key: float(text) for key, text in wanted.items() if key[1] != "relstring"}
+    assert printed_values(database) == {key: float(text) for key, text in wanted.items() if key[1] != "relstring"}
     assert database.rows(Sql("select name from system")) == [("STANDARD",)]
 
 
@@ -177,16 +228,20 @@ def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_tex
     elif order != "as it comes":
         lines.sort(key=lambda line: (line[0], line[1], line[2] if order == "ranked" else ""), reverse=True)
     load_text("".join(f"{t} Q0 {d} 1 {s} x\n" for t, s, d in lines), "trec", "run", fields=ON)
-    asked = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut"}
+    asked = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut", "bpref", "recall", "map_cut", "success"}
     wanted = pytrec_eval.RelevanceEvaluator(grades, asked, relevance_level=2).evaluate(scores)
-    found = values(database)
     compared = {
         (topic, measure_name(measure)): value
         for topic, measures in wanted.items()
         for measure, value in measures.items()
     }
-    assert {key: found[key] for key in compared} == pytest.approx(compared, abs=1e-12)
-    assert len(compared) == 12 * (4 + 2 * len(CUTOFFS))
+    names = sorted({measure for _, measure in compared})
+    on_level_2 = [name if name.startswith("nDCG") else f"{name}(rel=2)" for name in names]
+    found = computed(database, *on_level_2)
+    assert {(topic, measure.removesuffix("(rel=2)")): value for (topic, measure), value in found.items()} == (
+        pytest.approx(compared, abs=1e-12)
+    )
+    assert len(compared) == 12 * 44
 
 
 @pytest.mark.parametrize(

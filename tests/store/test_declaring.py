@@ -67,9 +67,9 @@ def test_topics_and_pairs_of_topic_and_document_are_told_apart(database: Databas
     load_text(QRELS, "trec", "qrels", fields=ROBUST)
     load_text(RUN, "trec", "run", fields={**ROBUST, "noun": "query"})
     assert observed(database, "filtering") == Observed("topic-document pair", "topic")
-    assert observed(database, "extraction") == observed(database, "values") == Observed("query")
+    assert observed(database, "extraction") == observed(database, "rankings") == Observed("query")
     known = Catalog(database)
-    assert [known.documents(task, 1) for task in ("filtering", "extraction", "values")] == [3, 2, 2]
+    assert [known.documents(task, 1) for task in ("filtering", "extraction", "rankings")] == [3, 2, 2]
 
 
 def test_a_setting_goes_before_a_reader_and_a_later_load_before_an_earlier_one(
@@ -146,7 +146,7 @@ def test_a_lake_keeps_it(database: Database, load_text: Load, tmp_path: Path) ->
     with open_names(lake, read_manifest(lake), "it") as names:
         assert observed(names, "filtering") == Observed("topic-document pair", "topic")
         assert Catalog(names).documents("filtering", 1) == 3
-        assert observed(names, "values") == Observed("topic")
+        assert observed(names, "rankings") == Observed("topic")
 
 
 def test_nouns_have_plurals() -> None:

@@ -62,7 +62,9 @@ def test_what_documents_are_called_and_clustered_by_is_named_to_be_said_again(
         "counts": Observed(),
         "decisions": Observed("topic-document pair", "topic"),
         "labels": Observed("topic-document pair", "topic"),
-        "values": Observed(),  # topics on one test set, and questions on another
+        "values": Observed("question", "passage"),
+        "rankings": Observed("topic"),
+        "judgments": Observed("topic"),
         "published": Observed(),
         "systems": Observed(),
         "documents": Observed(),

@@ -155,6 +155,7 @@ NEW_IN = {
         "drop table figures;"
     ),
     6: "drop view counts; drop table counted;",
+    7: "drop view rankings; drop view judgments; drop table ranking; drop table judgment; drop table item;",
 }
 """What takes back what each version of the schema brought."""
 
@@ -167,7 +168,7 @@ def make_older(database: Database, version: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
@@ -175,9 +176,9 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         make_older(database, version)
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 6"
+    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 7"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (version, 6)
+    assert upgrade(path) == (version, 7)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
@@ -186,7 +187,7 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (6, 6)
+    assert upgrade(path) == (7, 7)
     with Session.open(path) as session:
         # Before version 3 nothing was stored of what its documents are called.
         assert version >= 3 or session.catalog.observed("extraction", 1) == Observed()
@@ -200,7 +201,7 @@ def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     with create(path) as database:
         database.run(Sql("update meta set value = '9'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 6"):
+    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 7"):
         upgrade(path)
     assert path.read_bytes() == before
 

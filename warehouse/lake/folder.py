@@ -26,12 +26,12 @@ MANIFEST = "manifest.json"
 
 AGAIN = "export the lake again"
 
-FACTS = ("score", "counted", "decision", "value", "published", "key_label")
+FACTS = ("score", "counted", "decision", "value", "published", "key_label", "ranking", "judgment")
 """The tables that are parted by test set."""
 
 TABLES = (
-    "import", "evaluation", "test_set", "observed", "system", "document", "unit", "annotator", "system_attribute",
-    "document_attribute", "run", "failure", "direction", "definition",
+    "import", "evaluation", "test_set", "observed", "system", "document", "unit", "annotator", "item",
+    "system_attribute", "document_attribute", "run", "failure", "direction", "definition",
 )  # fmt: skip
 """The tables that are one file each, in `tables`."""
 

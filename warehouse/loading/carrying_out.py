@@ -121,4 +121,4 @@ def _number_firsts(database: Database, systems_before: int) -> None:
             )
         )
         if renamed:
-            fingerprints.keep(database, documents_from=2**62)
+            fingerprints.keep(database, names_from={})

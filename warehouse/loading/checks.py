@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.facts import attribute_columns, given
-from warehouse.loading.staging.cells import KINDS, WHOLE, complaint, shown
+from warehouse.loading.staging.cells import KINDS, check_of, complaint, shown
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.observed import counted
@@ -157,6 +157,8 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
         [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
         dropped += again
         notes.append(ALL_STORED if dropped == read else f"stored already: {counted(again, 'row')}")
+    if form.places:
+        _complain_of_places(part)
     return read, read - dropped, tuple(notes)
 
 
@@ -167,7 +169,7 @@ def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
     for field in (*given(staging, staged), *attributes):
         column = name(field.name)
         filled = " is not null and " if field.required else " is null or "
-        kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
+        kind = check_of(field.kind, field.name in staged.numbers)
         verdicts[field] = column + filled + kind.passed_by(column)
     return verdicts
 
@@ -301,6 +303,27 @@ def _complain_of_named_count(part: FilePart, limit: Limit) -> None:
         part.complain([(place, f"{subjects[place]}: {said.format(*numbers)}") for place, *numbers in first], total)
 
 
+def _complain_of_places(part: FilePart) -> None:
+    """Complains where the facts that are in an order, with those that are stored of it, are not placed 1, 2, 3 and so
+    on without a gap.
+    """
+    form, database = part.staging.form, part.staging.database
+    order = ", ".join(form.key_columns[:-1])
+    stored = f"select {order}, {form.places}, null as place from {form.table} semi join fact using ({order})"
+    counted_by_reader = form.places in part.staged.numbers
+    if counted_by_reader and not database.rows(Sql(f"select 1 from ({stored}) limit 1")):
+        return
+    both = f"select {order}, {form.places}, place from fact union all {stored}"
+    placed = f"count(*) = max({form.places}) and count(distinct {form.places}) = count(*)"
+    wrong = Sql(f" from ({both}) group by {order} having not ({placed})")
+    [(total,)] = database.rows("select count(*) from (select 1" + wrong + ")")
+    if total:
+        rows = database.rows("select min(place), count(*)" + wrong + f" order by 1 limit {MOST_FAULTS}")
+        subjects = _subjects(part, [place for place, _ in rows], of_order=True)
+        sentence = "the {0}s of {1} are not 1 to {2:,}"
+        part.complain([(place, sentence.format(form.places, subjects[place], many)) for place, many in rows], total)
+
+
 def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None:
     """Complains if in some pairs of facts of one key the later, `a`, differs in content from the earlier, `b`.
 
@@ -331,10 +354,11 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
     part.complain(complaints, total)
 
 
-def _subjects(part: FilePart, places: list[int]) -> dict[int, str]:
-    """What rows are about: their key, as it stands in the file."""
+def _subjects(part: FilePart, places: list[int], of_order: bool = False) -> dict[int, str]:
+    """What rows are about: their key, as it stands in the file, or that of the order they are in."""
     staging = part.staging
-    keys = join(", ", (name(field.name) for field in given(staging, part.staged) if field in staging.form.key))
+    key = staging.form.key[:-1] if of_order else staging.form.key
+    keys = join(", ", (name(field.name) for field in given(staging, part.staged) if field in key))
     rows = "select rowid, " + keys + f" from {staging.table} where rowid in "
     keyed = staging.database.rows(rows + values(places))
     return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}

@@ -26,7 +26,7 @@ from warehouse.tasks.records import DOCUMENT, EVALUATION, FORMS, MEASURE, TEST_S
 ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
 """Of the files that can be written; they decide the format."""
 
-_DIMENSIONS = ("system", "document", "test_set", "evaluation", "unit", "annotator")
+_DIMENSIONS = ("system", "document", "test_set", "evaluation", "unit", "annotator", "item")
 """In the order of joining: documents with attributes lead to their test sets, and these to their evaluations."""
 _WRITTEN: dict[FieldKind, str] = {
     "decision": "case when CELL then 'yes' else 'no' end",
@@ -146,12 +146,12 @@ def _rows(database: Database, form: FactForm, simulated: bool | None, file: Path
     keys = [field.name for field in form.key if field is not EVALUATION or TEST_SET in form.key]
     tables = f" from {form.table} f join import i on i.id = f.import_id"
     leads_to = {"test_set": "of_document" if form.attributes else "f", "evaluation": "of_test_set"}
-    for dimension in _DIMENSIONS:
-        if dimension in keys:
-            pointer = f"{leads_to.get(dimension, 'f')}.{dimension}_id"
-            tables += f" join {dimension} of_{dimension} on of_{dimension}.id = {pointer}"
+    numbered = {field.name for field in form.key if field.numbered and field.name in keys}
+    for dimension in (dimension for dimension in _DIMENSIONS if dimension in numbered):
+        pointer = f"{leads_to.get(dimension, 'f')}.{dimension}_id"
+        tables += f" join {dimension} of_{dimension} on of_{dimension}.id = {pointer}"
     where = Sql(" where true") if simulated is None else " where i.simulated = " + value(simulated)
-    names = {dimension: f"nullif(of_{dimension}.name, '')" for dimension in _DIMENSIONS}
+    names = {dimension: f"nullif(of_{dimension}.name, '')" for dimension in numbered}
     columns = [Sql(f"{written(names.get(key, 'f.' + key))} as {key}") for key in keys]
     sorting = Sql(" order by ") + join(", ", [Sql(key) for key in keys])
     if not form.attributes:

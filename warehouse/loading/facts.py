@@ -6,10 +6,10 @@ not be stored beside what is the business of `checks`.
 
 from __future__ import annotations
 
-from warehouse.loading.staging.cells import KINDS, WHOLE
+from warehouse.loading.staging.cells import check_of
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, Field
+from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, ITEM, SYSTEM, TEST_SET, UNIT, Field
 
 
 def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:
@@ -30,7 +30,7 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
     database, fields = staging.database, given(staging, staged)
     rows = _rows_with_facts(staging, staged)
     notes = _place_test_sets(staging, rows, EVALUATION in fields) if TEST_SET in fields else ()
-    for field in (SYSTEM, UNIT, ANNOTATOR):
+    for field in (SYSTEM, UNIT, ANNOTATOR, ITEM):
         if field in fields:
             database.run(
                 Sql(
@@ -64,7 +64,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
         tables += _joined_test_set(EVALUATION in fields)
         if not form.attributes:
             columns.append(Sql("placed.test_set_id"))
-    for field in (SYSTEM, DOCUMENT, UNIT, ANNOTATOR):
+    for field in (SYSTEM, DOCUMENT, UNIT, ANNOTATOR, ITEM):
         if field in fields:
             tables += (
                 f"{'' if field.required else ' left'} join {field.name} on {field.name}.name = staged.{field.name}"
@@ -74,7 +74,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
         elif field in form.key:
             same[field.column] = Sql("0")
     for field in (field for field in form.fields if not field.numbered):
-        kind = WHOLE if field.name in staged.whole else KINDS[field.kind]
+        kind = check_of(field.kind, field.name in staged.numbers)
         if field in fields:
             columns.append(kind.of("staged." + name(field.name)) + " as " + name(field.name))
         else:

@@ -31,7 +31,7 @@ from warehouse.store.sql import Sql, join, name, values
 from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, FactForm
 from warehouse.version import __version__
 
-_NAMES = ("document", "system", "unit", "annotator", "test_set", "evaluation")
+_NAMES = ("document", "system", "unit", "annotator", "item", "test_set", "evaluation")
 """The tables of names; documents come before the test sets that they point to."""
 
 
@@ -142,9 +142,8 @@ def load(
         loaded: list[LoadedPart] = []
         said: list[declaring.Said] = []
         with database.transaction(keep=not dry_run):
-            [(number, document)] = database.rows(
-                Sql("select (select coalesce(max(id), 0) + 1 from import), (select coalesce(max(id), 0) from document)")
-            )
+            [(number,)] = database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
+            new_names = fingerprints.next_numbers(database)
             for part in parts:
                 if part.total and not checks.leave_only_good(part):
                     continue
@@ -176,7 +175,7 @@ def load(
                 directions.store(database, directed, import_id)
             if rows_new:
                 notes += directions.notes(database, (measure for measure in measures if measure not in directed))
-            fingerprints.keep(database, (int(number),), documents_from=int(document) + 1)
+            fingerprints.keep(database, (int(number),), new_names)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
             for table in ("placed", "fact", *(staging.of(form).table for form in FORMS)):

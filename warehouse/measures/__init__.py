@@ -8,11 +8,16 @@ from warehouse.measures.extraction import EXTRACTION
 from warehouse.measures.filtering import FILTERING
 from warehouse.measures.formula import Ratio
 from warehouse.measures.function import Function, Ranking
-from warehouse.measures.measure import Measure, Parameter, PrintedFigure, Setting, Statistic, TaskName, settle
+from warehouse.measures.lists import ListMean, ListValue
+from warehouse.measures.measure import CUTOFF, Measure, Parameter, PrintedFigure, Setting, Statistic, TaskName, settle
+from warehouse.measures.rankings import RANKINGS, without_cutoff
 
 __all__ = [
+    "CUTOFF",
     "MEASURES",
     "Function",
+    "ListMean",
+    "ListValue",
     "Measure",
     "Parameter",
     "PrintedFigure",
@@ -23,14 +28,22 @@ __all__ = [
     "TaskName",
     "measure_named",
     "settle",
+    "without_cutoff",
 ]
 
-MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING
+MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS
 
 
 def measure_named(name: str, task: str) -> Measure | None:
-    """The measure of a task, by its exact name or else by its name in any case."""
+    """The measure of a task, by its exact name or else by its name in any case, or by another name of it. A cutoff
+    behind the name is no part of it.
+    """
     of_task = [measure for measure in MEASURES if measure.task == task]
     exact = [measure for measure in of_task if measure.name == name]
-    folded = [measure for measure in of_task if measure.name.casefold() == name.casefold()]
-    return next(iter(exact or folded), None)
+    folded = [measure for measure in of_task if name.casefold() in map(str.casefold, (measure.name, *measure.also))]
+    found = next(iter(exact or folded), None)
+    bare, cutoff = without_cutoff(name)
+    if found is None and cutoff is not None:
+        found = measure_named(bare, task)
+        return found if found is not None and any(one.name == CUTOFF for one in found.parameters) else None
+    return found

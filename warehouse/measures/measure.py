@@ -15,13 +15,18 @@ from warehouse.measures.function import Function, Ranking
 SHARE = (0.0, 1.0)
 """Between what a share lies."""
 
-TaskName = Literal["extraction", "filtering", "counts", "values", "published"]
+CUTOFF = "k"
+"""The parameter that is written behind the name: P@10."""
+
+TaskName = Literal["extraction", "filtering", "counts", "rankings", "values", "published"]
 Setting = Decimal | str
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a measure: a number within bounds, or one of some choices."""
+    """A parameter of a measure: a number within bounds, or one of some choices. One without a default has to be given,
+    unless it is optional.
+    """
 
     name: str
     default: Setting | None
@@ -30,6 +35,9 @@ class Parameter:
     above: Decimal | None = None
     lowest: Decimal | None = None
     highest: Decimal | None = None
+    whole: bool = False
+    optional: bool = False
+    """Whether a measure does without it where it is not given."""
 
     def fault(self, setting: Setting) -> str | None:
         """What is wrong with a value for this parameter, or None."""
@@ -39,6 +47,10 @@ class Parameter:
             return f"{self.name} is one of {', '.join(self.choices)}, not {setting}"
         if isinstance(setting, str):
             return f"{self.name} is a number, not {setting}"
+        if self.whole and self.lowest is not None and self.highest is not None:
+            if setting != setting.to_integral_value() or not self.lowest <= setting <= self.highest:
+                return f"{self.name} is a whole number from {self.lowest} to {self.highest}, not {plain(setting)}"
+            return None
         if self.above is not None and setting <= self.above:
             return f"{self.name} is a number above {self.above}, not {setting}"
         if self.lowest is not None and self.highest is not None and not self.lowest <= setting <= self.highest:
@@ -70,7 +82,8 @@ class Measure:
     same for both systems in every unit, as matched-pair tests need (Yeh 2000, section 3.2); `proportion` that it is a
     share of counted items. `within` are the lowest and the highest value that it can have, where those are known.
     `shown` are the parameters that always stand in the canonical name, as beta does in
-    F(beta=1). `defined` is for a measure that a user defined, whose meaning is part of every signature.
+    F(beta=1). `defined` is for a measure that a user defined, whose meaning is part of every signature. `also` are its
+    other names, with which it is shown where it was asked for by them.
     """
 
     name: str
@@ -85,16 +98,29 @@ class Measure:
     proportion: bool = False
     within: tuple[float, float] | None = None
     defined: bool = False
+    also: tuple[str, ...] = ()
 
-    def label(self, settings: Mapping[str, Setting]) -> str:
-        """The canonical name: F(beta=1), recall, recall(partial=0)."""
+    @property
+    def called(self) -> str:
+        """How it is written where no parameter is given: recall, P@k."""
+        needed = {
+            parameter.name for parameter in self.parameters if parameter.default is None and not parameter.optional
+        }
+        return f"{self.name}@{CUTOFF}" if CUTOFF in needed else self.name
+
+    def label(self, settings: Mapping[str, Setting], name: str = "") -> str:
+        """The canonical name, or what it is with a synonym of it for a name: F(beta=1), recall(partial=0), P@10."""
         written = [
             f"{parameter.name}={plain(settings[parameter.name])}"
             for parameter in self.parameters
             if parameter.name in settings
+            and parameter.name != CUTOFF
             and (parameter.name in self.shown or settings[parameter.name] != parameter.default)
         ]
-        return f"{self.name}({', '.join(written)})" if written else self.name
+        called = name or self.name
+        if CUTOFF in settings:
+            called += f"@{plain(settings[CUTOFF])}"
+        return f"{called}({', '.join(written)})" if written else called
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +156,16 @@ class Statistic:
         return self.averaged or self.measure.steady
 
 
-def settle(measure: Measure, settings: Mapping[str, Setting], averaged: bool = False) -> Statistic:
-    """The statistic of a measure for settings that were found in order; what is not set has its default."""
+def settle(measure: Measure, settings: Mapping[str, Setting], averaged: bool = False, name: str = "") -> Statistic:
+    """The statistic of a measure for settings that were found in order; what is not set has its default. It is
+    called by another name of the measure where one is given.
+    """
     full = {
         parameter.name: setting
         for parameter in measure.parameters
         if (setting := settings.get(parameter.name, parameter.default)) is not None
     }
-    label = measure.label(full)
+    label = measure.label(full, name)
     return Statistic(
         label=f"mean({label})" if averaged else label,
         measure=measure,

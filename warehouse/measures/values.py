@@ -9,14 +9,15 @@ COLUMNS = ("value", "documents")
 """The sum of the values, and over how many documents."""
 
 
-def _mean() -> Ratio:
+def mean_of_values() -> Ratio:
+    """Their sum over how many there are."""
     return ratio(LinearForm.of("value"), LinearForm.of("documents"))
 
 
 def imported(name: str, lower_is_better: bool = False) -> Measure:
     """The measure of imported values of a name: their mean over documents."""
     meaning = "mean of the imported values over documents"
-    return Measure(name, "values", meaning, "imported", _mean, steady=True, lower_is_better=lower_is_better)
+    return Measure(name, "values", meaning, "imported", mean_of_values, steady=True, lower_is_better=lower_is_better)
 
 
 def printed(called: str, task: str, name: str, lower_is_better: bool = False) -> Measure:

@@ -12,6 +12,9 @@ from warehouse.version import __version__
 AS_PRINTED = "figures as printed"
 """How a result was got that no document stands behind."""
 
+LEFT_OUT_AS_0 = "judged {topics} that a run leaves out count as 0, as with trec_eval -c"
+"""What `missing zero` does with rankings."""
+
 _LISTED = 3
 """The sizes of more test sets than this are given as a range."""
 

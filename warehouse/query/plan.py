@@ -169,6 +169,10 @@ class Entry:
     """What tests exchange as a whole, and intervals resample: what was asked for, or else the cluster or document."""
     several_kinds: bool = False
     """Whether the test set has rows of other kinds too that the measures could be asked of."""
+    beside: tuple[Statistic, ...] = ()
+    """All statistics that are computed of the same lists, where those of the entry are some of them."""
+    filled: bool = False
+    """Whether a system has a value, 0, for topics that it has no list for."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
 
@@ -217,6 +221,11 @@ class Entry:
         return self.stored > 0 and len(self.stored_systems) == self.stored
 
     @property
+    def of_lists(self) -> tuple[Statistic, ...]:
+        """The statistics that are computed together of ranked lists."""
+        return (self.beside or self.statistics) if self.task.of_lists else ()
+
+    @property
     def ordered(self) -> bool:
         """Whether its statistics are computed from an order of documents, that is from confidences."""
         return any(statistic.ordered for statistic in self.statistics)
@@ -224,12 +233,13 @@ class Entry:
     @property
     def observed_apart(self) -> tuple[Entry, ...]:
         """The entry, once for each set of rows that its statistics are read from: imported values have rows of their
-        own for each measure, and orders need confidences.
+        own for each measure, and orders need confidences. What is computed of lists is read together, and parted then.
         """
         if not self.statistics:
             return (self,)
         if not self.task.is_counted:
-            return tuple(replace(self, statistics=(statistic,)) for statistic in self.statistics)
+            beside = self.of_lists
+            return tuple(replace(self, statistics=(statistic,), beside=beside) for statistic in self.statistics)
         summed = tuple(statistic for statistic in self.statistics if not statistic.ordered)
         ordered = tuple(statistic for statistic in self.statistics if statistic.ordered)
         return tuple(replace(self, statistics=part) for part in (summed, ordered) if part)

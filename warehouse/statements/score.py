@@ -17,7 +17,18 @@ from warehouse.measures.expression import has_calls
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import AS_PRINTED, Size, directions, noun_of, on, signature, sizes, some, title
+from warehouse.query.labels import (
+    AS_PRINTED,
+    LEFT_OUT_AS_0,
+    Size,
+    directions,
+    noun_of,
+    on,
+    signature,
+    sizes,
+    some,
+    title,
+)
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
@@ -83,8 +94,16 @@ class ScorePlan:
 
 
 def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
+    wanted = Wanted(
+        statement.measures,
+        statement.task,
+        statement.systems,
+        statement.span,
+        statement.replicates,
+        statement.missing,
+    )
     entries = entries_on(statement.test_sets, wanted, scope)
+    _check_missing(statement, entries)
     by: tuple[p.Dimension, ...] = ()
     where = None
     for task in {entry.task.name: entry.task for entry in entries}.values():
@@ -123,6 +142,19 @@ def _check_computed(
         if entry.baselines and strange:
             place = statement.where.span if statement.where else statement.span
             raise QueryError(f"{entry.baselines[0].name} has no {strange[0]}", place)
+
+
+def _check_missing(statement: n.Score, entries: tuple[p.Entry, ...]) -> None:
+    """Values stand by themselves, so only what has no list can count as 0."""
+    if statement.missing is None:
+        return
+    if statement.missing != "zero":
+        wrong = f"missing {statement.missing} is of comparisons; a score takes the documents that a system has"
+        raise QueryError(wrong, statement.span, ("leave it out, or say missing zero of rankings",))
+    for entry in entries:
+        if not entry.task.of_lists:
+            wrong = f"missing zero counts topics that a run leaves out, and {entry.test_set.name} has {entry.task.rows}"
+            raise QueryError(wrong, statement.span, ("leave it out",))
 
 
 def _order(node: n.Order, entry: p.Entry, scope: Scope) -> tuple[str, bool]:
@@ -317,6 +349,8 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[S
         said.append(sizes(known))
     if plan.standardized:
         said.append("standard deviations above or below the mean of all systems")
+    if any(entry.filled for entry in plan.entries):
+        said.append(LEFT_OUT_AS_0.format(topics=plural(noun_of(plan.entries))))
     attributes = {entry.replicates.attribute for entry in plan.entries if entry.replicates is not None}
     said += [f"averages of the replicates by system.{attribute}" for attribute in attributes]
     return "; ".join([*said, *([interval_caption(plan.how, plan.entries, spreads)] if plan.interval else [])])

@@ -58,7 +58,7 @@ def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unl
         counts = [_counts(entry, part, place) for part in parts.values()]
         same = all(_alike(of_part) for of_part in counts)
         if same and len(counts) == 1 and counts[0]:
-            measure = "" if entry.task.is_counted else statistic.measure.name
+            measure = statistic.measure.name if entry.task.by_measure else ""
             same = of_any.get(measure, counts[0][0][1]) == counts[0][0][1]
         if not same:
             found.append(Unlike(statistic.label, () if valued.by else counts[0]))

@@ -5,6 +5,7 @@ names, and asks the database no more often than it must; it does not decide what
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -259,6 +260,10 @@ class Catalog:
         """The task and the name under which a measure is stored that was imported for a test set."""
         return (task, name) if TASKS[task].by_document else self.printed(test_set)[name]
 
+    def relevance(self, test_set: int) -> int:
+        """The lowest grade of a test set that is relevant, where nothing is said."""
+        return relevance(self._database, test_set)
+
     @cached_property
     def directions(self) -> dict[str, bool]:
         """Of each imported measure of which a load declared it, whether lower values are better."""
@@ -379,6 +384,17 @@ class Catalog:
         digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._brought(table, test_set))
         digests += self._attribute_digests
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]
+
+
+def relevance(database: Database, test_set: int) -> int:
+    """The lowest grade that the last load of judgments of a test set took for relevant; 1 where it said nothing."""
+    loads = database.rows(
+        "select options from import where id in (select import_id from judgment where test_set_id = "
+        + value(test_set)
+        + ") order by id desc limit 1"
+    )
+    said = json.loads(loads[0][0]).get("options", {}).get("relevance") if loads else None
+    return int(said) if said else 1
 
 
 def documents_told_by(told_by: tuple[str, bool] | None) -> Sql:

@@ -27,12 +27,16 @@ _LARGEST_FACTOR = 2**26
 """So that the sum of 31 cells does not leave 64 bits."""
 
 _RANGE = 2**16
-"""Documents have a fingerprint for so many numbers each, so that a load need not look at all that were there before."""
+"""Names in large tables have a fingerprint for so many numbers each, so that a load need not look at all that were
+there before."""
+
+LARGE_NAMES = ("document", "item")
+"""The tables of names that grow with what is loaded."""
 
 _REPEATED = {"value": "measure", "counted": "count"}
 """Columns of text in large tables that hold the same few texts: rows are added up by text first."""
 
-_PARTS = {**dict.fromkeys(FACT_TABLES, "import_id"), "document": f"id // {_RANGE}"}
+_PARTS = {**dict.fromkeys(FACT_TABLES, "import_id"), **dict.fromkeys(LARGE_NAMES, f"id // {_RANGE}")}
 """By table that is added up in the database, the number of the part that a row belongs to; each part has a
 fingerprint.
 """
@@ -52,30 +56,43 @@ _SMALL = (
 """Tables that are one part each, number 0."""
 
 
+EVERY_NAME: Mapping[str, int] = dict.fromkeys(LARGE_NAMES, 0)
+"""All names that there are, as after a change that may be of any of them."""
+
+
 _Fingerprints = dict[tuple[str, int], tuple[int, str]]
 """By table and part the number of rows and the digest of them; a part without rows has none."""
 
 
-def keep(database: Database, imports: tuple[int, ...] = (), documents_from: int = 0) -> None:
-    """Stores the fingerprints of some imports, of the documents from a number on, and of every smaller table, in place
-    of those that were stored of them. To be called at the end of a transaction that changes anything.
+def keep(database: Database, imports: tuple[int, ...] = (), names_from: Mapping[str, int] = EVERY_NAME) -> None:
+    """Stores the fingerprints of some imports, of the names in each large table from a number on, and of every smaller
+    table, in place of those that were stored of them. To be called at the end of a transaction that changes anything.
     """
-    first = documents_from // _RANGE
     of_imports = " where import_id in " + values(imports)
     # To plan a query with an exists for each table would take longer than all else here.
     with_rows = (f"(select '{table}' from " + name(table) + of_imports + " limit 1)" for table in FACT_TABLES)
     changed = {str(table): of_imports for (table,) in database.rows(join(" union all ", with_rows))}
-    changed["document"] = Sql(f" where {_PARTS['document']} >= ?", (first,))
+    parts = {table: number // _RANGE for table, number in names_from.items()}
+    changed |= {table: Sql(f" where {_PARTS[table]} >= ?", (first,)) for table, first in parts.items()}
+    of_names = (Sql(" or part >= ? and table_name = ?", (first, table)) for table, first in parts.items())
     database.run(
         "delete from fingerprint where part in "
         + values(imports)
         + " and table_name in "
         + values(FACT_TABLES)
-        + Sql(" or part >= ? and table_name = 'document' or table_name in ", (first,))
+        + join("", of_names)
+        + " or table_name in "
         + values(_SMALL)
     )
     rows = (values((*key, *stored)) for key, stored in _fingerprints(database, changed).items())
     database.run("insert into fingerprint values " + join(", ", rows))
+
+
+def next_numbers(database: Database) -> dict[str, int]:
+    """By large table of names, the number that its next name gets."""
+    last = (Sql(f"(select coalesce(max(id), 0) + 1 from {table})") for table in LARGE_NAMES)
+    [numbers] = database.rows("select " + join(", ", last))
+    return dict(zip(LARGE_NAMES, numbers, strict=True))
 
 
 def wrong(database: Database) -> tuple[str, ...]:

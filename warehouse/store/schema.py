@@ -20,12 +20,12 @@ from warehouse.faults import WarehouseError
 from warehouse.store.library import duckdb
 from warehouse.store.sql import Sql
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 DATABASE = "warehouse"
 """What a file is called on the connection that it is attached to."""
 
-CATALOGUE = "1a70d9403ca90dc86309ac95f8ed6623"
+CATALOGUE = "03240f98c6208844d6b8eba26d119c79"
 """The digest of the catalogue that schema.sql makes. Where a file has another one, as under another version of DuckDB,
 schema.sql is run and the two are compared entry by entry.
 """

@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 6.
+-- The warehouse: what is stored, one comment a table. Version 7.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -129,6 +129,29 @@ create table value (
 );
 comment on table value is 'Imported values of a measure a document: average precision, BLEU, a judge''s score.';
 
+create table item (id integer not null, name varchar not null);
+comment on table item is 'What runs rank and judgments are about: a document of a collection, a passage.';
+
+create table ranking (
+    test_set_id integer not null,
+    system_id integer not null,
+    document_id integer not null,
+    item_id integer not null,
+    rank integer not null check (rank > 0),
+    score double,
+    import_id integer not null
+);
+comment on table ranking is 'Runs: the items that a system gives for a topic, which is a document here, from rank 1 on without a gap.';
+
+create table judgment (
+    test_set_id integer not null,
+    document_id integer not null,
+    item_id integer not null,
+    grade integer not null,
+    import_id integer not null
+);
+comment on table judgment is 'How relevant an item is to a topic, which is a document here; what is relevant has grade 1 or more.';
+
 create table published (
     test_set_id integer not null,
     system_id integer not null,
@@ -236,6 +259,25 @@ join system s on s.id = f.system_id
 join document d on d.id = f.document_id;
 comment on view document_values is 'Imported values with names.';
 
+create view rankings as
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, i.name as item, f.rank, f.score, f.import_id
+from ranking f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id
+join document d on d.id = f.document_id
+join item i on i.id = f.item_id;
+comment on view rankings is 'Runs with names.';
+
+create view judgments as
+select e.name as evaluation, t.name as test_set, d.name as document, i.name as item, f.grade, f.import_id
+from judgment f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join document d on d.id = f.document_id
+join item i on i.id = f.item_id;
+comment on view judgments is 'Judgments with names.';
+
 create view published_figures as
 select e.name as evaluation, t.name as test_set, s.name as system, f.task, f.measure, f.value, f.resolution, f.import_id,
     f.documents, f.standard_error, f.ci_low, f.ci_high, f.ci_level
@@ -274,4 +316,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '6');
+insert into meta values ('schema_version', '7');

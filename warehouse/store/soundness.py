@@ -10,10 +10,13 @@ from warehouse.store.replacement import unbalanced_imports
 from warehouse.store.sql import Sql, join, name
 from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS
 
+_NAMED_ALONE = ("evaluation", "system", "unit", "annotator", "item")
+"""The tables of names that are the same wherever they stand."""
+
 _UNIQUE = (
     ("meta", ("key",)),
-    *((table, ("id",)) for table in ("import", "evaluation", "test_set", "system", "document", "unit", "annotator")),
-    *((table, ("name",)) for table in ("evaluation", "system", "unit", "annotator")),
+    *((table, ("id",)) for table in ("import", "test_set", "document", *_NAMED_ALONE)),
+    *((table, ("name",)) for table in _NAMED_ALONE),
     ("test_set", ("evaluation_id", "name")),
     ("observed", ("test_set_id", "task", "by_setting", "import_id")),
     ("document", ("test_set_id", "name")),

@@ -77,6 +77,25 @@ STEPS = {
         "join system s on s.id = f.system_id join document d on d.id = f.document_id join unit u on u.id = f.unit_id; "
         "comment on view counts is 'Counts with names.';"
     ),
+    6: Sql(
+        "create table item (id integer not null, name varchar not null); comment on table item is 'What runs "
+        "rank and judgments are about: a document of a collection, a passage.'; create table ranking "
+        "(test_set_id integer not null, system_id integer not null, document_id integer not null, item_id "
+        "integer not null, rank integer not null check (rank > 0), score double, import_id integer not "
+        "null); comment on table ranking is 'Runs: the items that a system gives for a topic, which is a "
+        "document here, from rank 1 on without a gap.'; create table judgment (test_set_id integer not null, "
+        "document_id integer not null, item_id integer not null, grade integer not null, import_id integer "
+        "not null); comment on table judgment is 'How relevant an item is to a topic, which is a document "
+        "here; what is relevant has grade 1 or more.'; create view rankings as select e.name as evaluation, "
+        "t.name as test_set, s.name as system, d.name as document, i.name as item, f.rank, f.score, "
+        "f.import_id from ranking f join test_set t on t.id = f.test_set_id join evaluation e on e.id = "
+        "t.evaluation_id join system s on s.id = f.system_id join document d on d.id = f.document_id join "
+        "item i on i.id = f.item_id; comment on view rankings is 'Runs with names.'; create view judgments "
+        "as select e.name as evaluation, t.name as test_set, d.name as document, i.name as item, f.grade, "
+        "f.import_id from judgment f join test_set t on t.id = f.test_set_id join evaluation e on e.id = "
+        "t.evaluation_id join document d on d.id = f.document_id join item i on i.id = f.item_id; comment on "
+        "view judgments is 'Judgments with names.';"
+    ),
 }
 """By the version that a warehouse has, what makes the next one of it."""
 

@@ -8,12 +8,13 @@ from warehouse.tasks.counts import COUNTS
 from warehouse.tasks.extraction import EXTRACTION
 from warehouse.tasks.filtering import FILTERING
 from warehouse.tasks.published import PUBLISHED
+from warehouse.tasks.rankings import RANKINGS
 from warehouse.tasks.task import Task
 from warehouse.tasks.values import VALUES
 
-__all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "PUBLISHED", "TASKS", "VALUES", "Task"]
+__all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "PUBLISHED", "RANKINGS", "TASKS", "VALUES", "Task"]
 
-TASKS: Mapping[str, Task] = {task.name: task for task in (EXTRACTION, FILTERING, COUNTS, VALUES, PUBLISHED)}
+TASKS: Mapping[str, Task] = {task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, VALUES, PUBLISHED)}
 
 COUNTED: Mapping[str, Task] = {name: task for name, task in TASKS.items() if task.is_counted}
 """Those whose rows are counts, which measures can be defined over."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FieldKind = Literal["name", "count", "decision", "label", "number", "value", "decimal", "size", "task"]
+FieldKind = Literal["name", "count", "rank", "grade", "decision", "label", "number", "value", "decimal", "size", "task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class FactForm:
     unless they are the same) and those in `content` are what is stored under it. `attributes` marks the forms in which
     every column that is no field is an attribute: there a record is one row of the file and a fact is one attribute of
     it, and points to the last field of the key alone. `limits` are what must hold between the counts of a fact, and
-    `named_limits` between those of one unit where a fact is one count, named by the last field of the key.
+    `named_limits` between those of one unit where a fact is one count, named by the last field of the key. `places` is
+    the field by which facts that differ only in the last field of their key are placed: 1, 2, 3 and so on.
     """
 
     name: str
@@ -57,6 +58,7 @@ class FactForm:
     attributes: bool = False
     limits: tuple[Limit, ...] = ()
     named_limits: tuple[Limit, ...] = ()
+    places: str = ""
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -88,6 +90,7 @@ EVALUATION = Field("evaluation", "name", required=False, numbered=True)
 TEST_SET = Field("test_set", "name", numbered=True)
 SYSTEM = Field("system", "name", numbered=True)
 DOCUMENT = Field("document", "name", numbered=True)
+ITEM = Field("item", "name", numbered=True)
 UNIT = Field("unit", "name", required=False, numbered=True)
 COUNT = Field("count", "name")
 ANNOTATOR = Field("annotator", "name", required=False, numbered=True)
@@ -131,6 +134,17 @@ LABELS = FactForm(
 VALUES = FactForm(
     "values", "value", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, MEASURE), content=(Field("value", "value"),)
 )
+RANKINGS = FactForm(
+    "rankings",
+    "ranking",
+    key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, ITEM),
+    content=(Field("rank", "rank"), Field("score", "number", required=False)),
+    places="rank",
+)
+"""Runs: what a system gives for a topic, which is the document."""
+JUDGMENTS = FactForm(
+    "judgments", "judgment", key=(EVALUATION, TEST_SET, DOCUMENT, ITEM), content=(Field("grade", "grade"),)
+)
 PUBLISHED = FactForm(
     "published",
     "published",
@@ -164,7 +178,10 @@ FAILURES = FactForm(
 WHOLE_RUN = "*"
 """The item of a failure of a run as a whole, of which nobody knows what documents it would have had."""
 
-FORMS = (SCORES, COUNTS, DECISIONS, LABELS, VALUES, PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES)
+FORMS = (
+    *(SCORES, COUNTS, DECISIONS, LABELS, VALUES, RANKINGS, JUDGMENTS),
+    *(PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES),
+)
 FACT_TABLES = tuple(form.table for form in FORMS)
 POINTERS = {"test_set": ("evaluation",), "document": ("test_set",), **{form.table: form.dimensions for form in FORMS}}
 """By table, the tables of names that its rows point to; every fact points to its import besides."""

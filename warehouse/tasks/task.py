@@ -40,6 +40,8 @@ class Task:
     apart: str = ""
     by_document: bool = True
     """Whether there is a row for each document, and not only a finished figure."""
+    of_lists: bool = False
+    """Whether a document has ranked lists, which measures are computed of when they are asked for."""
     in_units: bool = False
     """Whether a document may have a row for each of its units."""
     unit: Literal["proportion", "number"] = "proportion"
@@ -67,6 +69,11 @@ class Task:
     def is_counted(self) -> bool:
         """Whether its rows are counts, which measures can be defined over, and not finished values."""
         return self.named_counts or bool(self.counts)
+
+    @property
+    def by_measure(self) -> bool:
+        """Whether a document has a row for each measure."""
+        return self.imported is not None and self.by_document
 
     @property
     def difference(self) -> Literal["difference", "number"]:

@@ -42,7 +42,8 @@ def _systems(start: Start) -> Recognition | None:
 
 
 def _documents(start: Start) -> Recognition | None:
-    attributes = "document" in start.columns and not start.columns & {"system", "label"} and not _by_numbers(start)
+    others = {"system", "label", "item"}
+    attributes = "document" in start.columns and not start.columns & others and not _by_numbers(start)
     return Recognition("its column document, and no system", Role.ATTRIBUTES) if attributes else None
 
 
@@ -56,6 +57,15 @@ def _by_numbers(start: Start) -> bool:
 def _labels(start: Start) -> Recognition | None:
     why = _by_content(records.LABELS)(start)
     return Recognition(why, Role.KEY) if why else None
+
+
+def _rankings(start: Start) -> str | None:
+    return "its columns item and rank" if start.columns >= {"system", "document", "item", "rank"} else None
+
+
+def _judgments(start: Start) -> Recognition | None:
+    graded = start.columns >= {"document", "item", "grade"}
+    return Recognition("its columns item and grade", Role.KEY) if graded else None
 
 
 def _runs(start: Start) -> str | None:
@@ -109,6 +119,18 @@ TABLES = (
         "values of any measure, one row a system, document and measure",
         "test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n",
         unsaid=BY_FILE,
+    ),
+    _table(
+        records.RANKINGS,
+        "runs, one row a system, document (the topic) and item that it ranks",
+        "test_set,system,document,item,rank,score\nrobust,base,301,FBIS3-10,1,2.5\n",
+        _rankings,
+    ),
+    _table(
+        records.JUDGMENTS,
+        "judgments, one row a document (the topic) and item, with its grade",
+        "test_set,document,item,grade\nrobust,301,FBIS3-10,1\n",
+        _judgments,
     ),
     _table(
         records.PUBLISHED,

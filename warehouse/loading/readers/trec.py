@@ -1,9 +1,9 @@
 """Qrels and runs of TREC, told apart by their 4 or 6 columns; columns are separated by any white space.
 
-Qrels become the key of a test set: a label for each topic and document, with the grade of relevance. A run is judged by
-the qrels that are in the warehouse, so qrels are loaded first. What is computed of a run is what trec_eval computes:
-documents are ranked by score, as a single-precision number, then by name from last to first, whatever rank the run
-gives them; a document that was not judged is not relevant. Only topics without output differ: they count as empty.
+Qrels become judgments, and the key of a test set: a label for each topic and document, with the grade of relevance. A
+run becomes rankings, and is judged by the qrels that are in the warehouse, so qrels are loaded first. Documents are
+ranked as trec_eval ranks them: by score, as a single-precision number, then by name from last to first, whatever rank
+the run gives them, unless those ranks are asked for.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.loading.staging.surveying import survey
 from warehouse.store.sql import Sql, join, name, pattern_of, value
 from warehouse.tasks.observed import Observed, counted
-from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, SCORES, VALUES, FactForm
+from warehouse.tasks.records import DECISIONS, DOCUMENTS, JUDGMENTS, LABELS, RANKINGS, SCORES, FactForm
 
-FORMS = (LABELS, DOCUMENTS, DECISIONS, SCORES, VALUES)
+FORMS = (LABELS, DOCUMENTS, JUDGMENTS, DECISIONS, SCORES, RANKINGS)
 QRELS = ("topic", "iteration", "document", "grade")
 RUN = ("topic", "Q0", "document", "rank", "score", "system")
 MOST_HASHES = 5_000_000
@@ -35,7 +35,7 @@ EXAMPLE = "301 0 FBIS3-10 1\n301 0 FBIS3-11 0\n302 0 FBIS3-12 2\n"
 EXAMPLE_RUN = "301 Q0 FBIS3-11 1 2.5 base\n301 Q0 FBIS3-10 2 1.5 base\n"
 
 PAIRS = Observed("topic-document pair", cluster="topic")
-"""What labels and decisions are about; tuples and values are about topics."""
+"""What labels and decisions are about; everything else is about topics."""
 
 _WHOLE = re.compile("Q0|[+-]?[0-9]{1,9}")
 
@@ -95,9 +95,8 @@ def _read(staging: Staging) -> tuple[str, ...]:
             f"and runs {len(RUN)} ({', '.join(RUN)})",
             first[0][1],
         )
-    named = (
-        (f"cells[{place}]", column) for place, column in enumerate(columns, start=1) if column not in ("Q0", "rank")
-    )
+    left_out = ("Q0",) if staging.options.get("ranks") == trec_judging.GIVEN else ("Q0", "rank")
+    named = ((f"cells[{place}]", column) for place, column in enumerate(columns, start=1) if column not in left_out)
     normal = ("topic", "document")
     system = staging.fields.get("system")
     listed = join(
@@ -171,9 +170,11 @@ class _Part:
     form: FactForm
     columns: dict[str, str]
     table: str
-    order: str
+    order: str = ""
     line: str = "null::integer"
     attributes: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    """The columns that are numbers already, and good ones."""
 
 
 def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> Staged:
@@ -185,14 +186,16 @@ def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> S
         (
             *("nfc_normalize(" + value(text) + "::varchar) as " + name(column) for column, text in fixed.items()),
             *(Sql(f"({text})::varchar as ") + name(column) for column, text in given.items()),
+            *(Sql(f"{number} as ") + name(column) for column, number in part.numbers.items()),
             *(Sql(f"({text})::varchar as attribute_{number}") for number, text in enumerate(part.attributes.values())),
             Sql(f"{part.line} as line, null::varchar as member, false as blanks"),
         ),
     )
     made = "create or replace temp table " + name(staging.table) + " as select "
-    staging.database.run(made + columns + f" from {part.table} order by {part.order}")
-    own = {column: column for column in (*fixed, *given)}
-    return Staged(part.form, own, tuple(part.attributes), notes, places(staging, "line"))
+    staging.database.run(made + columns + f" from {part.table}" + (f" order by {part.order}" if part.order else ""))
+    own = {column: column for column in (*fixed, *given, *part.numbers)}
+    numbers = frozenset(part.numbers)
+    return Staged(part.form, own, tuple(part.attributes), notes, places(staging, "line"), numbers=numbers)
 
 
 def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
@@ -209,14 +212,19 @@ def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
     labels = _Part(LABELS, {"document": document, "label": label}, "trec_cells", "line", "line")
     attributes = {"topic": "topic", "grade": "grade::integer"}
     grades = _Part(DOCUMENTS, {"document": document}, "trec_cells", "line", "line", attributes=attributes)
-    return _stage_part(staging, labels), _stage_part(staging, grades)
+    judged = {"document": "topic", "item": "document", "grade": "grade"}
+    judgments = _Part(JUDGMENTS, judged, "trec_cells", "line", "line")
+    return tuple(_stage_part(staging, part) for part in (labels, grades, judgments))
 
 
 def _stage_run(staging: Staging) -> tuple[Staged, ...]:
     number = KINDS["number"].passed_by(Sql("score")).text
     _refuse(staging, f"not ({number})", "score", lambda score: f"score is {shown(score)}, not a finite number")
     _refuse_repeated(staging, "system", "topic", "document")
-    measures, notes = trec_judging.judge(staging)
+    if staging.options.get("ranks") == trec_judging.GIVEN:
+        is_rank = KINDS["grade"].passed_by(Sql("rank")).text
+        _refuse(staging, f"not ({is_rank})", "rank", lambda rank: f"rank is {shown(rank)}, not a whole number")
+    notes = trec_judging.judge(staging)
     document = "topic || '/' || document"
     parts = (
         _Part(
@@ -248,11 +256,11 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
             "system, topic",
         ),
         _Part(
-            VALUES,
-            {"system": "system", "document": "topic", "measure": "measure", "value": "value"},
-            "(select system, topic, unnest([" + ", ".join(f"'{measure}'" for measure in measures) + "]) as measure, "
-            "unnest([" + ", ".join(measures.values()) + "]) as value from trec_topics)",
-            "system, topic, measure",
+            RANKINGS,
+            {"system": "system", "document": "topic", "item": "document"},
+            trec_judging.retrieved(staging),
+            line="line",
+            numbers={"rank": "rank", "score": "score::double"},
         ),
     )
     return tuple(_stage_part(staging, part, notes if part.form is DECISIONS else ()) for part in parts)
@@ -282,6 +290,12 @@ READER = Reader(
         Option("depth", "of a run: only so many documents a topic count as retrieved"),
         Option("threshold", "of a run: only documents with at least this score count as retrieved"),
         Option("relevance", "of qrels: the lowest grade that is relevant", "1"),
+        Option(
+            "ranks",
+            "of a run: ranked by its scores, as trec_eval does, or as given in its fourth column",
+            trec_judging.BY_SCORES,
+            (trec_judging.BY_SCORES, trec_judging.GIVEN),
+        ),
     ),
     noun="topic",
     observed_in=dict.fromkeys((LABELS.name, DECISIONS.name), PAIRS),

@@ -1,30 +1,37 @@
 """What `trec_eval -q` prints: a line a measure and topic, the means of all topics among them under the name `all`.
 
-Only what is printed of a topic is stored. The system is the runid; measures go by the names that runs have here: `ap`
-for map, `P@10` for P_10, `ndcg@10` for ndcg_cut_10. Where the run itself is stored, what is printed of it is compared
-with that, and the same value is not stored again with fewer digits.
+Only what is printed of a topic is stored. The system is the runid; measures that are computed of rankings, too, go by
+their names: AP for map, P@10 for P_10, nDCG@10 for ndcg_cut_10. Where the run itself is stored, what is printed of it
+is compared with what is computed of it, and the same value is not stored again with fewer digits.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from warehouse.loading.staging.cells import is_number, shown
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.measures import CUTOFF, ListMean, ListValue, Setting, measure_named, settle, without_cutoff
+from warehouse.measures.rankings import REL
+from warehouse.store.catalog import relevance
+from warehouse.store.ranked_lists import ranked_lists
 from warehouse.store.sql import Sql
+from warehouse.tasks import RANKINGS
 from warehouse.tasks.observed import counted
 from warehouse.tasks.records import VALUES
 
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"
 
+_SAME = ("map", "map_cut", "P", "recall", "recip_rank", "Rprec", "bpref", "ndcg", "ndcg_cut", "success")
+"""What is computed of rankings as trec_eval computes it."""
+
 NO_TOPIC = "no topic is printed; trec_eval -q prints them"
 
-_RENAMED = {"map": "ap", "ndcg_cut": "ndcg", "map_cut": "ap"}
-_CUT = re.compile(r"(P|recall|ndcg_cut|map_cut|success)_([0-9]+)")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -34,14 +41,17 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         system = _system(staging)
         values = sheets.open(VALUES, "system", "document", "measure", "value")
         texts: dict[str, None] = {}
-        known, same = _stored(staging, system), 0
+        known, same = _computed(staging, system), 0
         for document in documents(staging):
             for number, (measure, topic, value) in _lines(document):
                 if topic == "all":
                     continue
                 if _NUMBER.fullmatch(value):
-                    stored = known.get((topic, measure_name(measure)))
-                    if stored is not None and abs(stored - float(value)) <= _half_a_digit(value):
+                    computed = known.get((topic, measure_name(measure)))
+                    if computed is not None:
+                        if abs(computed - float(value)) > _half_a_digit(value):
+                            wrong = f"{measure} of topic {shown(topic)} is {value}, and {computed:.6g} is computed of"
+                            raise document.refusal(f"{wrong} the run of {shown(system)} that is stored", number)
                         same += 1
                         continue
                     values.add(number, system, topic, measure_name(measure), value, member=document.member)
@@ -57,15 +67,35 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged(notes) if values.records else ()
 
 
-def _stored(staging: Staging, system: str) -> dict[tuple[str, str], float]:
-    """The values of a system that are stored, by topic and measure."""
+def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
+    """What is computed of the stored rankings of a system, by topic and measure, as far as it is printed here."""
     test_set = staging.named("test_set", None, "the file does not say the test set")
-    rows = staging.database.rows(
-        Sql(
-            "select document, measure, value from document_values where test_set = ? and system = ?", (test_set, system)
-        )
-    )
-    return {(topic, measure): value for topic, measure, value in rows}
+    printed = sorted({measure for document in documents(staging) for _, (measure, _, _) in _lines(document)})
+    values: dict[tuple[str, str], float] = {}
+    known = Sql("select t.id, s.id from test_set t, system s where t.name = ? and s.name = ?", (test_set, system))
+    for test_set_id, system_id in staging.database.rows(known):
+        level = relevance(staging.database, test_set_id)
+        wanted = {measure_name(measure): of for measure in printed if (of := _computation(measure, level)) is not None}
+        lists = ranked_lists(test_set_id, [system_id], list(wanted.values()))
+        named = "select d.name, f.* exclude (test_set_id, system_id, document_id) from ("
+        for topic, *computed in staging.database.rows(named + lists + ") f join document d on d.id = f.document_id"):
+            values |= {(topic, measure): of for measure, of in zip(wanted, computed, strict=True)}
+    return values
+
+
+def _computation(printed: str, level: int = 1) -> ListValue | None:
+    """What computes a measure of trec_eval from rankings; None where nothing does."""
+    name, cutoff = without_cutoff(printed)
+    measure = measure_named(name, RANKINGS.name) if name in _SAME else None
+    if measure is None or (cutoff is None and measure.called != measure.name):
+        return None
+    settings = _cut_at(cutoff) | ({REL.name: Decimal(level)} if REL in measure.parameters else {})
+    mean = settle(measure, settings).computation
+    return mean.of if isinstance(mean, ListMean) else None
+
+
+def _cut_at(cutoff: Setting | None) -> dict[str, Setting]:
+    return {} if cutoff is None else {CUTOFF: cutoff}
 
 
 def _half_a_digit(printed: str) -> float:
@@ -97,10 +127,9 @@ def _system(staging: Staging) -> str:
 
 def measure_name(printed: str) -> str:
     """What a measure of trec_eval is called here."""
-    cut = _CUT.fullmatch(printed)
-    if cut is None:
-        return _RENAMED.get(printed, printed)
-    return f"{_RENAMED.get(cut[1], cut[1])}@{cut[2]}"
+    name, cutoff = without_cutoff(printed)
+    measure = measure_named(name, RANKINGS.name)
+    return printed if measure is None or _computation(printed) is None else measure.label(_cut_at(cutoff))
 
 
 def _recognizes(start: Start) -> Recognition | None:

@@ -1,56 +1,55 @@
-"""A run of TREC judged by the key of its test set, as trec_eval judges it: ranks, what was found, and measures a topic.
+"""A run of TREC ranked as trec_eval ranks it, and judged by the key of its test set: what was retrieved and found.
 
-What was retrieved and not judged has no part in any sum but the number of the retrieved, so only judged documents are
-kept. The database ranks and joins; numpy adds up, in the order of the ranks. The lines of the run are in `trec_cells`;
-how they came there is not known here.
+The lines of the run are in `trec_cells`; how they came there is not known here. Measures of rankings are computed when
+they are asked for, and not here.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.staged import Staging
 from warehouse.store.sql import Sql, value
 
-if TYPE_CHECKING:
-    import numpy
+TABLES = ("trec_key", "trec_groups", "trec_ranked", "trec_asked", "trec_topics")
 
-CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-"""The ranks at which trec_eval cuts P and ndcg."""
+PLACED = (
+    "(select r.*, r.rowid - g.first + 1 as place from trec_cells r join trec_groups g "
+    "on g.system = r.system and g.topic = r.topic)"
+)
+"""The lines of a run with their places, of which those that are `kept` count as retrieved."""
 
-TABLES = ("trec_key", "trec_groups", "trec_ranked", "trec_asked", "trec_sums", "trec_topics")
+BY_SCORES, GIVEN = "scores", "given"
+"""What ranks documents: their scores, or the ranks that the run gives them."""
 
 _SCORE = "score::double::float"
 """Scores are compared as single-precision numbers."""
 
 
-def judge(staging: Staging) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Puts the judged documents, retrieved or not, into `trec_ranked`, and sums a system and topic into `trec_topics`.
+def judge(staging: Staging) -> tuple[str, ...]:
+    """Puts the judged documents, retrieved or not, into `trec_ranked`, and sums a system and topic into `trec_topics`;
+    the lines are in the order of their ranks then, see PLACED.
 
-    Returns the column of `trec_topics` that each measure is in, and notes on what has no key. Raises DataError where
-    there are no qrels to judge a run by.
+    Returns notes on what has no key. Raises DataError where there are no qrels to judge a run by.
     """
     _find_key(staging)
+    _sort(staging)
     _find_groups(staging)
     _rank(staging)
-    notes = _notes(staging)
-    return _sum_up(staging), notes
+    _sum_up(staging)
+    return _notes(staging)
 
 
 def _find_key(staging: Staging) -> None:
-    """Puts the key of the test set into `trec_key`: topic, document, whether it is relevant, and its gain."""
+    """Puts the key of the test set into `trec_key`: topic, document, and whether it is relevant."""
     of = "t.name = " + value(staging.fields["test_set"])
     if "evaluation" in staging.fields:
         of += " and e.name = " + value(staging.fields["evaluation"])
     staging.database.run(
         "create or replace temp table trec_key as select topics.value as topic, "
-        "substr(d.name, length(topics.value) + 2) as document, l.label = 'relevant' as relevant, "
-        "greatest(grades.value::integer, 0) as gain from key_label l "
+        "substr(d.name, length(topics.value) + 2) as document, l.label = 'relevant' as relevant from key_label l "
         "join test_set t on t.id = l.test_set_id join evaluation e on e.id = t.evaluation_id "
         "join document d on d.id = l.document_id "
         "join document_attribute topics on topics.document_id = l.document_id and topics.name = 'topic' "
-        "join document_attribute grades on grades.document_id = l.document_id and grades.name = 'grade' "
         "where l.annotator_id = 0 and " + of
     )
     if not staging.database.rows(Sql("select 1 from trec_key limit 1")):
@@ -58,64 +57,68 @@ def _find_key(staging: Staging) -> None:
         raise staging.refusal(f"this is a run, and there are no qrels of {test_set} to judge it by; they come first")
 
 
-def _find_groups(staging: Staging) -> None:
-    """Puts into `trec_groups` a row a system and topic of the run, with where it begins and how much was retrieved."""
-    depth, threshold = staging.whole("depth"), staging.number("threshold")
-    retrieved = "count(*)" if depth is None else f"least(count(*), {depth})"
-    if threshold is not None:
-        # What is at least so large need not be what is ranked first: ranks know single precision only.
-        retrieved = "null::bigint"
-    staging.database.run(
+def _sort(staging: Staging) -> None:
+    """Puts the lines of each topic together and in the order of their ranks, unless they stand so, as in most runs."""
+    by_rank = staging.options.get("ranks") == GIVEN
+    if not by_rank and _is_in_order(staging):
+        return
+    lines = "select * exclude (rank) from trec_cells" if by_rank else "from trec_cells"
+    order = f"system, topic, {'rank::integer, ' if by_rank else ''}{_SCORE} desc, document desc"
+    staging.database.run(Sql(f"create or replace temp table trec_cells as {lines} order by {order}"))
+
+
+def _is_in_order(staging: Staging) -> bool:
+    """Whether all topics stand together and in the order of their scores, then of their names from last to first."""
+    after = (
+        f"select rowid as line, {_SCORE} as score, document, lag({_SCORE}) over () as last_score, "
+        "lag(document) over () as last_document from trec_cells"
+    )
+    groups = (
+        "select min(rowid) as first, max(rowid) - min(rowid) + 1 = count(*) as together from trec_cells "
+        "group by system, topic"
+    )
+    behind = "score > last_score or score = last_score and document > last_document"
+    [(in_order,)] = staging.database.rows(
         Sql(
-            "create or replace temp table trec_groups as select system, topic, min(rowid) as first, "
-            f"max(rowid) - min(rowid) + 1 = count(*) as together, {retrieved} as retrieved "
-            "from trec_cells group by all"
+            f"with groups as materialized ({groups}) select not exists(from groups where not together) "
+            f"and not exists(from ({after}) where ({behind}) and line not in (select first from groups))"
         )
     )
-    if threshold is not None:
+    return bool(in_order)
+
+
+def _find_groups(staging: Staging) -> None:
+    """Puts into `trec_groups` a row a system and topic of the run, with where it begins and how much was retrieved."""
+    groups = "select system, topic, min(rowid) as first, count(*) as retrieved from trec_cells group by all"
+    staging.database.run(Sql(f"create or replace temp table trec_groups as {groups}"))
+    if (condition := kept(staging)) != _ALL:
         staging.database.run(
             Sql(
-                f"update trec_groups set retrieved = counted.retrieved from (select system, topic, "
-                f"count_if({_kept(staging)}) as retrieved from ({_placed(staging)}) group by all) as counted "
+                "update trec_groups set retrieved = counted.retrieved from (select system, topic, "
+                f"count_if({condition}) as retrieved from {PLACED} group by all) as counted "
                 "where counted.system = trec_groups.system and counted.topic = trec_groups.topic"
             )
         )
 
 
-def _kept(staging: Staging) -> str:
+_ALL = "true"
+
+
+def kept(staging: Staging) -> str:
     """A condition that holds where a document counts as retrieved."""
     depth, threshold = staging.whole("depth"), staging.number("threshold")
-    kept = [] if threshold is None else [f"score::double >= {threshold!r}"]
-    kept += [] if depth is None else [f"place <= {depth}"]
-    return " and ".join(kept) or "true"
+    conditions = [] if threshold is None else [f"score::double >= {threshold!r}"]
+    conditions += [] if depth is None else [f"place <= {depth}"]
+    return " and ".join(conditions) or _ALL
 
 
-def _placed(staging: Staging) -> str:
-    """The query for the lines of a run with their ranks."""
-    if _is_in_order(staging):
-        return (
-            "select r.*, r.rowid - g.first + 1 as place from trec_cells r join trec_groups g "
-            "on g.system = r.system and g.topic = r.topic"
-        )
-    return (
-        f"select *, row_number() over (partition by system, topic order by {_SCORE} desc, document desc) as place "
-        "from trec_cells"
-    )
-
-
-def _is_in_order(staging: Staging) -> bool:
-    """Whether all topics stand in the order of their ranks, as in most runs; then nothing need be sorted."""
-    after = (
-        f"select rowid as line, {_SCORE} as score, document, lag({_SCORE}) over () as last_score, "
-        "lag(document) over () as last_document from trec_cells"
-    )
-    apart = "exists(from trec_groups where not together)"
-    behind = (
-        f"exists(from ({after}) where (score > last_score or score = last_score and document > last_document) "
-        "and line not in (select first from trec_groups))"
-    )
-    [(unordered,)] = staging.database.rows(Sql(f"select {apart} or {behind}"))
-    return not unordered
+def retrieved(staging: Staging) -> str:
+    """The query for the lines that count as retrieved, with their ranks."""
+    if staging.number("threshold") is None:
+        return f"(select *, place as rank from {PLACED} where {kept(staging)})"
+    # What is at least so large need not be what is ranked first: ranks know single precision only.
+    rank = "row_number() over (partition by system, topic order by place)"
+    return f"(select *, {rank} as rank from {PLACED} where {kept(staging)})"
 
 
 def _rank(staging: Staging) -> None:
@@ -124,17 +127,15 @@ def _rank(staging: Staging) -> None:
         Sql(
             "create or replace temp table trec_ranked as "
             "select k.system, k.topic, k.document, r.score, r.line, "
-            f"case when {_kept(staging)} then r.place end as rank, k.relevant, k.gain "
+            f"case when {kept(staging)} then r.place end as rank, k.relevant "
             "from (from trec_key, (select distinct system from trec_groups)) k "
-            f"left join ({_placed(staging)}) r "
+            f"left join {PLACED} r "
             "on k.system = r.system and k.topic = r.topic and k.document = r.document"
         )
     )
     staging.database.run(
         Sql(
-            "create or replace temp table trec_asked as "
-            "select (row_number() over (order by system, topic) - 1)::integer as number, system, topic, "
-            "coalesce(retrieved, 0) as retrieved "
+            "create or replace temp table trec_asked as select system, topic, coalesce(retrieved, 0) as retrieved "
             "from (from (select distinct topic from trec_key), (select distinct system from trec_groups)) "
             "left join trec_groups using (system, topic)"
         )
@@ -152,88 +153,27 @@ def _notes(staging: Staging) -> tuple[str, ...]:
     )
     notes = []
     if other_topics:
-        notes.append(f"topics that have no qrels are left out: {other_topics}")
+        notes.append(f"topics that have no qrels: {other_topics}; nothing is computed of them until they are judged")
     if silent:
-        notes.append(f"topics without output count as empty: {silent}")
+        notes.append(
+            f"topics without output: {silent}; score tuples count them as empty, and measures of rankings leave them "
+            "out unless missing zero is said"
+        )
     if unjudged:
         notes.append(
-            f"retrieved documents that are not judged: {unjudged}; score tuples and values count them as not "
-            "relevant, and no decision on them is stored"
+            f"retrieved documents that are not judged: {unjudged}; they count as not relevant, and no decision on them "
+            "is stored"
         )
     return tuple(notes)
 
 
-def _sum_up(staging: Staging) -> dict[str, str]:
-    """Puts what is counted and summed a system and topic into `trec_topics`; by name, the column of each measure."""
-    import numpy
-
-    database = staging.database
-    ranked = database.columns(
+def _sum_up(staging: Staging) -> None:
+    """Puts what is relevant, retrieved and found a system and topic into `trec_topics`."""
+    staging.database.run(
         Sql(
-            "select number, rank, relevant, gain, log2(rank + 1) as discount from trec_ranked "
-            "join trec_asked using (system, topic) order by number, rank nulls last"
+            "create or replace temp table trec_topics as "
+            "select system, topic, retrieved, count_if(relevant)::integer as relevant, "
+            "count_if(relevant and rank is not null)::integer as found "
+            "from trec_ranked join trec_asked using (system, topic) group by all"
         )
     )
-    topics, relevant, gain = ranked["number"], ranked["relevant"], ranked["gain"]
-    many = int(topics[-1]) + 1
-    key_size = numpy.bincount(topics, relevant, many)
-    # As good as a run could be: all that is judged, from the largest gain to the smallest.
-    best = numpy.lexsort((-gain, topics))
-    ideal = _within(topics)
-    [(discounts,)] = database.rows(
-        Sql("select list(log2(number + 1) order by number) from range(1, ?) as ranks(number)", (int(ideal.max()) + 1,))
-    )
-    ideal_gain = gain[best] / numpy.array(discounts)[ideal - 1]
-
-    retrieved = ~numpy.ma.getmaskarray(ranked["rank"])
-    rank = numpy.ma.getdata(ranked["rank"])[retrieved]
-    gained = gain[retrieved] / numpy.ma.getdata(ranked["discount"])[retrieved]
-    of, good = topics[retrieved], relevant[retrieved]
-
-    def added(what: numpy.ndarray, where: numpy.ndarray) -> numpy.ndarray:
-        """A sum a topic, added up in the order of the ranks."""
-        return numpy.bincount(of[where], what[where], many)
-
-    def found(within: numpy.ndarray) -> numpy.ndarray:
-        return numpy.bincount(of[good & within], minlength=many)
-
-    everywhere = numpy.ones(len(of), bool)
-    so_far = numpy.empty(len(of))
-    so_far[good] = _within(of[good])
-    first = numpy.full(many, numpy.inf)
-    numpy.minimum.at(first, of[good], rank[good])
-    measures = {
-        "ap": _share(added(so_far / rank, good), key_size),
-        "recip_rank": 1 / first,
-        "Rprec": _share(found(rank <= key_size[of]), key_size),
-        "ndcg": _share(added(gained, everywhere), numpy.bincount(topics, ideal_gain, many)),
-    }
-    for cutoff in CUTOFFS:
-        top = ideal <= cutoff
-        best_gain = numpy.bincount(topics[top], ideal_gain[top], many)
-        measures[f"P@{cutoff}"] = found(rank <= cutoff) / cutoff
-        measures[f"ndcg@{cutoff}"] = _share(added(gained, rank <= cutoff), best_gain)
-    columns = {measure: f"m{place}" for place, measure in enumerate(measures)}
-    sums = {columns[measure]: summed for measure, summed in measures.items()}
-    counts = {"relevant": key_size.astype("int32"), "found": found(everywhere).astype("int32")}
-    database.bring("trec_sums", {"number": numpy.arange(many, dtype="int32"), **counts, **sums})
-    database.run(Sql("create or replace temp table trec_topics as from trec_asked join trec_sums using (number)"))
-    return columns
-
-
-def _within(topics: numpy.ndarray) -> numpy.ndarray:
-    """How many of its topic each place is, from 1, where topics are in order."""
-    import numpy
-
-    places = numpy.arange(len(topics))
-    begins = numpy.flatnonzero(numpy.diff(topics, prepend=-1))
-    return places - numpy.repeat(begins, numpy.diff(begins, append=len(topics))) + 1
-
-
-def _share(of: numpy.ndarray, whole: numpy.ndarray) -> numpy.ndarray:
-    """A quotient; 0 where there is nothing to divide by."""
-    import numpy
-
-    shares = numpy.zeros(len(of))
-    numpy.divide(of, whole, out=shares, where=whole != 0)
-    return shares

@@ -43,7 +43,19 @@ from warehouse.loading.staging.wide_rows import (
 )
 from warehouse.store.sql import Sql
 from warehouse.tasks.observed import Observed, counted
-from warehouse.tasks.records import DECISIONS, DOCUMENTS, LABELS, PUBLISHED, RUNS, SCORES, SYSTEMS, VALUES
+from warehouse.tasks.records import (
+    DECISIONS,
+    DOCUMENTS,
+    ITEM,
+    JUDGMENTS,
+    LABELS,
+    PUBLISHED,
+    RANKINGS,
+    RUNS,
+    SCORES,
+    SYSTEMS,
+    VALUES,
+)
 
 EXAMPLE = """\
 model,seed,passage,question,acc,f1
@@ -161,7 +173,9 @@ def _notes(
 
 
 _OTHER_TABLES = [
-    {field.name for field in form.content if field.required} for form in (SCORES, DECISIONS, LABELS, VALUES, PUBLISHED)
+    *({field.name for field in form.content if field.required} for form in (SCORES, DECISIONS, LABELS, VALUES)),
+    {field.name for field in PUBLISHED.content if field.required},
+    *({ITEM.name, *(field.name for field in form.content if field.required)} for form in (RANKINGS, JUDGMENTS)),
 ]
 
 

@@ -52,6 +52,16 @@ KINDS: dict[FieldKind, Check] = {
         typed="CELL::integer",
         wanted=f"a whole number from 0 to {LARGEST_COUNT}",
     ),
+    "rank": Check(
+        good="regexp_full_match(CELL, '[1-9][0-9]{0,8}')",
+        typed="CELL::integer",
+        wanted=f"a whole number from 1 to {LARGEST_COUNT}",
+    ),
+    "grade": Check(
+        good="regexp_full_match(CELL, '[+-]?[0-9]{1,9}')",
+        typed="CELL::integer",
+        wanted="a whole number of at most 9 digits",
+    ),
     "decision": Check(
         good="lower(CELL) in ('yes', 'no', 'true', 'false', '1', '0')",
         typed="lower(CELL) in ('yes', 'true', '1')",
@@ -90,8 +100,17 @@ KINDS: dict[FieldKind, Check] = {
     ),
 }
 
-WHOLE = Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["count"].wanted)
-"""How a count is judged that is a number in the file already."""
+AS_NUMBERS: dict[FieldKind, Check] = {
+    "count": Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["count"].wanted),
+    "rank": Check(good=f"CELL between 1 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["rank"].wanted),
+    "number": Check(good="isfinite(CELL)", typed="CELL", wanted=KINDS["number"].wanted),
+}
+"""How cells are judged that are numbers already, in the file or by its reader."""
+
+
+def check_of(kind: FieldKind, is_number: bool) -> Check:
+    """How cells of a kind are judged, which are texts or numbers."""
+    return AS_NUMBERS[kind] if is_number else KINDS[kind]
 
 
 def for_spreadsheets(cell: str) -> str:

@@ -182,7 +182,7 @@ class Sheets:
         reading = "select line, null::varchar as member, " + columns + f" from temp.{sheet.table}"
         staging.database.read(staging.table, reading)
         staged = matching.staged(sheet.form, sheet.columns, places(staging, "line"))
-        return replace(staged, whole=sheet.whole - staging.fields.keys())
+        return replace(staged, numbers=sheet.whole - staging.fields.keys())
 
 
 def places(staging: Staging, column: str) -> Callable[[Iterable[int]], dict[int, Any]]:

@@ -170,8 +170,9 @@ class Staged:
     notes: tuple[str, ...]
     lines: Callable[[Iterable[int]], dict[int, int]] | None
     members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {}
-    whole: frozenset[str] = frozenset()
-    """The fields that are staged as whole numbers and not as texts, because they are whole numbers in the file."""
+    numbers: frozenset[str] = frozenset()
+    """The fields that are staged as numbers and not as texts, because they are numbers in the file, or the reader made
+    them such."""
     directions: Mapping[str, bool] = dataclass_field(default_factory=dict)
     """By measure whether lower values are better, where the file says so."""
     observed: Observed | None = None

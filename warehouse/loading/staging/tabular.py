@@ -215,7 +215,7 @@ def _stage_parquet(staging: Staging, match: Match) -> Staged:
             staging.database.look(staging.table, numbered)
     except UnreadableError as error:
         raise staging.refusal(f"this is not a sound Parquet file: {brief(str(error))}") from None
-    return replace(matching.staged(staging.form, header, None), whole=frozenset(whole))
+    return replace(matching.staged(staging.form, header, None), numbers=frozenset(whole))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided
 from warehouse.query.comparison.intervals import interval_title
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.labels import Size, noun_of, signature, sizes
+from warehouse.query.labels import LEFT_OUT_AS_0, Size, noun_of, signature, sizes
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.tasks.observed import counted, plural
@@ -66,6 +66,8 @@ def testing_caption(
 
 def _missing(how: p.Testing, entries: Sequence[p.Entry]) -> str:
     """What becomes of documents that a system lacks, where that was asked for."""
+    if any(entry.filled for entry in entries):
+        return LEFT_OUT_AS_0.format(topics=plural(noun_of(entries)))
     done = {"drop": "left out", "zero": "count as nothing"}.get(how.missing)
     return "" if done is None else f"missing {plural(noun_of(entries))} {done}"
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from grammar.errors import QueryError
 from warehouse.query import plan as p
 from warehouse.query.compile import unit_rows
+from warehouse.query.compile.fact_rows import value_of
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.paired import Booleans, Floats, Integers
@@ -67,7 +68,8 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
 
     Those that are counted in the database are brought one by one as well where they are needed `in_order`.
     """
-    queries = tuple(_rows(how, part) for part in entry.observed_apart)
+    # What is computed of lists is read together, so its parts have one query.
+    queries = tuple({query.name: query for query in (_rows(how, part) for part in entry.observed_apart)}.values())
     if _counts_alike(entry):
         names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
         ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
@@ -78,7 +80,7 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
-    columns, name = _columns(part), _rows_name(part)
+    columns, name = _read_columns(part), _rows_name(part)
     if _counts_alike(part):
         return Query(name, unit_rows.observations_alike(part, how.where, columns), "columns")
     return Query(name, unit_rows.observations(part, how.where, columns), "columns")
@@ -97,7 +99,7 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
     name = _rows_name(part)
 
     def needed(facts: Facts) -> bool:
-        rows = facts[name]
+        rows = _own_rows(facts[name], part)
         times = _whole(rows["times"])
         kinds = {**rows, "times": np.ones_like(times)}
         if how.missing in ("drop", "bounds"):
@@ -109,12 +111,12 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
             return False
 
     return Query(
-        f"{name} in order", unit_rows.observations_in_order(part, how.where, _columns(part)), "columns", needed
+        f"{name} in order", unit_rows.observations_in_order(part, how.where, _read_columns(part)), "columns", needed
     )
 
 
 def _rows_name(part: p.Entry) -> str:
-    of = "" if part.task.is_counted else f" of {part.statistics[0].label!r}"
+    of = f" of {part.statistics[0].label!r}" if part.task.by_measure else ""
     of = " with confidences" if part.ordered else of
     what = "documents alike" if _counts_alike(part) else "observations"
     averages = " of averages" if part.replicates is not None else ""
@@ -132,6 +134,24 @@ def _counts_alike(entry: p.Entry) -> bool:
     one_by_one = entry.exchange == p.Dimension("document")
     two = len(entry.stored_systems) == len(entry.systems) == 2
     return one_by_one and two and entry.documents >= MANY and not entry.ordered
+
+
+def _read_columns(entry: p.Entry) -> tuple[str, ...]:
+    """What is read of each row for all that is read together."""
+    return tuple(value_of(entry, statistic) for statistic in entry.of_lists) or _columns(entry)
+
+
+def _own_rows(rows: Mapping[str, Any], entry: p.Entry) -> Mapping[str, Any]:
+    """The rows with the values of the one statistic of the entry, where several were read together."""
+    if not entry.task.of_lists:
+        return rows
+    column = value_of(entry, entry.statistics[0])
+    return {**rows, **{f"value{name.removeprefix(column)}": rows[name] for name in rows if _is_of(column, name)}}
+
+
+def _is_of(column: str, name: str) -> bool:
+    """Whether a name is that of a column, or of its copy for one of two systems."""
+    return name in (column, f"{column}_0", f"{column}_1")
 
 
 def _columns(entry: p.Entry) -> tuple[str, ...]:
@@ -155,8 +175,8 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     """
     name = _rows_name(entry)
     if _counts_alike(entry):
-        return _from_counted(how, facts.get(f"{name} in order", facts[name]), entry, facts)
-    return _from_rows(how, facts[name], entry, facts)
+        return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
+    return _from_rows(how, _own_rows(facts[name], entry), entry, facts)
 
 
 def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:

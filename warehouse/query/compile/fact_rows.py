@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from warehouse.measures import ListMean, Statistic
 from warehouse.query import plan as p
+from warehouse.store.ranked_lists import column_of, ranked_lists
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks import TASKS
 
@@ -67,6 +69,8 @@ class FactRows:
             self._source = _side_by_side(entry)
         if thresholds is not None:
             self._source = _thresholded(self._condition(thresholds))
+        if entry.task.of_lists and not key:
+            self._source = _of_lists(entry)
         if entry.replicates is not None and not key:
             self._source = _averaged_runs(self._source, entry, entry.replicates)
         self._attributes = list(dict.fromkeys(dimension for dimension in wanted if dimension.attribute))
@@ -108,7 +112,7 @@ class FactRows:
                 conditions.append(Sql("f.annotator_id = 0"))
         elif not self._entry.everyone:
             conditions.append("f.system_id in " + values(system.id for system in self._entry.stored_systems))
-        if self._entry.task.apart == "measure" and not self._key:
+        if self._entry.task.by_measure and not self._key:
             measures = [statistic.measure.name for statistic in self._entry.statistics]
             conditions.append("f.measure in " + values(measures))
         if self._where is not None:
@@ -138,6 +142,23 @@ class FactRows:
     def _comparable(self, dimension: p.Dimension, wanted: p.Scalar) -> Sql:
         expression = self.expression(dimension)
         return expression + "::double" if isinstance(wanted, Decimal) and dimension.attribute else expression
+
+
+def value_of(entry: p.Entry, statistic: Statistic) -> str:
+    """The column that the value of a statistic stands in, where rows are values and no counts."""
+    return column_of(entry.of_lists.index(statistic)) if entry.task.of_lists else "value"
+
+
+def _of_lists(entry: p.Entry) -> Sql:
+    """A row for each system and topic, with the values of the statistics that are computed of lists."""
+    runs = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    systems = (
+        None
+        if entry.everyone and not runs
+        else [run for system in entry.stored_systems for run in runs.get(system.id, (system.id,))]
+    )
+    computed = [of.computation.of for of in entry.of_lists if isinstance(of.computation, ListMean)]
+    return "(" + ranked_lists(entry.test_set.id, systems, computed, entry.filled) + ")"
 
 
 def _thresholds(where: p.Filter | None) -> tuple[p.Filter | None, p.Filter | None]:
@@ -185,10 +206,14 @@ def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql
     union = " union all ".join(f"select {run} as run, {system} as one" for run, system in listed)
     rows = " from " + source + f" f join ({union}) r on r.run = f.system_id"
     here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all)"
-    keys = f"f.test_set_id, r.one as system_id, f.document_id, f.{entry.task.apart}"
+    keys = "f.test_set_id, r.one as system_id, f.document_id" + (f", f.{entry.task.apart}" if entry.task.apart else "")
     if not entry.task.is_counted:
-        mean = f"sum((f.value * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as value"
-        return "(select " + keys + ", " + mean + rows + here
+        columns = [column_of(place) for place in range(len(entry.of_lists))] if entry.task.of_lists else ["value"]
+        means = (
+            f"sum((f.{column} * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as {column}"
+            for column in columns
+        )
+        return "(select " + ", ".join([keys, *means]) + rows + here
     counted = "(select r.one, f.document_id, count(distinct f.system_id) as runs" + rows + here
     sums = join(", ", (_averaged_count(column(count), replicates.common) for count in entry.counts))
     with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"

@@ -97,10 +97,12 @@ def _failures(entry: p.Entry) -> Sql:
 
 def _rows(entry: p.Entry) -> FactRows:
     """The rows as they are stored, also those that have no label beside them."""
-    return FactRows(replace(entry, task=replace(entry.task, source=entry.task.facts)), None)
+    # Lists count where their topic is judged, whatever is computed of them.
+    statistics = () if entry.task.of_lists else entry.statistics
+    return FactRows(replace(entry, task=replace(entry.task, source=entry.task.facts), statistics=statistics), None)
 
 
 def _measure(entry: p.Entry) -> str:
     if entry.task.named_counts:
         return "f.count as measure"
-    return "'' as measure" if entry.task.is_counted else "f.measure as measure"
+    return "f.measure as measure" if entry.task.by_measure else "'' as measure"

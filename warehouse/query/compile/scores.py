@@ -8,11 +8,12 @@ rows are summed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from warehouse.measures import Function, Ratio, Statistic
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation
 from warehouse.query import plan as p
-from warehouse.query.compile.fact_rows import FIXED_POINT, FactRows, column
+from warehouse.query.compile.fact_rows import FIXED_POINT, FactRows, column, value_of
 from warehouse.store.sql import Sql, join, name, value
 
 
@@ -36,8 +37,9 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
 
 def documents_of_any(entry: p.Entry, where: p.Filter | None) -> Sql:
     """On how many documents any system of an entry has rows: one row, and for imported values one a measure."""
-    measure = "'' as measure" if entry.task.is_counted else "f.measure as measure"
-    rows = FactRows(entry, where)
+    measure = "f.measure as measure" if entry.task.by_measure else "'' as measure"
+    # Which documents there are does not depend on what is computed of lists.
+    rows = FactRows(replace(entry, statistics=()) if entry.task.of_lists else entry, where)
     return f"select {measure}, count(distinct f.document_id)" + rows.tail() + " group by all"
 
 
@@ -56,12 +58,12 @@ def _sum(form: tuple[tuple[str, int], ...], by_row: bool) -> Sql:
 
 
 def _value_sums(entry: p.Entry, rows: FactRows, keys: list[Sql]) -> Sql:
-    """The sum of the imported values of each measure, in fixed point, and how many there are."""
-    documents = "count(*)" if len(entry.statistics) == 1 else "count(distinct f.document_id)"
-    sums: list[Sql | str] = [*keys, documents]
+    """The sum of the values of each measure, in fixed point, and how many there are."""
+    once = len(entry.statistics) == 1 or not entry.task.by_measure
+    sums: list[Sql | str] = [*keys, "count(*)" if once else "count(distinct f.document_id)"]
     for statistic in entry.statistics:
-        stored = " filter (f.measure = " + value(statistic.measure.name) + ")"
-        sums += [f"sum((f.value * {FIXED_POINT})::hugeint)" + stored, "count(*)" + stored]
+        own = " filter (f.measure = " + value(statistic.measure.name) + ")" if entry.task.by_measure else Sql("")
+        sums += [f"sum((f.{value_of(entry, statistic)} * {FIXED_POINT})::hugeint)" + own, "count(*)" + own]
     return "select " + join(", ", sums) + rows.tail() + " group by all"
 
 

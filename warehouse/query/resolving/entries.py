@@ -31,6 +31,8 @@ class Wanted:
     systems: n.Systems | None
     span: Span
     replicates: n.Attribute | None = None
+    missing: str | None = None
+    """What becomes of documents that a system lacks, as it was said."""
 
 
 def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tuple[p.Entry, ...]:
@@ -88,7 +90,8 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
         statistics = [_over(statistic, replicates.common) for statistic in statistics]
     stored = _stored(wanted.systems, scope, task, test_set, replicates)
     several_kinds = len(scope.stored_with(wanted.measures, test_set)) > 1
-    return scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
+    entry = scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
+    return replace(entry, filled=wanted.missing == "zero") if task.of_lists else entry
 
 
 def _over(statistic: Statistic, scale: int) -> Statistic:

@@ -18,14 +18,15 @@ from grammar import nodes as n
 from grammar.editing.hints import brief, hints, listing, written
 from grammar.errors import QueryError
 from grammar.span import NOWHERE
-from warehouse.measures import MEASURES, Measure, Setting, Statistic, measure_named, settle
+from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, measure_named, settle, without_cutoff
+from warehouse.measures.rankings import REL
 from warehouse.query import plan as p
 from warehouse.query.labels import some
 from warehouse.query.resolving.spellings import spelt_otherwise
 from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined, definition_of
 from warehouse.store.catalog import Catalog, KnownTestSet
-from warehouse.tasks import COUNTS, FILTERING, IMPORTED, TASKS, Task
+from warehouse.tasks import COUNTS, FILTERING, IMPORTED, RANKINGS, TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN
 
 _It = TypeVar("_It")
@@ -216,6 +217,13 @@ class Scope:
         if made_of := definition_of(measure.name, self.catalog.definitions):
             return QueryError(f"{name} is made of counts that no test set has", measure.span, (made_of,))
         spoken = SPOKEN.get(measure.name.casefold())
+        of_lists = measure_named(measure.name, RANKINGS.name)
+        if of_lists is not None and self.catalog.has_rows(RANKINGS.name, test_set.id):
+            spoken = f"{of_lists.name}@10"
+        bare, cutoff = without_cutoff(measure.name)
+        of_lists = measure_named(bare, RANKINGS.name)
+        if cutoff is not None and of_lists is not None:
+            return QueryError(f"{of_lists.name} takes no cutoff", measure.span, (f"say {of_lists.name}",))
         near = hints(measure.name, self.known_measures(test_set), "measures")
         return QueryError(f"unknown measure '{name}'", measure.span, (f"say {spoken}",) if spoken else near)
 
@@ -227,7 +235,13 @@ class Scope:
     def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
         if task.imported is not None:
             return self._stored(measure, task, test_set) is not None
-        return self._measure(measure.name, task, test_set) is not None
+        found = self._measure(measure.name, task, test_set)
+        return found is not None and not self._lacks_cutoff(found, measure)
+
+    def _lacks_cutoff(self, measure: Measure, node: n.MeasureCall) -> bool:
+        """Whether a measure of ranked lists was asked for without the cutoff that it needs: P alone is no P@10."""
+        given = without_cutoff(node.name)[1] is not None or node.parameters
+        return measure.called != measure.name and not given
 
     def _measures_of(self, task: Task, test_set: KnownTestSet) -> list[str]:
         """The names of the measures of a task, of the language or defined in the warehouse."""
@@ -252,8 +266,15 @@ class Scope:
         """The names of all measures that can be asked for on a test set."""
         by_document = [task.name for task in IMPORTED if task.by_document]
         imported = [name for task in by_document for name in self.catalog.measures_of(task, test_set.id)]
-        names = [*(measure.name for measure in MEASURES), *self.catalog.definitions, *imported]
+        there = {task.name for task in TASKS.values() if self._can_be_asked_of(task, test_set)}
+        of_tasks = [measure.called for measure in MEASURES if measure.task in there]
+        names = [*of_tasks, *self.catalog.definitions, *imported]
         return list(dict.fromkeys(names))
+
+    def _can_be_asked_of(self, task: Task, test_set: KnownTestSet) -> bool:
+        """Whether a test set has rows of a task, or the key that baselines are computed from."""
+        has_key = task.has_key and self.catalog.labelled(test_set.id)
+        return has_key or self.catalog.has_rows(task.name, test_set.id)
 
     def statistic(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:
         """The statistic a measure means for a task that has it."""
@@ -267,7 +288,12 @@ class Scope:
                 measure_node.span,
                 hints(measure_node.name, self._measures_of(task, test_set), "measures"),
             )
-        statistic = settle(measure, self._settings(measure_node, measure), isinstance(node, n.Mean))
+        # What is computed of lists is a mean over documents as it is.
+        averaged = isinstance(node, n.Mean) and not task.of_lists
+        settings = self._settings(measure_node, measure)
+        if task.of_lists and REL in measure.parameters:
+            settings.setdefault(REL.name, Decimal(self.catalog.relevance(test_set.id)))
+        statistic = settle(measure, settings, averaged, _synonym(measure_node, measure))
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value document by document", node.span)
         return statistic
@@ -300,8 +326,13 @@ class Scope:
     def _settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
         """The parameters of a measure as they were written."""
         settings: dict[str, Setting] = {}
+        known = {parameter.name: parameter for parameter in measure.parameters}
+        cutoff = without_cutoff(measure_node.name)[1]
+        if cutoff is not None and CUTOFF in known:
+            if fault := known[CUTOFF].fault(cutoff):
+                raise QueryError(fault, measure_node.span)
+            settings[CUTOFF] = cutoff
         for written_parameter in measure_node.parameters:
-            known = {parameter.name: parameter for parameter in measure.parameters}
             parameter = known.get(written_parameter.name.casefold())
             if parameter is None:
                 raise QueryError(
@@ -318,7 +349,7 @@ class Scope:
                 raise QueryError(fault, written_parameter.value.span)
             settings[parameter.name] = setting
         for parameter in measure.parameters:
-            if parameter.default is None and parameter.name not in settings:
+            if parameter.default is None and not parameter.optional and parameter.name not in settings:
                 raise QueryError(f"{measure.name} needs {parameter.name}", measure_node.span)
         return settings
 
@@ -347,6 +378,12 @@ def _figure(measure: n.MeasureCall, task: Task) -> str:
         return dict(task.figures).get(measure.name.casefold(), measure.name)
     settings = [f"{parameter.name.casefold()}={_setting(parameter.value)}" for parameter in measure.parameters]
     return f"{measure.name}({', '.join(settings)})"
+
+
+def _synonym(node: n.MeasureCall, measure: Measure) -> str:
+    """The name by which a measure was asked for, where it is another one than its own: MAP."""
+    name, _, cutoff = node.name.partition("@")
+    return name if name.casefold() in map(str.casefold, measure.also) and (cutoff or name == node.name) else ""
 
 
 def _setting(value: n.Number | n.Name | n.Variable) -> str:

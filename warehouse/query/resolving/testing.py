@@ -32,7 +32,14 @@ MOST_SHUFFLES = 10**9
 
 def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Scope) -> tuple[p.Entry, ...]:
     """The entries of a question that is answered by tests."""
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
+    wanted = Wanted(
+        statement.measures,
+        statement.task,
+        statement.systems,
+        statement.span,
+        statement.replicates,
+        statement.missing,
+    )
     entries = entries_on(test_sets, wanted, scope)
     if not named(test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
@@ -225,7 +232,8 @@ def carried_over(
     statement: n.Change | n.Replicate, scope: Scope, replicates: n.Attribute | None = None
 ) -> tuple[p.Entry, p.Entry]:
     """The two entries of a question from one test set to another, with the systems that both have."""
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates)
+    missing = statement.missing if isinstance(statement, n.Replicate) else None
+    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates, missing)
     source, target = (
         entry_on(wanted, scope, scope.test_set(node, node), node, elsewhere=True)
         for node in (statement.source, statement.target)

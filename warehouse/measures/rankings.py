@@ -1,0 +1,205 @@
+"""The measures of rankings: what a run is worth for a topic, given judgments of the items that it ranks.
+
+Each is computed topic by topic, and the measure is the mean over topics. Here stands what each of them is, as data; the
+store has the SQL that computes it. Names are those of ir_measures (MacAvaney, Macdonald and Ounis 2022), values those
+of trec_eval where it has the measure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from warehouse.measures.lists import (
+    AveragePrecision,
+    BinaryPreference,
+    CumulatedGain,
+    ExpectedReciprocalRank,
+    JudgedAt,
+    ListMean,
+    ListValue,
+    OfRelevant,
+    PrecisionAt,
+    RankBiased,
+    RecallAt,
+    ReciprocalRank,
+    RPrecision,
+    SuccessAt,
+)
+from warehouse.measures.measure import CUTOFF, SHARE, Measure, Parameter
+from warehouse.measures.values import mean_of_values
+
+LARGEST_CUTOFF = 1_000_000
+
+K = Parameter(
+    CUTOFF, None, "how many places count", lowest=Decimal(1), highest=Decimal(LARGEST_CUTOFF), whole=True, optional=True
+)
+REL = Parameter(
+    "rel", Decimal(1), "the lowest grade that is relevant", lowest=Decimal(1), highest=Decimal(10_000), whole=True
+)
+UNJUDGED = Parameter(
+    "unjudged", "nonrelevant", "whether items without a judgment stay, or are removed", ("nonrelevant", "removed")
+)
+DCG = Parameter("dcg", "log2", "whether the gain is the grade, or 2^grade − 1", ("log2", "exp-log2"))
+HIGHEST = Parameter(
+    "max",
+    None,
+    "the highest grade that there is; that of the test set unless said",
+    lowest=Decimal(1),
+    highest=Decimal(1_000),
+    whole=True,
+    optional=True,
+)
+PERSISTENCE = Parameter(
+    "p", Decimal("0.8"), "the chance of going on", lowest=Decimal("0.0001"), highest=Decimal("0.9999")
+)
+
+
+def _whole(number: Decimal | None) -> int | None:
+    return None if number is None else int(number)
+
+
+def _of_relevant(kind: type[OfRelevant]) -> Callable[..., OfRelevant]:
+    def formula(rel: Decimal, unjudged: str = "nonrelevant", k: Decimal | None = None) -> OfRelevant:
+        return kind(cutoff=_whole(k), removed=unjudged == "removed", rel=int(rel))
+
+    return formula
+
+
+def _rank_biased(p: Decimal, rel: Decimal, unjudged: str, k: Decimal | None = None) -> RankBiased:
+    return RankBiased(cutoff=_whole(k), removed=unjudged == "removed", rel=int(rel), persistence=float(p))
+
+
+def _gain(dcg: str, unjudged: str, k: Decimal | None = None) -> CumulatedGain:
+    return CumulatedGain(cutoff=_whole(k), removed=unjudged == "removed", exponential=dcg == "exp-log2")
+
+
+def _expected(unjudged: str, k: Decimal | None = None, max: Decimal | None = None) -> ExpectedReciprocalRank:
+    return ExpectedReciprocalRank(cutoff=_whole(k), removed=unjudged == "removed", highest=_whole(max))
+
+
+def _judged(k: Decimal | None = None) -> JudgedAt:
+    return JudgedAt(cutoff=_whole(k))
+
+
+def _measure(
+    name: str,
+    meaning: str,
+    source: str,
+    formula: Callable[..., ListValue],
+    *parameters: Parameter,
+    also: tuple[str, ...] = (),
+    shown: tuple[str, ...] = (),
+) -> Measure:
+    mean = mean_of_values()
+
+    def averaged(**settings: Any) -> ListMean:
+        return ListMean(mean.numerator, mean.denominator, mean.factor, formula(**settings))
+
+    return Measure(
+        name, "rankings", meaning, source, averaged, parameters, steady=True, within=SHARE, also=also, shown=shown
+    )
+
+
+_NEEDED = replace(K, optional=False)
+_BUCKLEY = "Buckley and Voorhees 2005"
+
+RANKINGS = (
+    _measure(
+        "AP",
+        "Σ (relevant so far / place) over relevant items / all relevant ones",
+        f"{_BUCKLEY}; trec_eval map, map_cut",
+        _of_relevant(AveragePrecision),
+        K, REL, UNJUDGED,
+        also=("MAP", "map_cut"),
+    ),
+    _measure(
+        "nDCG",
+        "Σ gain / log2(place + 1), over that of the best order",
+        "Järvelin and Kekäläinen 2002; trec_eval ndcg, ndcg_cut; exp-log2: Burges and others 2005",
+        _gain,
+        K, DCG, UNJUDGED,
+        also=("ndcg_cut",),
+    ),
+    _measure(
+        "P",
+        "relevant items among the first k / k",
+        f"{_BUCKLEY}; trec_eval P",
+        _of_relevant(PrecisionAt),
+        _NEEDED, REL, UNJUDGED,
+        also=("Precision",),
+    ),
+    _measure(
+        "R",
+        "relevant items among the first k / all relevant ones",
+        f"{_BUCKLEY}; trec_eval recall",
+        _of_relevant(RecallAt),
+        _NEEDED, REL, UNJUDGED,
+        also=("Recall",),
+    ),
+    _measure(
+        "RR",
+        "1 / place of the first relevant item, 0 where there is none",
+        "Kantor and Voorhees 2000; trec_eval recip_rank",
+        _of_relevant(ReciprocalRank),
+        K, REL, UNJUDGED,
+        also=("MRR", "recip_rank"),
+    ),
+    _measure(
+        "Rprec",
+        "relevant items among the first R / R, R being how many are relevant",
+        f"{_BUCKLEY}; trec_eval Rprec",
+        _of_relevant(RPrecision),
+        REL, UNJUDGED,
+    ),
+    _measure(
+        "Bpref",
+        "Σ (1 − nonrelevant above, at most R / the lesser of R and all nonrelevant) / R",
+        "Buckley and Voorhees 2004; trec_eval bpref",
+        _of_relevant(BinaryPreference),
+        REL,
+    ),
+    _measure(
+        "Success",
+        "1 where a relevant item is among the first k, else 0",
+        "trec_eval success",
+        _of_relevant(SuccessAt),
+        _NEEDED, REL, UNJUDGED,
+    ),
+    _measure(
+        "Judged",
+        "judged items among the first k / items among them",
+        "ir_measures Judged",
+        _judged,
+        K,
+    ),
+    _measure(
+        "ERR",
+        "Σ (chance of stopping there) / place, an item stopping with (2^grade − 1) / 2^max",
+        "Chapelle, Metzler, Zhang and Grinspan 2009",
+        _expected,
+        K, HIGHEST, UNJUDGED,
+    ),
+    _measure(
+        "RBP",
+        "(1 − p) · Σ p^(place − 1) over relevant items",
+        "Moffat and Zobel 2008",
+        _rank_biased,
+        K, PERSISTENCE, REL, UNJUDGED,
+        shown=("p",),
+    ),
+)  # fmt: skip
+"""In display order."""
+
+
+CUT = re.compile(r"(.+?)[@_]([0-9]+)")
+"""P@10, and as trec_eval writes it P_10."""
+
+
+def without_cutoff(name: str) -> tuple[str, Decimal | None]:
+    """The name of a measure and its cutoff, None where it has none: P and 10 of P@10."""
+    cut = CUT.fullmatch(name)
+    return (cut[1], Decimal(cut[2])) if cut else (name, None)

@@ -1,0 +1,227 @@
+"""The SQL that computes measures of rankings: a row a system and topic and a column a measure, in one pass over what is
+stored.
+
+Only judged items have a part in a measure, so runs are joined with judgments first, and few rows are left to be placed
+and summed. Sums are of whole numbers, each term times a power of two: they are the same in whatever order the rows
+come, and no term loses a digit that counts. Cutoffs and grades are whole numbers, and stand in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from warehouse.measures.lists import (
+    AveragePrecision,
+    BinaryPreference,
+    CumulatedGain,
+    ExpectedReciprocalRank,
+    JudgedAt,
+    ListValue,
+    OfRelevant,
+    PrecisionAt,
+    RankBiased,
+    RecallAt,
+    ReciprocalRank,
+    RPrecision,
+    SuccessAt,
+)
+from warehouse.store.sql import Sql, join, value, values
+
+_SHARES = 100
+"""Terms between 0 and 1 are multiplied by 2 to this power: the sum of a million of them fits into 128 bits."""
+
+_GRADES = 70
+"""The same for terms as large as a grade."""
+
+_LIST = "system_id, document_id"
+_IN_ORDER = f"over (partition by {_LIST} order by rank)"
+_BEFORE = f"over (partition by {_LIST} order by rank rows between unbounded preceding and 1 preceding)"
+
+
+def column_of(place: int) -> str:
+    """What the column of a measure is called, by its place among those that are computed."""
+    return f"m{place}"
+
+
+def ranked_lists(
+    test_set: int, systems: Sequence[int] | None, wanted: Sequence[ListValue], filled: bool = False
+) -> Sql:
+    """A row for each judged topic of a test set and system that has a list for it: test_set_id, system_id, document_id,
+    and the value of each measure. Of all systems where `systems` is None.
+
+    With `filled` a system has a row for every judged topic, whose values are 0 where it has no list.
+    """
+    here = " test_set_id = " + value(test_set)
+    of_systems = here if systems is None else here + " and system_id in " + values(systems)
+    parts = [_parts(one, f"x{place}") for place, one in enumerate(wanted)]
+    of_topic = _together(part.of_topic for part in parts)
+    of_item = _together(part.of_item for part in parts)
+    of_best = _together(part.of_best for part in parts)
+    length = any(part.takes_length for part in parts)
+    steps = [
+        "topics as (select " + _listed("document_id", of_topic) + " from judgment where" + here + " group by all)",
+        "lists as (" + _lists(of_systems, length, filled) + ")",
+    ]
+    # What there is nothing to divide by is 0, as where no item is relevant.
+    values_of = [f"coalesce({part.value}, 0)::double as {column_of(place)}" for place, part in enumerate(parts)]
+    answer = join(", ", [value(test_set) + "::integer as test_set_id", _LIST, *values_of])
+    tables = " from lists join topics using (document_id)"
+    if parts:
+        steps.append("highest as (select greatest(max(grade), 1) as highest from judgment where" + here + ")")
+        steps.append("judged as (" + _judged(here, of_systems, wanted) + ")")
+        placed = "select " + _listed("*", of_item) + " from judged cross join highest"
+        sums = _listed(_LIST, {f"x{place}": part.summed for place, part in enumerate(parts)})
+        summed = f"select {sums} from ({placed}) placed join topics using (document_id) group by {_LIST}"
+        steps.append(Sql(f"summed as ({summed})"))
+        tables += f" left join summed using ({_LIST})"
+    if of_best:
+        steps.append("best as (" + _best(here, of_best) + ")")
+        tables += " left join best using (document_id)"
+    return "with " + join(", ", steps) + " select " + answer + tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What one measure takes, in SQL: what is summed over the judged items of a list, and its value from that.
+
+    The columns that these read are made, by their names, of all judgments of a topic (`of_topic`), of the judged items
+    of a list in their order (`of_item`), and as sums over the best order of the judged items (`of_best`).
+    """
+
+    summed: str
+    value: str
+    of_topic: Mapping[str, str] = field(default_factory=dict)
+    of_item: Mapping[str, str] = field(default_factory=dict)
+    of_best: Mapping[str, str] = field(default_factory=dict)
+    takes_length: bool = False
+
+
+def _together(columns: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {name: text for some in columns for name, text in some.items()}
+
+
+def _listed(first: str, columns: Mapping[str, str]) -> str:
+    return ", ".join([first, *(f"{text} as {name}" for name, text in columns.items())])
+
+
+def _lists(of_systems: Sql, length: bool, filled: bool) -> Sql:
+    """The topics that each system has a list for, with its `length` if that is asked for; of `filled` ones every judged
+    topic.
+    """
+    lists = f"select {_LIST} from ranking where rank = 1 and" + of_systems
+    if length:
+        lists = f"select {_LIST}, max(rank) as length from ranking where" + of_systems + f" group by {_LIST}"
+    if not filled:
+        return lists
+    systems = "(select distinct system_id from ranking where rank = 1 and" + of_systems + ")"
+    everywhere = f"select {_LIST}{', length' if length else ''} from " + systems + " cross join topics"
+    return everywhere + (" left join (" + lists + f") using ({_LIST})" if length else "")
+
+
+def _judged(here: Sql, of_systems: Sql, wanted: Sequence[ListValue]) -> Sql:
+    """The judged items of each list, as far as they have a part in any measure."""
+    runs = f"select {_LIST}, item_id, rank from ranking where" + of_systems
+    cutoffs = [None if one.removed or isinstance(one, RPrecision) else one.cutoff for one in wanted]
+    if None not in cutoffs:
+        runs += f" and rank <= {max(filter(None, cutoffs))}"
+    judgments = "(select document_id, item_id, grade from judgment where" + here + ")"
+    return f"select {_LIST}, rank, grade from (" + runs + ") join " + judgments + " using (document_id, item_id)"
+
+
+def _best(here: Sql, of_best: Mapping[str, str]) -> Sql:
+    """Sums over the judged items of each topic in the best order."""
+    placed = (
+        "select document_id, grade, row_number() over (partition by document_id order by grade desc) as place "
+        "from judgment where grade > 0 and" + here
+    )
+    return f"select {_listed('document_id', of_best)} from (" + placed + ") cross join highest group by document_id"
+
+
+def _parts(wanted: ListValue, x: str) -> _Parts:
+    """What a measure takes, its sum being called `x`."""
+    place, of_item = "rank", {}
+    if wanted.removed:
+        # A grade below 0 says that an item is none of the judged ones (trec_eval).
+        place, of_item = "place", {"place": f"greatest(count_if(grade >= 0) {_IN_ORDER}, 1)"}
+    within = _within(place, wanted.cutoff)
+    match wanted:
+        case OfRelevant():
+            return _of_relevant(wanted, x, place, within, of_item)
+        case CumulatedGain(exponential=exponential):
+            gain, scale = (_stops("highest"), _SHARES) if exponential else ("grade", _GRADES)
+            best = f"best_{'exponential' if exponential else 'gain'}_{wanted.cutoff or 'all'}"
+            found = _added(f"{gain} / log2({place} + 1)", scale, _both("grade > 0", within))
+            best_sum = _added(f"{gain} / log2(place + 1)", scale, _within("place", wanted.cutoff))
+            return _Parts(found, f"{x}::double / {best}", of_item=of_item, of_best={best: best_sum})
+        case ExpectedReciprocalRank(highest=highest):
+            stops = _stops("highest" if highest is None else str(highest))
+            going_on = f"going_on_{highest or 'test_set'}"
+            of_item[going_on] = f"coalesce(product(1 - {stops}) {_BEFORE}, 1)"
+            found = _added(f"{stops} * {going_on} / {place}", _SHARES, within)
+            return _Parts(found, _back(x, _SHARES), of_item=of_item)
+        case JudgedAt(cutoff=cutoff):
+            items = "length" if cutoff is None else f"least(length, {cutoff})"
+            return _Parts(f"count_if({within})", f"{x} / {items}", takes_length=True)
+    raise ValueError(f"{wanted} is not computed of lists")
+
+
+def _of_relevant(wanted: OfRelevant, x: str, place: str, within: str, of_item: dict[str, str]) -> _Parts:
+    """What a measure takes that counts the items whose grade is at least some `rel`."""
+    rel = wanted.rel
+    is_relevant, relevant, other = f"grade >= {rel}", f"relevant_{rel}", f"other_{rel}"
+    counts = _both(is_relevant, within)
+    of_topic, some_relevant = {relevant: f"count_if({is_relevant})"}, f"nullif({relevant}, 0)"
+    found = f"count_if({counts})"
+    match wanted:
+        case AveragePrecision():
+            so_far = f"found_{rel}"
+            of_item[so_far] = f"count_if({is_relevant}) {_IN_ORDER}"
+            found = _added(f"{so_far} / {place}", _SHARES, counts)
+            return _Parts(found, f"{_back(x, _SHARES)} / {some_relevant}", of_topic, of_item)
+        case PrecisionAt(cutoff=cutoff):
+            return _Parts(found, f"{x} / {cutoff}", of_item=of_item)
+        case RecallAt():
+            return _Parts(found, f"{x} / {some_relevant}", of_topic, of_item)
+        case RPrecision():
+            found = f"count_if({is_relevant} and {place} <= {relevant})"
+            return _Parts(found, f"{x} / {some_relevant}", of_topic, of_item)
+        case SuccessAt():
+            return _Parts(found, f"({x} > 0)::integer", of_item=of_item)
+        case ReciprocalRank():
+            return _Parts(f"min({place}) filter ({counts})", f"1 / {x}", of_item=of_item)
+        case BinaryPreference():
+            above, is_other = f"above_{rel}", f"grade >= 0 and grade < {rel}"
+            of_topic[other] = f"count_if({is_other})"
+            of_item[above] = f"count_if({is_other}) {_IN_ORDER}"
+            term = f"(1 - coalesce(least({above}, {relevant}) / nullif(least({other}, {relevant}), 0), 0))"
+            return _Parts(_added(term, _SHARES, counts), f"{_back(x, _SHARES)} / {some_relevant}", of_topic, of_item)
+        case RankBiased(persistence=persistence):
+            found = _added(f"pow({persistence!r}, {place} - 1)", _SHARES, counts)
+            return _Parts(found, f"{_back(x, _SHARES)} * {1 - persistence!r}::double", of_item=of_item)
+    raise ValueError(f"{wanted} is not computed of relevant items")
+
+
+def _within(place: str, cutoff: int | None) -> str:
+    return "true" if cutoff is None else f"{place} <= {cutoff}"
+
+
+def _both(condition: str, other: str) -> str:
+    return condition if other == "true" else f"{condition} and {other}"
+
+
+def _added(term: str, power: int, condition: str) -> str:
+    """The sum of a term over the items that meet a condition, as a whole number."""
+    return f"sum(({term} * {2.0**power!r}::double)::hugeint) filter ({condition})"
+
+
+def _back(x: str, power: int) -> str:
+    """Such a sum as a number."""
+    return f"{x}::double / {2.0**power!r}::double"
+
+
+def _stops(highest: str) -> str:
+    """The chance that someone stops at an item, (2^grade − 1) / 2^highest, which is a gain too. Where grades are higher
+    than was said, they count as that.
+    """
+    return f"(pow(2.0, least(greatest(grade, 0), {highest}) - {highest}) - pow(2.0, -{highest}))"

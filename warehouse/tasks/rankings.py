@@ -1,0 +1,39 @@
+"""Rankings: what runs give for topics, in their order, beside judgments of how relevant that is.
+
+The documents of the language are topics here. A measure is the mean of its values topic by topic, which are computed
+from the stored rows whenever they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from warehouse.tasks.task import Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def completions(
+    counts: Mapping[str, NDArray[Any]], present: NDArray[np.bool_], whole: int
+) -> list[Mapping[str, NDArray[Any]]]:
+    """The worst and the best list that a system could have for a topic: every measure lies between 0 and 1."""
+    import numpy as np
+
+    return [{"value": np.where(present, counts["value"], extreme)} for extreme in (0.0, 1.0)]
+
+
+RANKINGS = Task(
+    name="rankings",
+    meaning="runs that rank items for topics, against judgments",
+    rows="rankings",
+    facts="ranking",
+    source="ranking",
+    decided_by=("ranking", "judgment"),
+    dimensions=("document", "system"),
+    unit="number",
+    of_lists=True,
+    completions=completions,
+)

@@ -19,12 +19,15 @@ class Fault:
 
 
 class DataError(Exception):
-    """A file that cannot be loaded: up to 20 faults, and how many there are in all. Nothing was stored."""
+    """A file that cannot be loaded: up to 20 faults, how many there are in all, and what would help. Nothing was
+    stored.
+    """
 
-    def __init__(self, faults: tuple[Fault, ...], total: int | None = None) -> None:
+    def __init__(self, faults: tuple[Fault, ...], total: int | None = None, hints: tuple[str, ...] = ()) -> None:
         super().__init__("; ".join(str(fault) for fault in faults))
         self.faults = faults
         self.total = len(faults) if total is None else total
+        self.hints = hints
 
 
 class UnreadableError(Exception):

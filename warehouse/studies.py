@@ -89,7 +89,7 @@ def _answered(session: Session, part: Part) -> Answer:
     except DataError as error:
         first, *others = map(str, error.faults)
         left = error.total - len(error.faults)
-        hints = (*others, *([f"and {left:,} more"] if left > 0 else []))
+        hints = (*others, *([f"and {left:,} more"] if left > 0 else []), *error.hints)
         return Answer(part, error=QueryError(first, part.span, hints))
     except WarehouseError as error:
         return Answer(part, error=QueryError(error.message, part.span, error.hints), closed=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pyarrow.csv
@@ -16,6 +18,7 @@ import pytest
 import warehouse
 from grammar.errors import QueryError
 from warehouse.faults import DataError
+from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
 from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
@@ -49,11 +52,38 @@ def test_a_table_in_parquet_is_recognized_by_its_columns(database: Database, tmp
     assert recognize(file, database).reader == reader
 
 
-@pytest.mark.parametrize("ending", [".gz", ".tgz", ".tar", ".tar.gz", ".tar.zst", ".zst", ".parquet"])
-def test_a_damaged_file_is_said_to_be_one(database: Database, tmp_path: Path, ending: str) -> None:
+@pytest.mark.parametrize(
+    ("ending", "sentence"),
+    [
+        (".gz", ":1: the gzip data is cut off or damaged"),
+        (".zst", ":1: the zstd data is cut off or damaged"),
+        *((ending, ": the gzip data is cut off or damaged") for ending in (".tgz", ".tar.gz")),
+        (".tar.zst", ": the zstd data is cut off or damaged"),
+        *((ending, ": the file cannot be read, or is damaged") for ending in (".tar", ".parquet")),
+    ],
+)
+def test_a_damaged_file_is_said_to_be_one(database: Database, tmp_path: Path, ending: str, sentence: str) -> None:
     file = tmp_path / f"file{ending}"
     file.write_text("PAR1 or what you will")
-    with pytest.raises(DataError, match=re.escape(f"file{ending}: the file cannot be read, or is damaged")):
+    with pytest.raises(DataError, match=re.escape(f"file{ending}{sentence}")):
+        recognize(file, database)
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_a_file_that_is_cut_off_is_refused_with_its_line(database: Database, tmp_path: Path, ending: str) -> None:
+    """Both when it is to be recognized, for which only the start is read, and when it is loaded."""
+    chance = random.Random(1)
+    lines = (f'{{"doc_id": {number}, "metrics": ["acc"], "acc": {chance.random()}}}\n' for number in range(20_000))
+    whole = "".join(lines).encode()
+    packed = gzip.compress(whole) if ending == "gz" else zstd.compress(whole)
+    file = tmp_path / f"samples.jsonl.{ending}"
+    for size in (len(packed) // 2, 2_000):
+        file.write_bytes(packed[:size])
+        unpacking = zlib.decompressobj(wbits=31) if ending == "gz" else zstd.ZstdDecompressor()
+        line = 1 + unpacking.decompress(packed[:size]).count(b"\n")
+        with pytest.raises(DataError, match=f"{ending}:{line}: the .* data is cut off or damaged"):
+            load(database, file, "lm-eval", fields={"system": "m", "test_set": "T"})
+    with pytest.raises(DataError, match=f"{ending}:{line}: the .* data is cut off or damaged"):
         recognize(file, database)
 
 

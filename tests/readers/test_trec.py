@@ -261,7 +261,7 @@ def test_what_trec_eval_did_not_print_is_refused(complaints: Complaints, text: s
     ("content", "file", "sentence"),
     [
         (b"301 0 D1 1\n301 0 D\xff 1\n", "in", "in:2: this line is not UTF-8"),
-        (gzip.compress(b"301 0 D1 1\n" * 9, mtime=0)[:-9], "in.gz", "in.gz: the gzip data is cut off or damaged"),
+        (gzip.compress(b"301 0 D1 1\n" * 9, mtime=0)[:-9], "in.gz", "in.gz:10: the gzip data is cut off or damaged"),
     ],
 )
 def test_what_cannot_be_read_is_said_as_of_other_files(

@@ -216,3 +216,37 @@ def test_folders_of_brat_are_read_together(load: Command) -> None:
 def test_utf_16_is_said_to_be_it(load: Command) -> None:
     Path("u.csv").write_bytes(VALUES.encode("utf-16"))
     assert load("u.csv") == (1, "", "error: u.csv: the file is UTF-16; it must be UTF-8\nnothing was stored\n")
+
+
+OTHERWISE = (
+    "  --set 'system={stem}' names two systems by their files; of two files for the same results one can be loaded, "
+    "after the import of the other is forgotten\nnothing was stored\n"
+)
+
+
+def test_two_runs_with_one_tag_are_told_apart_by_their_files(load: Command) -> None:
+    first, second = "1 Q0 a 1 3.0 tag\n1 Q0 b 2 2.0 tag\n", "1 Q0 b 1 3.0 tag\n1 Q0 a 2 2.0 tag\n"
+    put(web__qrels_txt="1 0 a 1\n1 0 b 0\n", web__one_run=first, web__two_run=second)
+    status, _, said = load("web")
+    assert status == 1
+    assert said.endswith(OTHERWISE)
+    assert said.count("--set") == 1
+    assert load("web", "--set", "system={stem}")[0] == 0
+    assert stored() == [("web", "one"), ("web", "two")]
+
+
+def test_logs_that_were_scored_again_are_told_apart_or_one_replaces_the_other(load: Command) -> None:
+    log = (
+        '{"version": 2, "eval": {"task": "quiz", "model": "m", "run_id": "r", "created": "2026-01-01T00:00:00"}, '
+        '"samples": [{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}}}]}'
+    )
+    put(logs__first_json=log, logs__second_json=log.replace('"C"', '"I"'))
+    assert load("logs")[2].endswith(OTHERWISE)
+    assert load("logs/first.json")[0] == 0
+    assert load("logs", "--set", "system={stem}")[0] == 0
+    assert stored() == [("quiz", "first"), ("quiz", "m"), ("quiz", "second")]
+
+
+def test_a_system_that_was_named_is_not_to_be_named_by_its_file(load: Command) -> None:
+    put(one_csv=VALUES, two_csv=VALUES.replace(",1", ",0"))
+    assert OTHERWISE not in load("one.csv", "two.csv", "--set", "test_set=T", "--set", "system=GE")[2]

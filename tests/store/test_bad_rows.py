@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from pathlib import Path
 
 import pytest
@@ -259,14 +260,17 @@ def test_a_file_is_there_and_is_a_file(untouched: Database, tmp_path: Path) -> N
 
 def test_compressed_data_is_whole(complaints: Complaints) -> None:
     whole = gzip.compress((SCORES + "".join(f"T,GE,D{k},10,9,7,1\n" for k in range(3000))).encode())
-    cut_off = ["in.csv.gz: the gzip data is cut off or damaged"]
-    assert complaints(whole[: len(whole) // 2], file="in.csv.gz") == cut_off
-    assert complaints(whole[:-4], file="in.csv.gz") == cut_off
-    assert complaints(SCORES + THREE, file="in.csv.gz") == cut_off
-    cut_off = ["in.csv.zst: the zstd data is cut off or damaged"]
+
+    def cut_off(ending: str, compression: str, line: int) -> list[str]:
+        return [f"in.csv.{ending}:{line}: the {compression} data is cut off or damaged"]
+
+    half = zlib.decompressobj(wbits=31).decompress(whole[: len(whole) // 2]).count(b"\n")
+    assert complaints(whole[: len(whole) // 2], file="in.csv.gz") == cut_off("gz", "gzip", half + 1)
+    assert complaints(whole[:-4], file="in.csv.gz") == cut_off("gz", "gzip", 3002)
+    assert complaints(SCORES + THREE, file="in.csv.gz") == cut_off("gz", "gzip", 1)
     packed = zstd.compress(gzip.decompress(whole))
-    assert complaints(packed[: len(packed) // 2], file="in.csv.zst") == cut_off
-    assert complaints(SCORES + THREE, file="in.csv.zst") == cut_off
+    assert complaints(packed[: len(packed) // 2], file="in.csv.zst") == cut_off("zst", "zstd", 1)
+    assert complaints(SCORES + THREE, file="in.csv.zst") == cut_off("zst", "zstd", 1)
 
 
 JSON = '{"test_set":"T","system":"GE","document":"D1","possible":10,"actual":9,"correct":1,"partial":0}\n'

@@ -17,7 +17,13 @@ from warehouse.loading.staging.cells import KINDS, check_of, complaint, shown
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.observed import counted
-from warehouse.tasks.records import COUNT, UNIT, Field, Limit
+from warehouse.tasks.records import COUNT, SYSTEM, UNIT, Field, Limit
+
+TOLD_APART = (
+    "--set 'system={stem}' names two systems by their files; of two files for the same results one can be loaded, "
+    "after the import of the other is forgotten"
+)
+"""What helps where a file contradicts what is stored of a system."""
 
 ALL_STORED = "every row is stored already; nothing was added"
 
@@ -32,6 +38,8 @@ class FilePart:
     staged: Staged
     wrong: list[tuple[int, Fault]] = dataclass_field(default_factory=list)
     total: int = 0
+    otherwise_stored: bool = False
+    """Whether what the file says of a system that it names itself is stored otherwise."""
 
     def complain(self, complaints: list[tuple[int, str]], total: int) -> None:
         """Adds the first complaints of one kind about rows, and how many of it there are."""
@@ -55,7 +63,8 @@ def refusal(parts: Sequence[FilePart], more: DataError | None = None) -> DataErr
     if more:
         faults = [*more.faults, *faults]
     total = sum(part.total for part in parts) + (more.total if more else 0)
-    return DataError(tuple(faults[:MOST_FAULTS]), total) if faults else None
+    hints = (TOLD_APART,) if any(part.otherwise_stored for part in parts) else ()
+    return DataError(tuple(faults[:MOST_FAULTS]), total, hints) if faults else None
 
 
 def check_cells(part: FilePart) -> tuple[str, ...]:
@@ -352,6 +361,8 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
         but = f"on {spot} it has {there}" if in_file else f"is stored with {there} (import {earlier})"
         complaints.append((place, f"{subjects[place]} has {here}, but {but}"))
     part.complain(complaints, total)
+    named = SYSTEM in staging.form.key and SYSTEM.name not in staging.fields
+    part.otherwise_stored = part.otherwise_stored or (named and not in_file)
 
 
 def _subjects(part: FilePart, places: list[int], of_order: bool = False) -> dict[int, str]:

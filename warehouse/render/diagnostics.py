@@ -41,11 +41,12 @@ def query_error(error: QueryError, text: str, source: str | None = None) -> str:
 
 
 def data_error(error: DataError, lost: str = "") -> str:
-    """The faults of a file, how many more there are, and what of a load that failed was not stored."""
+    """The faults of a file, how many more there are, what would help, and what of a load that failed was not stored."""
     lines = [f"error: {clean(str(fault))}" for fault in error.faults]
     left = error.total - len(error.faults)
     if left > 0:
         lines.append(f"and {left:,} more")
+    lines += [f"  {clean(hint)}" for hint in error.hints]
     if lost:
         lines.append(lost)
     return "\n".join(lines)

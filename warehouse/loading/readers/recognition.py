@@ -18,7 +18,7 @@ from types import MappingProxyType
 from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
 from warehouse.loading.staging.door import EVERYWHERE, Door
-from warehouse.loading.staging.lines import COMPRESSIONS, compression_of, damages, is_archive, open_bytes
+from warehouse.loading.staging.lines import COMPRESSIONS, compression_of, damage, damages, is_archive, open_bytes
 from warehouse.loading.staging.staged import Staging
 from warehouse.loading.staging.tabular import first_rows
 from warehouse.loading.staging.workbooks import WORKBOOKS
@@ -103,7 +103,7 @@ def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | No
 def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], called: str) -> Start:
     source = called or str(file)
     name = re.sub("|".join(rf"\{ending}$" for ending in COMPRESSIONS), "", file.name.casefold())
-    broken: tuple[type[Exception], ...] = (*damages(), OSError, tarfile.TarError, ValueError, UnreadableError)
+    broken: tuple[type[Exception], ...] = (OSError, tarfile.TarError, ValueError, UnreadableError)
     try:
         if file.is_dir():
             raise DataError((Fault(source, None, "this is a folder, not a file"),))
@@ -118,6 +118,9 @@ def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], 
         header, rows = first_rows(Staging(store, file, FORMS[0], {}, {}, door=door)) if is_table else ((), [])
     except FileNotFoundError:
         raise DataError((Fault(source, None, "there is no such file"),)) from None
+    except damages():
+        said, line = damage(door, file)
+        raise DataError((Fault(source, line, said),)) from None
     except broken:
         raise DataError((Fault(source, None, "the file cannot be read, or is damaged"),)) from None
     beside = _names_in(str(file.absolute().parent), file.absolute().parent.stat().st_mtime_ns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import gzip
+import io
 import itertools
 import os
 import re
@@ -68,7 +69,7 @@ def is_archive(source: Path) -> bool:
 
 
 @contextlib.contextmanager
-def open_bytes(door: Door, source: Path, compression: Compression) -> Iterator[IO[bytes]]:
+def open_bytes(door: Door, source: Path, compression: Compression) -> Iterator[io.BufferedReader]:
     """The bytes of a file, unpacked while they are read, and no more than the door lets through."""
     with door.open(source) as stored:
         meter = Meter(source, os.fstat(stored.fileno()).st_size, door.unpacked)
@@ -192,7 +193,19 @@ def _unbroken(staging: Staging) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, damages()):
             raise
-        raise staging.refusal(f"the {compression_of(staging.source)} data is cut off or damaged") from None
+        raise staging.refusal(*damage(staging.door, staging.source)) from None
+
+
+def damage(door: Door, source: Path) -> tuple[str, int | None]:
+    """What is to be said of a compressed file that is damaged, and on which line: the first that is not there whole.
+
+    An archive has no lines of its own.
+    """
+    compression, line = compression_of(source), 1
+    with contextlib.suppress(*damages()), open_bytes(door, source, compression) as unpacking:
+        while some := unpacking.read1(CHUNK):
+            line += some.count(b"\n")
+    return f"the {compression} data is cut off or damaged", None if is_archive(source) else line
 
 
 def documents(staging: Staging) -> Iterator[Document]:

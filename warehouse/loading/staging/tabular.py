@@ -26,6 +26,7 @@ from warehouse.loading.staging.lines import (
     Document,
     brief,
     compression_of,
+    damage,
     damages,
     open_bytes,
     start_of,
@@ -249,7 +250,7 @@ class _Text:
         except Exception as error:  # and not what ends a program or a generator: what damages there are is imported
             if not isinstance(error, damages()):
                 raise
-            raise self.staging.refusal(f"the {self.compression} data is cut off or damaged") from None
+            raise self.staging.refusal(*damage(self.staging.door, self.staging.source)) from None
 
     def _first_undecodable(self) -> int | None:
         # Latin-1 takes every byte, so that lines end where they end in UTF-8.

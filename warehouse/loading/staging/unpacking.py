@@ -77,14 +77,16 @@ class Meter:
 
 class _Counted(io.RawIOBase):
     def __init__(self, unpacking: Unpacking, count: Callable[[int], None]) -> None:
-        self._unpacking, self._count = unpacking, count
+        # read1, where there is one, also gives the bytes that stand right before damaged ones.
+        self._some: Callable[[int], bytes] = getattr(unpacking, "read1", unpacking.read)
+        self._count = count
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         into = memoryview(buffer)
-        read = self._unpacking.read(len(into))
+        read = self._some(len(into))
         into[: len(read)] = read
         self._count(len(read))
         return len(read)

@@ -173,7 +173,7 @@ def test_a_name_is_short_and_printable(complaints: Complaints, name: str, senten
             "published",
             "test_set,system,task,measure,value,resolution",
             "T,S,parsing,recall,0.79,0.01",
-            "task is 'parsing', not extraction, filtering or values",
+            "task is 'parsing', not extraction, filtering, counts or values",
         ),
         ("systems", "system,site", "S,a\x07b", "site is 'a\\x07b', which has a control character in it"),
     ],

@@ -52,7 +52,8 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
 
 
 def make_facts(staging: Staging, staged: Staged) -> None:
-    """The rows as their table wants them, with numbers for names, in the temporary table `fact`, sorted by their key.
+    """The rows as their table wants them, with numbers for names, in the temporary table `fact`, sorted by their key,
+    or in their places where a reader has placed them.
 
     The column `place` is the row that was staged. Where columns are attributes, each that is not empty is one fact.
     """
@@ -84,7 +85,11 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     else:
         rows = "select " + join(", ", columns) + tables
     # What is the same in every row is added behind the sorting, which carries all that it is given.
-    known = [name(column) for column in form.key_columns if column not in same]
+    keys = form.key_columns
+    if form.places in staged.numbers:
+        # Their reader has placed them, so none of them is there twice.
+        keys = (*keys[:-1], form.places)
+    known = [name(column) for column in keys if column not in same]
     constants = (text + " as " + name(column) for column, text in same.items())
     ordered = "select * from (" + rows + ") order by " + join(", ", [*known, "place"])
     made = "create or replace temp table fact as select "

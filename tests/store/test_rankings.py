@@ -314,7 +314,9 @@ RANKINGS = "test_set,system,document,item,rank\n"
 def test_tables_of_rankings_load_without_scores(database: Database, load_text: Load) -> None:
     load_text(JUDGMENTS, "judgments")
     load_text(RANKINGS + "T,base,1,B,1\nT,base,1,A,2\n", "rankings")
-    assert Session(database).run("score RR for all on T").rows[0]["RR"] == 0.5
+    session = Session(database)
+    assert session.run("score RR for all on T").rows[0]["RR"] == 0.5
+    assert session.run("show systems").rows[0]["test_sets"] == "T"
     assert check(database) == ()
 
 

@@ -9,6 +9,7 @@ _FACT_COUNTS = (
     "select system_id, test_set_id, 'counted' from counted union all "
     "select system_id, test_set_id, 'decision' from decision union all "
     "select system_id, test_set_id, 'value' from value union all "
+    "select system_id, test_set_id, 'ranking' from ranking where rank = 1 union all "
     "select system_id, test_set_id, 'published' from published"
 )
 

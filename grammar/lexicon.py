@@ -49,6 +49,11 @@ def is_bare_word(text: str) -> bool:
     return _is_bare(text, WORD)
 
 
+def as_word(name: str) -> str:
+    """A name as it is written in `where`, `define` and parentheses: in quotes where it needs them."""
+    return name if is_bare_word(name) else quoted(normalized(name))
+
+
 def is_word(text: str) -> bool:
     """Whether a text is read as a word without quotes, in letters of any alphabet."""
     return _is_bare(text, VARIABLE_NAME)

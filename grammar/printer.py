@@ -18,8 +18,8 @@ from grammar.lexicon import (
     PATTERN,
     VARIABLE_NAME,
     WORD,
+    as_word,
     is_bare_name,
-    is_bare_word,
     is_name,
     is_word,
     normalized,
@@ -62,13 +62,13 @@ def _text(node: nodes.Node) -> str:
         case nodes.MeasureCall(name=name, parameters=parameters) | nodes.BaselineCall(name=name, parameters=parameters):
             return f"{_name(name)}({_list(parameters) if parameters else ''})"
         case nodes.Argument(name=name, value=value):
-            return f"{_word(name)}={_text(value)}"
+            return f"{as_word(name)}={_text(value)}"
         case nodes.Mean(measure=measure):
             return f"mean({_text(measure)})"
         case nodes.Default(name=name, value=None):
-            return _word(name)
+            return as_word(name)
         case nodes.Default(name=name, value=nodes.Number() as number):
-            return f"{_word(name)}={_text(number)}"
+            return f"{as_word(name)}={_text(number)}"
         case nodes.Order(by=by, direction=direction):
             return _text(by) + (f" {direction}" if direction else "")
         case (
@@ -152,9 +152,9 @@ def _assigned(value: nodes.Node) -> str:
 def _condition(node: nodes.Node) -> str:
     match node:
         case nodes.Attribute(of=of, name=""):
-            return _word(of)
+            return as_word(of)
         case nodes.Attribute(of=of, name=name):
-            return f"{_word(of)}.{name if WORD.fullmatch(name) else quoted(normalized(name))}"
+            return f"{as_word(of)}.{name if WORD.fullmatch(name) else quoted(normalized(name))}"
         case nodes.Relation(attribute=attribute, operator=operator, value=value):
             return f"{_condition(attribute)} {operator} {_compared(value)}"
         case nodes.In() | nodes.Like() | nodes.IsMissing() | nodes.IsLatest():
@@ -200,9 +200,9 @@ def _expression(node: nodes.Node, least: int = 0) -> str:
     """The expression, in parentheses where its operator binds less than `least`."""
     match node:
         case nodes.MeasureCall(name=name, parameters=()):
-            return _word(name)
+            return as_word(name)
         case nodes.MeasureCall(name=name, parameters=parameters):
-            return f"{_word(name)}({_list(parameters)})"
+            return f"{as_word(name)}({_list(parameters)})"
         case nodes.Number(value=value):
             return _matching(not value.is_signed(), _number(value), "a number without a sign")
         case nodes.Negative(operand=operand):
@@ -226,10 +226,6 @@ def _expression(node: nodes.Node, least: int = 0) -> str:
 
 def _name(name: str) -> str:
     return name if is_bare_name(name) else quoted(normalized(name))
-
-
-def _word(name: str) -> str:
-    return name if is_bare_word(name) else quoted(normalized(name))
 
 
 def _number(value: Decimal) -> str:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 
-def hints(word: str, known: Iterable[str], what: str) -> tuple[str, ...]:
-    """Near names if there are any, else what there is."""
+def hints(word: str, known: Iterable[str], what: str, typed: Callable[[str], str] = str) -> tuple[str, ...]:
+    """Near names if there are any, else what there is; `typed` says how a name is typed."""
     known = list(known)
     close = near(word, known)
     if close:
-        return (f"did you mean {' or '.join(close)}?",)
-    return listing(known, what)
+        return (f"did you mean {' or '.join(map(typed, close))}?",)
+    return listing(known, what, typed)
 
 
-def listing(known: Iterable[str], what: str) -> tuple[str, ...]:
-    """A line that lists what there is, at most a dozen."""
+def listing(known: Iterable[str], what: str, typed: Callable[[str], str] = str) -> tuple[str, ...]:
+    """A line that lists what there is, at most a dozen; `typed` says how a name is typed."""
     names = sorted(known)
     if not names:
         return (f"there are no {what}",)
     more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return (f"{what}: {', '.join(names[:12])}{more}",)
+    return (f"{what}: {', '.join(map(typed, names[:12]))}{more}",)
 
 
 def written(number: Decimal) -> str:

@@ -123,6 +123,11 @@ def test_functions_are_offered_in_a_definition(session: Session) -> None:
     assert offered("score sq", session) == []
 
 
+def test_a_measure_whose_name_has_a_hyphen_is_offered_in_quotes_where_that_subtracts(session: Session) -> None:
+    assert offered("define measure J = bal", session) == ['"balanced-accuracy"']
+    assert offered("define measure J = recall; score bal", session) == ["balanced-accuracy"]
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [

@@ -7,14 +7,14 @@ rejections.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from warehouse.measures.expression import Call, Expression, Operation, of_form
+from warehouse.measures.expression import Call, Constant, Expression, Operation, of_form, of_ratio
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio
 from warehouse.measures.function import Function, Ranking
@@ -76,20 +76,54 @@ def _accuracy(optional: str) -> Ratio:
     return ratio(table.hits + table.rejections, table.hits + table.false_alarms + table.misses + table.rejections)
 
 
-def _mcc(optional: str) -> Function:
-    """(hits·rejections − false alarms·misses) over the root of the product of the four margins."""
+def _specificity(optional: str) -> Ratio:
     table = OPTIONAL[optional]
-    agreed = Operation(of_form(table.hits.terms), "*", of_form(table.rejections.terms))
-    disagreed = Operation(of_form(table.false_alarms.terms), "*", of_form(table.misses.terms))
-    margins = (
+    return ratio(table.rejections, table.rejections + table.false_alarms)
+
+
+def _jaccard(optional: str) -> Ratio:
+    table = OPTIONAL[optional]
+    return ratio(table.hits, table.hits + table.false_alarms + table.misses)
+
+
+def _balanced_accuracy(optional: str) -> Function:
+    """The mean of recall and specificity."""
+    both = Operation(of_ratio(_recall(optional)), "+", of_ratio(_specificity(optional)))
+    return Function(Operation(both, "/", Constant(Fraction(2))))
+
+
+def _product(*forms: LinearForm) -> Expression:
+    factors: Iterator[Expression] = (of_form(form.terms) for form in forms)
+    return reduce(lambda left, right: Operation(left, "*", right), factors)
+
+
+def _determinant(table: Contingency) -> Expression:
+    """hits·rejections − false alarms·misses."""
+    return Operation(_product(table.hits, table.rejections), "-", _product(table.false_alarms, table.misses))
+
+
+def _kappa(optional: str) -> Function:
+    """(agreement − agreement by chance) / (1 − agreement by chance), multiplied out for two kinds of documents."""
+    table = OPTIONAL[optional]
+    disagreed = Operation(
+        _product(table.hits + table.false_alarms, table.rejections + table.false_alarms),
+        "+",
+        _product(table.hits + table.misses, table.rejections + table.misses),
+    )
+    twice = Operation(Constant(Fraction(2)), "*", _determinant(table))
+    return Function(Operation(twice, "/", disagreed))
+
+
+def _mcc(optional: str) -> Function:
+    """hits·rejections − false alarms·misses over the root of the product of the four margins."""
+    table = OPTIONAL[optional]
+    margins = _product(
         table.hits + table.false_alarms,
         table.hits + table.misses,
         table.rejections + table.false_alarms,
         table.rejections + table.misses,
     )
-    factors = (of_form(margin.terms) for margin in margins)
-    product: Expression = reduce(lambda left, right: Operation(left, "*", right), factors)
-    return Function(Operation(Operation(agreed, "-", disagreed), "/", Call("sqrt", (product,))))
+    return Function(Operation(_determinant(table), "/", Call("sqrt", (margins,))))
 
 
 def _auc(optional: str) -> Ranking:
@@ -97,6 +131,7 @@ def _auc(optional: str) -> Ranking:
 
 
 _TONG = "Lewis and Tong 1992"
+_CELLS = "with hits h = a + x, false alarms f = b, misses m = c and rejections r = d + y"
 
 FILTERING = (
     Measure(
@@ -152,10 +187,49 @@ FILTERING = (
         within=SHARE,
     ),
     Measure(
+        "specificity",
+        "filtering",
+        "(d + y) / (b + d + y)",
+        "Yerushalmy 1947",
+        _specificity,
+        (POLICY,),
+        proportion=True,
+        within=SHARE,
+        also=("TNR",),
+    ),
+    Measure(
+        "balanced-accuracy",
+        "filtering",
+        "(recall + specificity) / 2",
+        "Brodersen et al. 2010",
+        _balanced_accuracy,
+        (POLICY,),
+        within=SHARE,
+    ),
+    Measure(
+        "Jaccard",
+        "filtering",
+        "(a + x) / (a + b + c + x)",
+        "Jaccard 1912",
+        _jaccard,
+        (POLICY,),
+        proportion=True,
+        within=SHARE,
+        also=("IoU",),
+    ),
+    Measure(
+        "kappa",
+        "filtering",
+        f"2·(h·r − f·m) / ((h+f)·(r+f) + (h+m)·(r+m)) {_CELLS}",
+        "Cohen 1960",
+        _kappa,
+        (POLICY,),
+        within=(-1.0, 1.0),
+    ),
+    Measure(
         "MCC",
         "filtering",
-        "(h·r − f·m) / √((h+f)·(h+m)·(r+f)·(r+m)) with hits h = a + x, false alarms f = b, misses m = c and "
-        "rejections r = d + y",
+        f"(h·r − f·m) / √((h+f)·(h+m)·(r+f)·(r+m)) {_CELLS}",
         "Matthews 1975",
         _mcc,
         (POLICY,),

@@ -35,6 +35,9 @@ class Candidate:
     start: int
 
 
+_DEFINING = re.compile(r"\bdefine\b[^;]*$", re.IGNORECASE)
+"""What stands before a name inside a definition."""
+
 Names = Iterator[tuple[str, str]]
 """Names as they are typed, with what each means."""
 
@@ -93,7 +96,8 @@ def _measures(session: Session, before: str) -> Names:
     for measure in MEASURES:
         if task in (None, measure.task):
             of.setdefault(measure.name, []).append(f"{measure.meaning} ({measure.task})")
-    yield from ((name, "; ".join(meanings)) for name, meanings in of.items())
+    bare = is_bare_word if _DEFINING.search(before) else is_bare_name
+    yield from ((_typed(name, bare), "; ".join(meanings)) for name, meanings in of.items())
     for name, text in catalog.definitions.items():
         yield _typed(name, is_bare_word), text
     for kind in IMPORTED:

@@ -13,6 +13,7 @@ from typing import cast
 from grammar import nodes as n
 from grammar.editing.hints import hints, near
 from grammar.errors import QueryError
+from grammar.lexicon import as_word
 from grammar.parser import parse
 from grammar.span import Span
 from warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
@@ -128,7 +129,7 @@ class _UnknownError(QueryError):
     """A name in a definition that neither a count nor a measure has."""
 
     def __init__(self, name: str, span: Span, known: Sequence[str]) -> None:
-        super().__init__(f"unknown count or measure '{name}'", span, hints(name, known, "there are"))
+        super().__init__(f"unknown count or measure '{name}'", span, hints(name, known, "there are", as_word))
         self.name, self.known = name, known
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from warehouse.faults import DataError
-from warehouse.loading.staging import lines, tokens
+from warehouse.loading.staging import tokens
 from warehouse.loading.staging.staged import Staging
 from warehouse.store.database import Database
 from warehouse.tasks.records import SCORES
@@ -43,7 +43,7 @@ def test_lines_at_once_are_read_as_one_by_one(
     file = tmp_path / "in"
     file.write_bytes("\n".join((*written, "")).encode() or b"\n")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(lines, "CHUNK", chunk)
+        patched.setattr(tokens, "AT_ONCE", chunk)
         at_once = read(file, database)
         patched.setattr(tokens._Reading, "at_once", lambda *of: None)
         assert read(file, database) == at_once

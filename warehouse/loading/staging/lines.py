@@ -113,13 +113,13 @@ class Document:
         """
         return enumerate(itertools.chain.from_iterable(text.split("\n") for text in self.texts()), start=1)
 
-    def texts(self) -> Iterator[str]:
-        """The lines as `lines` gives them, many at a time with line ends between them, as that is several times
-        faster.
+    def texts(self, size: int = CHUNK) -> Iterator[str]:
+        """The lines as `lines` gives them, about so many bytes at a time with line ends between them, as that is
+        several times faster.
         """
         before, rest = 0, b""
         with self.unbroken():
-            while chunk := self.binary.read(CHUNK):
+            while chunk := self.binary.read(size):
                 whole, end, rest = (rest + chunk).rpartition(b"\n")
                 if end:
                     yield from self._decoded(whole, before)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 AT_ONCE = 200
 """How many records are written at a time."""
 
+AT_ONCE_IN_ARRAYS = 40_000
+"""How many records in arrays are brought to the database at a time."""
+
 
 class Sheet:
     """The records of one form, in the order in which they are added."""
@@ -43,6 +46,7 @@ class Sheet:
         self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
         self._write = csv.writer(self._file, lineterminator="\n").writerows
         self._rows: list[tuple[object, ...]] = []
+        self._arrays: list[tuple[numpy.ndarray, ...]] = []
 
     def add(self, line: int | None, *cells: object, member: str | None = None) -> None:
         """Adds a record: a cell a column (None is an empty one), and where in the file, or in which member, it is."""
@@ -61,12 +65,21 @@ class Sheet:
         """
         if not len(lines):
             return
-        arrays = {f"c{place}": array for place, array in enumerate(cells)}
-        self._database.bring(self.table, {"line": lines.astype("int32"), **arrays}, more=self.in_arrays)
-        self.in_arrays = True
+        self._arrays.append((lines.astype("int32"), *cells))
         counts = {field.name for field in self.form.fields if field.kind == "count"}
         self.whole = frozenset(counts & set(self.columns))
         self.records += len(lines)
+        if sum(len(lines) for lines, *_ in self._arrays) >= AT_ONCE_IN_ARRAYS:
+            self._bring()
+
+    def _bring(self) -> None:
+        import numpy
+
+        names = ("line", *(f"c{place}" for place in range(len(self.columns))))
+        columns = map(numpy.concatenate, zip(*self._arrays, strict=True))
+        self._database.bring(self.table, dict(zip(names, columns, strict=True)), more=self.in_arrays)
+        self.in_arrays = True
+        self._arrays.clear()
 
     @property
     def table(self) -> str:
@@ -78,6 +91,8 @@ class Sheet:
         if not self._file.closed:
             self._write_out()
         self._file.close()
+        if self._arrays:
+            self._bring()
 
 
 class Sheets:
@@ -95,9 +110,9 @@ class Sheets:
 
     def __exit__(self, *error: object) -> None:
         for sheet in self._sheets:
-            sheet.close()
-            if sheet.in_arrays:
-                with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
+            with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
+                sheet.close()
+                if sheet.in_arrays:
                     self._staging.database.forget(sheet.table)
         self._folder.cleanup()
 

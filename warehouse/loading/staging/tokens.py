@@ -25,6 +25,9 @@ TEXT_BEGINS = "-DOCSTART-"
 MOST_CELLS = 3_000_000
 """How many cells a sentence may have: each takes some hundred bytes of memory, and a sentence is read as a whole."""
 
+AT_ONCE = 256 * 1024
+"""So many bytes are cut into cells at a time; these take some thirty times as much memory."""
+
 LONG = 4_000_000
 """So many characters without an empty line are not waited for."""
 
@@ -103,7 +106,7 @@ def _sentences(document: Document) -> Iterator[Sentences]:
 def _stretches(document: Document) -> Iterator[str]:
     """The lines, many at a time, up to an empty one."""
     rest = ""
-    for text in document.texts():
+    for text in document.texts(AT_ONCE):
         lines = rest + text + "\n"
         ends = lines.rfind("\n\n") + 2
         if ends < 2 and len(lines) > LONG:

@@ -65,3 +65,20 @@ def test_a_measure_that_a_test_set_lacks_is_said_to_be_on_others(session: Sessio
     assert caught.value.hints == ("measures of squad: exact_match:strict-match, mean_acc",)
     with pytest.raises(QueryError, match="unknown measure 'acc_nom'"):
         session.run("score acc_nom for all on arc")
+
+
+def test_a_filter_that_a_log_has_not_is_an_error_that_names_those_that_it_has(tmp_path: Path) -> None:
+    """Also of the metric whose values are stored as the accuracy."""
+    log = tmp_path / "samples_gsm8k_2026-01-21T03-44-18.458309.jsonl"
+    filters = ("strict-match", "flexible-extract")
+    sample = '{{"doc_id": 0, "filter": "{}", "metrics": ["exact_match"], "exact_match": 1.0}}\n'
+    log.write_text("".join(map(sample.format, filters)))
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, log, "lm-eval", fields={"system": "gpt"})
+    with warehouse.open(tmp_path / "w.duckdb") as session:
+        for asked in ("exact_match", "accuracy", *(f"exact_match:{each}" for each in filters)):
+            assert session.run(f'score "{asked}" for all on gsm8k').rows[0][asked] == 1
+        with pytest.raises(QueryError) as caught:
+            session.run('score "exact_match:stric" for all on gsm8k')
+    assert caught.value.message == "gsm8k has no exact_match:stric"
+    assert caught.value.hints == ("say exact_match:strict-match or exact_match:flexible-extract",)

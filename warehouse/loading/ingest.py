@@ -170,7 +170,8 @@ def load(
             known = declaring.is_known(database, said) and directions.is_known(database, directed)
             if (rows_new or not known) and not dry_run:
                 import_id = int(number)
-                _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated)
+                accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
+                _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated, accuracy)
                 declaring.store(database, said, import_id)
                 directions.store(database, directed, import_id)
             if rows_new:
@@ -295,11 +296,15 @@ def _prune(database: Database) -> None:
         database.run("delete from " + name(table) + " where id <> 0 and id not in (" + used + ")")
 
 
-def _record_import(staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool) -> None:
+def _record_import(
+    staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool, accuracy: str
+) -> None:
     """Writes the row of provenance. Facts of every form that a file brings belong to one import. Raises DataError."""
-    options: dict[str, Mapping[str, str | None]] = {"columns": staging.columns, "fields": staging.fields}
+    options: dict[str, Mapping[str, str | None] | str] = {"columns": staging.columns, "fields": staging.fields}
     if staging.options:
         options["options"] = staging.options
+    if accuracy:
+        options["accuracy"] = accuracy
     try:
         with staging.door.open(staging.source) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

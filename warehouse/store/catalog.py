@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from warehouse.measures.correctness import ACCURACY
 from warehouse.store.database import Database
 from warehouse.store.declarations import Declaration, declarations, observed_in
 from warehouse.store.sql import Sql, value, values
@@ -255,6 +256,17 @@ class Catalog:
             )
             self._measures_of[key] = tuple(str(name) for (name,) in rows)
         return self._measures_of[key]
+
+    def accuracies(self, test_set: int) -> tuple[str, ...]:
+        """What logs call the accuracy that was loaded of them for a test set, with its filter: exact_match:strict."""
+        loads = self._database.rows(
+            "select distinct options from import where id in (select import_id from value where measure = "
+            + value(ACCURACY)
+            + " and test_set_id = "
+            + value(test_set)
+            + ")"
+        )
+        return tuple(sorted({called for (options,) in loads if (called := json.loads(options).get("accuracy"))}))
 
     def stored_as(self, task: str, test_set: int, name: str) -> tuple[str, str]:
         """The task and the name under which a measure is stored that was imported for a test set."""

@@ -69,6 +69,11 @@ class _Naming:
         if self.right is None and (right := foremost(metrics)) is not None:
             self.right = right, filtered
 
+    @property
+    def accuracy(self) -> str:
+        """What is `accuracy` here, with its filter; empty where nothing is, or where there are no filters."""
+        return ":".join(self.right) if self.right and self.right[1] != _NO_FILTER else ""
+
     def called(self, metric: str, filtered: str) -> str:
         """The measure of a metric after a filter."""
         if (metric, filtered) == self.right:
@@ -152,7 +157,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             for label, tally in tallies(counts, [*sorted(labels), OTHER]).items():
                 scores.add(number, task, system, name, label, *tally.cells)
         directions = _directions(results, naming, contents.values)
-        return sheets.staged(_notes(contents, naming, results.of(logged or task)), directions)
+        return sheets.staged(_notes(contents, naming, results.of(logged or task)), directions, naming.accuracy)
 
 
 def _stage_results(staging: Staging) -> tuple[Staged, ...]:

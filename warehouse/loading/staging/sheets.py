@@ -130,9 +130,11 @@ class Sheets:
         self._sheets.append(sheet)
         return sheet
 
-    def staged(self, notes: Iterable[str] = (), directions: Mapping[str, bool] | None = None) -> tuple[Staged, ...]:
+    def staged(
+        self, notes: Iterable[str] = (), directions: Mapping[str, bool] | None = None, accuracy: str = ""
+    ) -> tuple[Staged, ...]:
         """Stages the sheets that have records; `directions` are what the file says of its measures, whether lower
-        values are better. Raises DataError where no sheet has a record.
+        values are better, and `accuracy` is what it calls that. Raises DataError where no sheet has a record.
         """
         staged: list[Staged] = []
         self._add_runs()
@@ -140,7 +142,7 @@ class Sheets:
             sheet.close()
             if sheet.records:
                 first = self._stage(sheet, () if staged else tuple(notes))
-                staged.append(first if staged else replace(first, directions=dict(directions or {})))
+                staged.append(first if staged else replace(first, directions=dict(directions or {}), accuracy=accuracy))
         if not staged:
             raise self._staging.refusal("there is nothing in it to store")
         return tuple(staged)

@@ -175,6 +175,8 @@ class Staged:
     them such."""
     directions: Mapping[str, bool] = dataclass_field(default_factory=dict)
     """By measure whether lower values are better, where the file says so."""
+    accuracy: str = ""
+    """What the file calls the accuracy, with its filter, where it has filters."""
     observed: Observed | None = None
     """What the documents are, where the file says it and not its format."""
 

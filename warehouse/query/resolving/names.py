@@ -22,7 +22,7 @@ from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, me
 from warehouse.measures.rankings import REL
 from warehouse.query import plan as p
 from warehouse.query.labels import some
-from warehouse.query.resolving.spellings import spelt_otherwise
+from warehouse.query.resolving.spellings import of_metric, spelt_otherwise, with_filter
 from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined, definition_of
 from warehouse.store.catalog import Catalog, KnownTestSet
@@ -206,8 +206,12 @@ class Scope:
             if any(self._has(measure, task, other) for task in (*IMPORTED, COUNTS))
         ]
         name, here = brief(measure.name), self.catalog.short_name(test_set)
-        if several := spelt_otherwise(_figure(measure, IMPORTED[0]), there):
+        figure = _figure(measure, IMPORTED[0])
+        accuracies = self._accuracies(figure, test_set)
+        if several := spelt_otherwise(figure, there, accuracies):
             return QueryError(f"{here} has several measures {name}", measure.span, (f"say {' or '.join(several)}",))
+        if accuracies and (filters := of_metric(figure, (*accuracies, *there))):
+            return QueryError(f"{here} has no {name}", measure.span, (f"say {' or '.join(filters)}",))
         if elsewhere:
             has = f"{some(elsewhere)} {'has' if len(elsewhere) == 1 else 'have'} it"
             counts = self.catalog.counts_of(COUNTS.name, test_set.id)
@@ -259,8 +263,12 @@ class Scope:
         figure = _figure(measure, task)
         if found := matching(figure, [(name, name) for name in names]):
             return found[0]
-        otherwise = spelt_otherwise(figure, names)
+        otherwise = spelt_otherwise(figure, names, self._accuracies(figure, test_set))
         return otherwise[0] if len(otherwise) == 1 else None
+
+    def _accuracies(self, figure: str, test_set: KnownTestSet) -> tuple[str, ...]:
+        """What the accuracy of a test set could be called where a filter is asked for."""
+        return self.catalog.accuracies(test_set.id) if with_filter(figure) else ()
 
     def known_measures(self, test_set: KnownTestSet) -> list[str]:
         """The names of all measures that can be asked for on a test set."""

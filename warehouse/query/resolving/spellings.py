@@ -14,13 +14,27 @@ _NO_FILTER = re.compile(r":none$")
 _SAME = {"acc": ACCURACY}
 
 
-def spelt_otherwise(name: str, stored: Sequence[str]) -> list[str]:
+def with_filter(name: str) -> bool:
+    """Whether a name says a filter, too: exact_match:strict-match."""
+    return ":" in _plain(name)
+
+
+def of_metric(name: str, names: Sequence[str]) -> list[str]:
+    """Those of some names that are of the same metric as one, after whichever filter."""
+    metric = _plain(name).partition(":")[0]
+    return [other for other in names if _plain(other).partition(":")[0] == metric]
+
+
+def spelt_otherwise(name: str, stored: Sequence[str], accuracies: Sequence[str] = ()) -> list[str]:
     """Those of the stored names that are another spelling of the one that is asked for, else the accuracy if it is one,
-    else those that add a filter to it.
+    else those that add a filter to it. `accuracies` are what the accuracy is called in logs with filters: it is no
+    other than these.
     """
     wanted = _plain(name)
     same = [name for name in stored if _plain(name) == wanted]
     right = [name for name in stored if name.casefold() == ACCURACY and says_right(wanted.partition(":")[0])]
+    if ":" in wanted and accuracies and wanted not in map(_plain, accuracies):
+        right = []
     return same or right or [name for name in stored if _plain(name).partition(":")[0] == wanted]
 
 

@@ -34,10 +34,10 @@ def test_a_number_a_line_is_a_value_a_segment(database: Database, load_text: Loa
 def test_a_table_has_a_column_a_system(database: Database, load_text: Load, text: str) -> None:
     load_text(text, "sacrebleu", "seg.tsv", fields={"test_set": "T"}, options={"measure": "BLEU"})
     assert [row[1:] for row in values(database)] == [
-        ("base", "1", "BLEU", 31.4),
-        ("base", "2", "BLEU", 12.9),
-        ("tuned", "1", "BLEU", 33.0),
-        ("tuned", "2", "BLEU", 18.5),
+        ("base", "1", "sentence-BLEU", 31.4),
+        ("base", "2", "sentence-BLEU", 12.9),
+        ("tuned", "1", "sentence-BLEU", 33.0),
+        ("tuned", "2", "sentence-BLEU", 18.5),
     ]
 
 

@@ -127,8 +127,8 @@ def plan(request: LoadRequest, store: Database, scratch: Path) -> LoadPlan:
 
 def option_files(request: LoadRequest) -> list[Path]:
     """The files that options name, which are read together with others."""
-    are_files = {option.name for reader in _readers().values() for option in reader.options if option.is_file}
-    return [Path(text) for name, text in request.options.items() if name in are_files]
+    are_files = {option.name: option for reader in _readers().values() for option in reader.options if option.is_file}
+    return [path for name, text in request.options.items() if name in are_files for path in are_files[name].files(text)]
 
 
 def _readers() -> Mapping[str, Reader]:

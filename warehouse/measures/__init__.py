@@ -4,6 +4,7 @@ query.
 
 from __future__ import annotations
 
+from warehouse.measures.attempts import ATTEMPTS
 from warehouse.measures.extraction import EXTRACTION
 from warehouse.measures.filtering import FILTERING
 from warehouse.measures.formula import Ratio
@@ -11,6 +12,7 @@ from warehouse.measures.function import Function, Ranking
 from warehouse.measures.lists import ListMean, ListValue
 from warehouse.measures.measure import CUTOFF, Measure, Parameter, PrintedFigure, Setting, Statistic, TaskName, settle
 from warehouse.measures.rankings import RANKINGS, without_cutoff
+from warehouse.measures.translation import TRANSLATION
 
 __all__ = [
     "CUTOFF",
@@ -31,7 +33,7 @@ __all__ = [
     "without_cutoff",
 ]
 
-MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS
+MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TRANSLATION + ATTEMPTS
 
 
 def measure_named(name: str, task: str) -> Measure | None:

@@ -90,6 +90,18 @@ def columns(expression: Expression) -> tuple[str, ...]:
             return tuple(dict.fromkeys(column for argument in arguments for column in columns(argument)))
 
 
+def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
+    """The expression with other names for its columns."""
+    match expression:
+        case Count(column):
+            return Count(names[column])
+        case Operation(left, operator, right):
+            return Operation(renamed(left, names), operator, renamed(right, names))
+        case Call(function, arguments):
+            return Call(function, tuple(renamed(argument, names) for argument in arguments))
+    return expression
+
+
 def has_calls(expression: Expression) -> bool:
     """Whether a function is called in it."""
     match expression:

@@ -69,6 +69,11 @@ class Ratio:
             return None
         return (self.factor.numerator * numerator) / (self.factor.denominator * denominator)
 
+    def renamed(self, names: Mapping[str, str]) -> Ratio:
+        """The same over columns of other names."""
+        over, under = (tuple((names[column], by) for column, by in form) for form in self.forms)
+        return Ratio(over, under, self.factor)
+
     def read(self, counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """N and D for each entry of the counts by column, which are all of one shape.
 

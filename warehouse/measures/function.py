@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
-from warehouse.measures.expression import Exact, Expression, columns, divided, evaluate, exact
+from warehouse.measures.expression import Exact, Expression, columns, divided, evaluate, exact, renamed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +40,10 @@ class Function:
     def forms(self) -> tuple[tuple[tuple[str, int], ...], ...]:
         """The forms whose sums `value` takes: each column by itself."""
         return tuple(((column, 1),) for column in self.columns)
+
+    def renamed(self, names: Mapping[str, str]) -> Function:
+        """The same over columns of other names."""
+        return Function(renamed(self.expression, names))
 
     def over(self, scale: int) -> Function:
         """The same for sums that were multiplied by a scale."""

@@ -38,6 +38,8 @@ class Parameter:
     whole: bool = False
     optional: bool = False
     """Whether a measure does without it where it is not given."""
+    up_to: str = ""
+    """The count that it is no larger than."""
 
     def fault(self, setting: Setting) -> str | None:
         """What is wrong with a value for this parameter, or None."""
@@ -99,6 +101,14 @@ class Measure:
     within: tuple[float, float] | None = None
     defined: bool = False
     also: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """The counts that it is computed from, where the data name them."""
+    family: str = ""
+    """What such counts stand behind in the data, with how they were counted between: BLEU|nrefs:1|tok:13a|sys."""
+    alone: Callable[..., Computation] | None = None
+    """The formula for a document by itself, where that is another one."""
+    by_document: bool = False
+    """Whether documents have values one by one, and systems the mean of them."""
 
     @property
     def called(self) -> str:
@@ -110,16 +120,17 @@ class Measure:
 
     def label(self, settings: Mapping[str, Setting], name: str = "") -> str:
         """The canonical name, or what it is with a synonym of it for a name: F(beta=1), recall(partial=0), P@10."""
+        cutoff = None if CUTOFF in self.shown else settings.get(CUTOFF)
         written = [
             f"{parameter.name}={plain(settings[parameter.name])}"
             for parameter in self.parameters
             if parameter.name in settings
-            and parameter.name != CUTOFF
+            and (parameter.name != CUTOFF or cutoff is None)
             and (parameter.name in self.shown or settings[parameter.name] != parameter.default)
         ]
         called = name or self.name
-        if CUTOFF in settings:
-            called += f"@{plain(settings[CUTOFF])}"
+        if cutoff is not None:
+            called += f"@{plain(cutoff)}"
         return f"{called}({', '.join(written)})" if written else called
 
 
@@ -135,6 +146,8 @@ class Statistic:
     settings: Mapping[str, Setting] = field(hash=False)
     computation: Computation
     averaged: bool = False
+    counted: str = ""
+    """How the counts that it is computed from came about, where the data say it: nrefs:1|tok:13a."""
 
     @property
     def sums(self) -> Ratio | Function | None:
@@ -166,12 +179,13 @@ def settle(measure: Measure, settings: Mapping[str, Setting], averaged: bool = F
         if (setting := settings.get(parameter.name, parameter.default)) is not None
     }
     label = measure.label(full, name)
+    formula = measure.alone if averaged and measure.alone is not None else measure.formula
     return Statistic(
         label=f"mean({label})" if averaged else label,
         measure=measure,
         settings=full,
-        computation=measure.formula(**full),
-        averaged=averaged,
+        computation=formula(**full),
+        averaged=averaged or measure.by_document,
     )
 
 

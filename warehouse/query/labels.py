@@ -117,6 +117,23 @@ def directions(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     return tuple(f"lower {label} is better" for label in dict.fromkeys(lower))
 
 
+def means(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which statistics are means of what single documents have, and not what all have together."""
+    apart = (
+        f"{statistic.label} is the mean of what each {entry.noun} has by itself; {statistic.measure.name} is what all "
+        "have together, and may rank systems otherwise"
+        for entry in entries
+        for statistic in entry.statistics
+        if statistic.averaged and statistic.measure.alone is not None
+    )
+    return tuple(dict.fromkeys(apart))
+
+
+def said_of_measures(entries: Sequence[p.Entry]) -> tuple[str, ...]:
+    """What there is to note of measures whatever their values are."""
+    return (*directions(entries), *means(entries))
+
+
 def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
     """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
     tasks = ", ".join(dict.fromkeys(entry.task.name for entry in entries))
@@ -127,5 +144,7 @@ def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
         for statistic in entry.statistics
         if statistic.measure.defined
     }
-    said = [f"task {tasks}", *sorted(defined), *directions(entries), *deciding, f"data {data}"]
+    statistics = [statistic for entry in entries for statistic in entry.statistics]
+    ways = (f"{statistic.label} {statistic.counted}" for statistic in statistics if statistic.counted)
+    said = [f"task {tasks}", *sorted(defined), *dict.fromkeys(ways), *directions(entries), *deciding, f"data {data}"]
     return " | ".join([text, *said, f"evalhouse {__version__}"])

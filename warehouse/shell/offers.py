@@ -21,6 +21,7 @@ from warehouse.session import Session
 from warehouse.shell.meanings import WORD_MEANINGS, keyword_meaning
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import COUNTED, IMPORTED, TASKS
+from warehouse.tasks.records import BETWEEN
 
 MOST = 200
 """No more than this is offered at once."""
@@ -111,6 +112,8 @@ def _measures(session: Session, before: str) -> Names:
 def _counts(session: Session, before: str) -> Names:
     for task in COUNTED.values():
         for count in session.catalog.all_counts(task.name):
+            if BETWEEN in count:
+                continue
             yield _typed(count, is_bare_word), f"count of {task.name}" if task.counts else "count"
 
 

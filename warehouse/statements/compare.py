@@ -13,7 +13,7 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import directions, on, title
+from warehouse.query.labels import on, said_of_measures, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.comparing import averaged_entries, comparing
 from warehouse.query.resolving.names import Scope
@@ -197,7 +197,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         notes=tuple(
             dict.fromkeys(
                 [
-                    *directions(plan.entries),
+                    *said_of_measures(plan.entries),
                     *notes,
                     *pair_notes.notes(),
                     *_undecided(plan, table, enough),

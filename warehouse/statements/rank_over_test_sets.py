@@ -16,7 +16,7 @@ from grammar.errors import QueryError
 from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.labels import directions, on, signature, some, title
+from warehouse.query.labels import on, said_of_measures, signature, some, title
 from warehouse.query.path import Facts, Line, Queries
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
@@ -211,7 +211,7 @@ def answer(text: str, over: Over, facts: Facts) -> Result:
         signature=signature(text, over.entries, "rank over test sets", f"adjust {over.post_hoc}"),
         table=rows.table([replace(c, on_screen=len(labels) > 1) if c.name == "measure" else c for c in columns]),
         summary_table=summary.table(SUMMARY),
-        notes=(*directions(over.entries), *_hopeless(over, pairs)),
+        notes=(*said_of_measures(over.entries), *_hopeless(over, pairs)),
         how=how,
     )
 

@@ -15,7 +15,7 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import directions, title
+from warehouse.query.labels import said_of_measures, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import (
@@ -101,7 +101,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys([*directions(plan.entries), *_notes(on_source, on_target)])),
+        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *_notes(on_source, on_target)])),
     )
 
 

@@ -21,9 +21,9 @@ from warehouse.query.labels import (
     AS_PRINTED,
     LEFT_OUT_AS_0,
     Size,
-    directions,
     noun_of,
     on,
+    said_of_measures,
     signature,
     sizes,
     some,
@@ -218,7 +218,7 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     labels, kinds = plan.column_labels(), [_kind(plan) for _ in plan.entries[0].statistics]
     replicated = any(entry.replicates is not None for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))
-    notes = list(directions(plan.entries))
+    notes = list(said_of_measures(plan.entries))
     known: list[tuple[str, Size]] = []
     spreads: list[Spread] = []
     counted = False

@@ -154,11 +154,21 @@ class Catalog:
             return TASKS[task].counts
         return self._named_counts.get(test_set, ())
 
+    def counts_apart(self, task: str) -> tuple[tuple[str, ...], ...]:
+        """The counts of a task, those of each test set where the data name them."""
+        return tuple(self._named_counts.values()) if TASKS[task].named_counts else (TASKS[task].counts,)
+
     def all_counts(self, task: str) -> tuple[str, ...]:
         """The counts of a task on any test set."""
         if not TASKS[task].named_counts:
             return TASKS[task].counts
         return tuple(sorted({count for counts in self._named_counts.values() for count in counts}))
+
+    def largest(self, count: str, test_set: int) -> int:
+        """The largest number of a named count that a document of a test set has."""
+        sums = "select sum(number) as total from counted where count = " + value(count) + " and test_set_id = "
+        of_documents = sums + value(test_set) + " group by system_id, document_id"
+        return int(self._facts("select coalesce(max(total), 0) from (" + of_documents + ") s")[0][0])
 
     @cached_property
     def _named_counts(self) -> dict[int, tuple[str, ...]]:

@@ -122,6 +122,8 @@ COUNTS = FactForm(
     named_limits=(Limit(("passed",), "attempts"),),
 )
 """Counts of any name, a fact each."""
+BETWEEN = "|"
+"""What stands in the name of a count between the metric that needs it, how it was counted, and what it is."""
 DECISIONS = FactForm(
     "decisions",
     "decision",

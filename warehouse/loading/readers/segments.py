@@ -25,6 +25,9 @@ EXAMPLE = "segment\tbase\ttuned\n1\t31.4\t33.0\n2\t12.9\t18.5\n"
 NAMES = ("segment", "segment_id", "seg_id", "id", "document", "doc")
 """The headings of a first column that holds the names of the segments."""
 
+OF_A_CORPUS = frozenset({"bleu", "chrf", "chrf2", "chrf++", "chrf2++", "ter"})
+"""Measures that a corpus has as a whole, from its counts: the mean over its segments is another number."""
+
 CHARACTER_ORDERS = 6
 """The orders of character n-grams in chrF; those above are of words (chrF++)."""
 
@@ -36,6 +39,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     measure = staging.options.get("measure")
     if measure is None:
         raise staging.refusal("the file does not say the measure; --measure NAME does")
+    notes: list[str] = []
+    if measure.casefold() in OF_A_CORPUS:
+        notes.append(f"stored as sentence-{measure}; the {measure} of the corpus is another number than their mean")
+        measure = f"sentence-{measure}"
     with Sheets(staging, VALUES) as sheets:
         values = sheets.open(VALUES, "system", "document", "measure", "value")
         for document in documents(staging):
@@ -57,7 +64,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     values.add(number, system, name, measure, cell, member=document.member)
             if not segment:
                 raise document.refusal("the first line names systems, and no line of numbers follows", 1)
-        return sheets.staged()
+        return sheets.staged(notes)
 
 
 def _cells(document: Document) -> Iterator[tuple[int, list[str]]]:

@@ -1,83 +1,127 @@
-"""Segments of text: what a system wrote and a reference, scored segment by segment with sacreBLEU.
+"""Segments of text: what a system wrote and its references, counted segment by segment with sacreBLEU.
 
 The texts stand in a table with columns such as `mt` and `ref`, or a segment a line in files of their own: beside
 `ted.ref.en` the files `ted.base.en` and `ted.tuned.en` are of the systems base and tuned on ted. A document is a
-segment, by its line. The values are scores of single segments, and are called so: their mean is not the score of the
-corpus, and may rank systems otherwise.
+segment, by its line. What is stored are counts that BLEU, chrF and TER of a corpus are computed from, each under the
+name of the metric and how sacreBLEU says that it counted: BLEU|nrefs:1|case:mixed|tok:13a|sys.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any, NamedTuple
 
+from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.lines import documents
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.measures.translation import TER_COUNTS, TOKENIZERS, TRANSLATION
 from warehouse.tasks.observed import counted
-from warehouse.tasks.records import VALUES
+from warehouse.tasks.records import BETWEEN, COUNTS
 
 EXAMPLE = "system\tmt\tref\nbase\tthe cat sits\tthe cat sat\nbase\ta dog\ta dog barks\n"
 
 HYPOTHESIS = ("mt", "hypothesis", "hyp", "translation")
-REFERENCE = ("ref", "reference")
+REFERENCES = ("ref", "reference", "refA", "refB", "refC", "ref0", "ref1", "ref2", "ref3", "ref4")
+"""The part of the name of a file, or the column of a table, that says that it is a reference."""
 
-REFERENCES = ("ref", "reference", "refA", "refB", "ref0", "ref1")
-"""The part of the name of a file that says that it is the reference."""
+
+REFERENCE = Option(
+    "reference", "the file of references, a segment a line; A,B where there are several", is_file=True, several=True
+)
+
+
+class _Segment(NamedTuple):
+    """What a system wrote in a line, and what it is compared with."""
+
+    line: int
+    system: str
+    hypothesis: str
+    references: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """The reference beside a file, and what the names of the two have in common and not: test set and system."""
+    """The references beside a file, and what the names of these have in common and not: test set and system."""
 
-    reference: str
+    references: tuple[str, ...]
     test_set: str | None
     system: str
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the scores of segments. Raises DataError where there is no reference, or it is of another length."""
+    """Stages the counts of segments. Raises DataError where there is no reference, or it is of another length."""
     beside = _beside(staging)
     table = _of_table(staging)
     rows = list(_of_lines(staging, beside)) if table is None else table
-    scores = _scores(staging)
-    with Sheets(staging, VALUES) as sheets:
-        values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
+    metrics = _metrics(staging)
+    with Sheets(staging, COUNTS) as sheets:
+        counts = sheets.open(COUNTS, "test_set", "system", "document", "count", "number")
         test_set = staging.named("test_set", beside.test_set if beside else None, "the file does not say the test set")
-        places: dict[str, int] = {}
-        for line, system, hypothesis, reference in rows:
-            places[system] = places.get(system, 0) + 1
-            for measure, score in scores(hypothesis, reference):
-                values.add(line, test_set, system, places[system], measure, score)
-        return sheets.staged(["the means of these measures are over segments; the corpus has other scores"])
+        of_systems: dict[str, list[_Segment]] = defaultdict(list)
+        for segment in rows:
+            of_systems[segment.system].append(segment)
+        for system, segments in of_systems.items():
+            for family, counted in _counted(segments, metrics):
+                for place, (segment, numbers) in enumerate(zip(segments, counted, strict=True), start=1):
+                    for name, number in zip(family, numbers, strict=True):
+                        counts.add(segment.line, test_set, system, place, name, number)
+        return sheets.staged()
 
 
-def _scores(staging: Staging) -> Callable[[str, str], Iterable[tuple[str, float]]]:
-    """What scores a segment. Raises DataError where sacreBLEU is not installed."""
+def _metrics(staging: Staging) -> dict[str, Any]:
+    """The metrics of sacreBLEU that are wanted, by what they are called here. Raises DataError where sacreBLEU is not
+    installed, or has no such metric.
+    """
     try:
-        from sacrebleu.metrics import BLEU, CHRF  # type: ignore[attr-defined]
+        from sacrebleu.metrics import BLEU, CHRF, TER  # type: ignore[attr-defined]
     except ImportError:
-        raise staging.refusal("scoring texts needs sacrebleu; pip install 'evalhouse[mt]' brings it") from None
-    bleu, chrf = BLEU(effective_order=True), CHRF()
-    return lambda hypothesis, reference: (
-        ("sentence-BLEU", bleu.sentence_score(hypothesis, [reference]).score),
-        ("sentence-chrF", chrf.sentence_score(hypothesis, [reference]).score),
-    )
+        raise staging.refusal("counting n-grams needs sacrebleu; pip install 'evalhouse[mt]' brings it") from None
+    known: dict[str, Callable[[], Any]] = {
+        "BLEU": lambda: BLEU(tokenize=staging.options.get("tokenize"), force=True),
+        "chrF": CHRF,
+        "chrF2++": lambda: CHRF(word_order=2),
+        "TER": TER,
+    }
+    wanted = [metric.strip() for metric in (staging.options.get("metrics") or ",".join(known)).split(",")]
+    if unknown := [metric for metric in wanted if metric not in known]:
+        raise staging.refusal(f"there is no metric {shown(unknown[0])}; there are {', '.join(known)}")
+    return {metric: known[metric]() for metric in wanted}
 
 
-def _of_table(staging: Staging) -> list[tuple[int, str, str, str]] | None:
-    """The line, system, hypothesis and reference of each row of a table; None where the file has no such columns."""
+NEEDS = {measure.name: measure.needs for measure in TRANSLATION}
+
+NOT_COUNTED = ("version", "eff", "smooth")
+"""What the signatures of sacreBLEU say beside how it counted."""
+
+
+def _counted(segments: Sequence[_Segment], metrics: Mapping[str, Any]) -> Iterator[tuple[list[str], list[list[int]]]]:
+    """For each metric the names of its counts, and the counts of each segment."""
+    hypotheses = [segment.hypothesis for segment in segments]
+    references = list(map(list, zip(*(segment.references for segment in segments), strict=True)))
+    for metric, of_sacrebleu in metrics.items():
+        counted = of_sacrebleu._extract_corpus_statistics(hypotheses, references)
+        said = (part for part in of_sacrebleu.get_signature().format().split(BETWEEN))
+        how = BETWEEN.join(part for part in said if part.partition(":")[0] not in NOT_COUNTED)
+        names = [BETWEEN.join((metric, how, need)) for need in NEEDS[metric]]
+        # The mean length of several references is no whole number.
+        times = len(references) if len(names) == len(TER_COUNTS) else 1
+        yield names, [[round(number * times) for number in numbers] for numbers in counted]
+
+
+def _of_table(staging: Staging) -> list[_Segment] | None:
+    """The rows of a table; None where the file has no columns of both texts."""
     numbered = [pair for document in documents(staging) for pair in document.lines()]
     if not numbered or "\t" not in numbered[0][1]:
         return None
     header = [cell.strip().casefold() for cell in numbered[0][1].split("\t")]
-    ours, theirs = (
-        next((header.index(name) for name in names if name in header), None) for names in (HYPOTHESIS, REFERENCE)
-    )
-    if ours is None or theirs is None:
+    ours = next((header.index(name) for name in HYPOTHESIS if name in header), None)
+    theirs = [place for place, name in enumerate(header) if name in map(str.casefold, REFERENCES)]
+    if ours is None or not theirs:
         return None
     of = header.index("system") if "system" in header else None
     rows = []
@@ -87,39 +131,46 @@ def _of_table(staging: Staging) -> list[tuple[int, str, str, str]] | None:
             raise staging.refusal(f"{counted(len(cells), 'cell')} in this row, and {len(header)} in the header", line)
         said = cells[of].strip() if of is not None else None
         system = staging.named("system", said, "the table does not say the system")
-        rows.append((line, system, cells[ours], cells[theirs]))
+        rows.append(_Segment(line, system, cells[ours], tuple(cells[place] for place in theirs)))
     return rows
 
 
-def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[tuple[int, str, str, str]]:
-    """The line, system, hypothesis and reference of each segment of a file with a segment a line."""
+def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
+    """The segments of a file with a segment a line."""
     named = staging.options.get("reference")
     if named is None and beside is None:
         raise staging.refusal("no reference lies beside it; --reference FILE names it")
-    reference = staging.source.parent / beside.reference if named is None and beside else Path(named or "")
-    key = replace(staging, source=reference, called="")
-    wanted, given = ([text for document in documents(of) for _, text in document.lines()] for of in (key, staging))
-    if len(wanted) != len(given):
-        raise staging.refusal(f"{counted(len(given), 'segment')}, and {len(wanted)} in the reference {reference}")
+    paths = [staging.source.parent / name for name in beside.references] if beside else []
+    paths = paths if named is None else REFERENCE.files(named)
+    given = _lines(staging)
+    references = []
+    for path in paths:
+        references.append(_lines(replace(staging, source=path, called="")))
+        if len(references[-1]) != len(given):
+            wanted = f"{len(references[-1])} in the reference {path}"
+            raise staging.refusal(f"{counted(len(given), 'segment')}, and {wanted}")
     system = staging.named("system", beside.system if beside else None, "the file does not say the system")
-    for line, (hypothesis, gold) in enumerate(zip(given, wanted, strict=True), start=1):
-        yield line, system, hypothesis, gold
+    for line, (hypothesis, *others) in enumerate(zip(given, *references, strict=True), start=1):
+        yield _Segment(line, system, hypothesis, tuple(others))
+
+
+def _lines(staging: Staging) -> list[str]:
+    return [text for document in documents(staging) for _, text in document.lines()]
 
 
 def _beside(staging: Staging) -> _Beside | None:
-    """The reference beside a file that has the same name but for the part that says what it is."""
+    """The references beside a file that have the same name but for the part that says what they are."""
     parts = staging.source.name.split(".")
     for place, part in enumerate(parts):
-        for word in REFERENCES:
-            reference = ".".join((*parts[:place], word, *parts[place + 1 :]))
-            if part != word and staging.has_beside(reference):
-                return _Beside(reference, ".".join(parts[:place]) or None, part)
+        names = (".".join((*parts[:place], word, *parts[place + 1 :])) for word in REFERENCES if part != word)
+        if part not in REFERENCES and (there := tuple(name for name in names if staging.has_beside(name))):
+            return _Beside(there, ".".join(parts[:place]) or None, part)
     return None
 
 
 def _recognizes(start: Start) -> Recognition | str | None:
     header = {cell.strip().casefold() for cell in start.first.split("\t")}
-    if header.intersection(HYPOTHESIS) and header.intersection(REFERENCE):
+    if header.intersection(HYPOTHESIS) and header.intersection(map(str.casefold, REFERENCES)):
         return "its columns of translations and references"
     parts = start.path.name.split(".")
     if start.text.lstrip().startswith(("{", "[")) or len(parts) < 2:
@@ -139,10 +190,14 @@ def _recognizes(start: Start) -> Recognition | str | None:
 READER = Reader(
     "segments",
     "translations with their references, a segment a line or a table of mt and ref",
-    (VALUES,),
+    (COUNTS,),
     EXAMPLE,
     stage,
-    options=(Option("reference", "the file of references, a segment a line", is_file=True),),
+    options=(
+        REFERENCE,
+        Option("tokenize", "how BLEU cuts texts into words", "13a", TOKENIZERS),
+        Option("metrics", "what is counted for: BLEU,chrF,chrF2++,TER unless said"),
+    ),
     noun="segment",
     recognizes=_recognizes,
     evidence=Evidence.NAMES,

@@ -45,6 +45,13 @@ class Option:
     default: str | None = None
     choices: tuple[str, ...] = ()
     is_file: bool = False
+    several: bool = False
+    """Whether it may name several files, with commas between them."""
+
+    def files(self, text: str) -> list[Path]:
+        """The files that are named."""
+        names = text.split(",") if self.several else [text]
+        return [Path(name.strip()) for name in names if name.strip()]
 
 
 class Role(IntEnum):

@@ -23,6 +23,7 @@ from warehouse.measures.rankings import REL
 from warehouse.query import plan as p
 from warehouse.query.labels import some
 from warehouse.query.resolving.spellings import of_metric, spelt_otherwise, with_filter
+from warehouse.query.resolving.stored_counts import over_stored, ways
 from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined, definition_of
 from warehouse.store.catalog import Catalog, KnownTestSet
@@ -215,9 +216,16 @@ class Scope:
         if elsewhere:
             has = f"{some(elsewhere)} {'has' if len(elsewhere) == 1 else 'have'} it"
             counts = self.catalog.counts_of(COUNTS.name, test_set.id)
-            known = (counts, "counts") if definition_of(measure.name, self.catalog.definitions) else (there, "measures")
-            hint = listing(known[0], f"{known[1]} of {here}")
+            is_defined = definition_of(measure.name, self.catalog.definitions)
+            hint = listing(counts, f"counts of {here}") if is_defined else listing(there, f"measures of {here}")
             return LackingMeasureError(f"{here} has no {name}; {has}", measure.span, hint)
+        lacking = measure_named(measure.name, COUNTS.name)
+        if lacking is not None:
+            alike = [known for known in there if known.casefold().endswith(lacking.name.casefold())]
+            brought = f"load --as segments brings the counts of {lacking.name}, from texts and their references"
+            needed = (brought,) if lacking.family else listing(lacking.needs, "it is made of the counts")
+            said = (f"did you mean {' or '.join(alike)}?",) if alike else needed
+            return QueryError(f"{here} has no counts for {lacking.name}", measure.span, said)
         if made_of := definition_of(measure.name, self.catalog.definitions):
             return QueryError(f"{name} is made of counts that no test set has", measure.span, (made_of,))
         spoken = SPOKEN.get(measure.name.casefold())
@@ -255,7 +263,30 @@ class Scope:
     def _measure(self, name: str, task: Task, test_set: KnownTestSet) -> Measure | None:
         """The measure of a task of a name, of the language or defined in the warehouse."""
         counts = self.catalog.counts_of(task.name, test_set.id)
-        return measure_named(name, task.name) or defined(name, task, self.catalog.definitions, counts)
+        measure = measure_named(name, task.name)
+        if measure is not None and (not measure.needs or ways(measure, counts, {})):
+            return measure
+        return defined(name, task, self.catalog.definitions, counts)
+
+    def _over_stored(
+        self, node: n.MeasureCall, measure: Measure, settings: Mapping[str, Setting], test_set: KnownTestSet
+    ) -> tuple[Measure, str]:
+        """A measure over the counts that a test set has, and how these were counted."""
+        counts, here = self.catalog.counts_of(measure.task, test_set.id), self.catalog.short_name(test_set)
+        found = ways(measure, counts, settings)
+        if len(found) != 1:
+            there = listing(ways(measure, counts, {}), "counted")
+            how = "no such counts of" if not found else f"{len(found)} kinds of counts of"
+            raise QueryError(f"{here} has {how} {measure.name}", node.span, there)
+        [(how, names)] = found.items()
+        for parameter in measure.parameters:
+            setting = settings.get(parameter.name, parameter.default)
+            if parameter.up_to and isinstance(setting, Decimal):
+                most = self.catalog.largest(names[parameter.up_to], test_set.id)
+                if setting > most:
+                    said = f"{parameter.name} is at most {most}, the most {parameter.up_to} that {here} has"
+                    raise QueryError(f"{said}, not {written(setting)}", node.span)
+        return over_stored(measure, names), how
 
     def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
         """What a measure that was imported for a test set is called there, None where there is none."""
@@ -298,10 +329,13 @@ class Scope:
             )
         # What is computed of lists is a mean over documents as it is.
         averaged = isinstance(node, n.Mean) and not task.of_lists
-        settings = self._settings(measure_node, measure)
+        settings, how = self._settings(measure_node, measure), ""
         if task.of_lists and REL in measure.parameters:
             settings.setdefault(REL.name, Decimal(self.catalog.relevance(test_set.id)))
-        statistic = settle(measure, settings, averaged, _synonym(measure_node, measure))
+        if measure.needs:
+            measure, how = self._over_stored(measure_node, measure, settings, test_set)
+        synonym = _synonym(measure_node, measure)
+        statistic = replace(settle(measure, settings, averaged, synonym), counted=how)
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value document by document", node.span)
         return statistic

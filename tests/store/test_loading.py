@@ -187,9 +187,10 @@ def test_attributes_are_stored_cell_by_cell_and_empty_cells_are_unknown(database
 
 
 def test_every_reader_of_tables_reads_its_example(load_text: Load) -> None:
+    rows = {"counts": 8}
     for reader in READERS.values():
         if reader.columns:
-            assert load_text(reader.example, reader.name).rows_new == 1
+            assert load_text(reader.example, reader.name).rows_new == rows.get(reader.name, 1), reader.name
 
 
 class TestEvaluation:

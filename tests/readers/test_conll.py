@@ -304,10 +304,11 @@ def test_letters_of_other_schemes_mark_the_same_entities() -> None:
     assert entities(["U-A", "O", "B-A", "I-A", "L-A"]) == entities(["S-A", "O", "B-A", "M-A", "E-A"]) == wanted
 
 
-def test_tokens_have_an_accuracy(load_text: Load, database: Database) -> None:
-    load_text(columns(WORDS, NAMES, FOUND), "conll", "in", fields=ON)
-    query = "select document, measure, value from document_values order by 1"
-    assert database.rows(Sql(query)) == [("1", "token-accuracy", 2 / 3), ("2", "token-accuracy", 1 / 2)]
+@pytest.mark.parametrize("scheme", ["conlleval", "iob2"])
+def test_tokens_and_the_right_ones_are_counted(load_text: Load, database: Database, scheme: str) -> None:
+    load_text(columns(WORDS, NAMES, FOUND), "conll", "in", fields=ON, options={"scheme": scheme})
+    query = "select document, count, number from counts order by 1, 2"
+    assert database.rows(Sql(query)) == [("1", "right", 2), ("1", "tokens", 3), ("2", "right", 1), ("2", "tokens", 2)]
 
 
 def test_comments_numbers_and_blanks_in_words(load_text: Load, database: Database) -> None:

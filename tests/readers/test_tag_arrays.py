@@ -17,7 +17,7 @@ SENTENCES = st.lists(st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(T
 
 @given(SENTENCES, st.integers(1, 3))
 def test_many_sentences_at_once_are_counted_as_one_by_one(sentences: list[list[tuple[str, str]]], at_once: int) -> None:
-    arrays, counted, shares = TagArrays(KINDS), list[tuple[int, ...]](), list[float]()
+    arrays, counted, rights = TagArrays(KINDS), list[tuple[int, ...]](), list[int]()
     one_by_one, schemes = list[tuple[int, ...]](), (Scheme(), Scheme())
     for begin in range(0, len(sentences), at_once):
         some = sentences[begin : begin + at_once]
@@ -30,7 +30,7 @@ def test_many_sentences_at_once_are_counted_as_one_by_one(sentences: list[list[t
         wanted, found = ([pair[side] for sentence in some for pair in sentence] for side in (0, 1))
         counts, right = arrays.counted(wanted, found, numpy.array([len(sentence) for sentence in some]))
         counted += zip(*(column.tolist() for column in counts.values()), strict=True)
-        shares += right.tolist()
+        rights += right.tolist()
     assert counted == one_by_one
-    assert shares == [sum(gold == answer for gold, answer in sentence) / len(sentence) for sentence in sentences]
+    assert rights == [sum(gold == answer for gold, answer in sentence) for sentence in sentences]
     assert [scheme.named() for scheme in arrays.schemes()] == [scheme.named() for scheme in schemes]

@@ -12,6 +12,7 @@ from warehouse.measures.function import Function, Ranking
 from warehouse.measures.lists import ListMean, ListValue
 from warehouse.measures.measure import CUTOFF, Measure, Parameter, PrintedFigure, Setting, Statistic, TaskName, settle
 from warehouse.measures.rankings import RANKINGS, without_cutoff
+from warehouse.measures.token_accuracy import TOKENS
 from warehouse.measures.translation import TRANSLATION
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
     "without_cutoff",
 ]
 
-MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TRANSLATION + ATTEMPTS
+MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TOKENS + TRANSLATION + ATTEMPTS
 
 
 def measure_named(name: str, task: str) -> Measure | None:

@@ -381,7 +381,9 @@ def _lines(valued: Valued, facts: Facts) -> Sequence[ValueLine]:
 
 
 def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Sequence[Any]) -> Table:
-    """The means over the systems that share an attribute, or of standardized values those over the test sets."""
+    """The means over the systems that share an attribute, or over units, or of standardized values those over the test
+    sets.
+    """
     means = [Column(label, kind, f"mean {label}") for label, kind in zip(labels, kinds, strict=True)]
     split = [Column(dimension.name, "name", _heading(dimension, plan)) for dimension in plan.by]
     values = _values(plan)
@@ -409,7 +411,26 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
             summary.add(**dict(zip(names, key, strict=True)), systems=of, **_means(groups[key], values))
         where = Column("test_set", "name", on_screen=len(plan.entries) > 1)
         return summary.table((where, *split, Column("systems", "count"), *means)) if summary.rows else EMPTY
+    if any(dimension.of == "unit" for dimension in plan.by):
+        return _over_units(plan, rows, split, means)
     return EMPTY
+
+
+def _over_units(plan: ScorePlan, rows: TableRows, split: Sequence[Column], means: Sequence[Column]) -> Table:
+    """The means over units, each of which counts alike: the macro averages of what is extracted type by type."""
+    others = [
+        (name, column)
+        for name, column, dimension in zip(_split(plan), split, plan.by, strict=True)
+        if dimension.of != "unit"
+    ]
+    names = ("test_set", "system", *(name for name, _ in others))
+    summary = TableRows([*names, "units", *_values(plan)])
+    for key, members in _grouped(rows, names).items():
+        units = len({tuple(row[name] for name in _split(plan)) for row in members})
+        summary.add(**dict(zip(names, key, strict=True)), units=units, **_means(members, _values(plan)))
+    where = Column("test_set", "name", on_screen=len(plan.entries) > 1)
+    columns = (where, Column("system", "name"), *(column for _, column in others), Column("units", "count"), *means)
+    return summary.table(columns) if summary.rows else EMPTY
 
 
 def _grouped(rows: TableRows, names: Sequence[str]) -> dict[Key, list[dict[str, Cell]]]:

@@ -24,8 +24,9 @@ from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.loading.staging.tag_arrays import TagArrays
 from warehouse.loading.staging.tagging import Scheme, tag_of
 from warehouse.loading.staging.tokens import TEXT_BEGINS, Sentence, Sentences, sentences
+from warehouse.measures.token_accuracy import RIGHT, TOTAL
 from warehouse.tasks.observed import counted
-from warehouse.tasks.records import DOCUMENTS, SCORES, VALUES
+from warehouse.tasks.records import COUNTS, DOCUMENTS, SCORES
 
 if TYPE_CHECKING:
     import numpy
@@ -44,8 +45,6 @@ rained O O
 
 GOLD, ANSWERS = "gold", "answers"
 """What --map calls the columns of tags."""
-
-TOKEN_ACCURACY = "token-accuracy"
 
 _GOLD = re.compile(r"(^|[._ -])(gold|key|truth)([._ -]|$)")
 """What is called gold."""
@@ -72,15 +71,15 @@ class Tags(NamedTuple):
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages a score tuple a sentence and type, and the share of tokens with the right tag.
+    """Stages a score tuple a sentence and type, and how many tokens a sentence has, and how many with the right tag.
 
     Raises DataError where it is not certain which tags are gold and which are answers, where a column holds no entity,
     and where the tokens of gold and answers differ.
     """
-    with Sheets(staging, SCORES, DOCUMENTS, VALUES, named=(GOLD, ANSWERS)) as sheets:
+    with Sheets(staging, SCORES, DOCUMENTS, COUNTS, named=(GOLD, ANSWERS)) as sheets:
         scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
         attributes = sheets.open(DOCUMENTS, "document", "text")
-        values = sheets.open(VALUES, "document", "measure", "value")
+        tokens = sheets.open(COUNTS, "document", "count", "number")
         sides = _sides(staging)
         if sides is None:
             return ()
@@ -89,14 +88,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         kinds = sorted(gold.tags.kinds | answers.tags.kinds)
         judged = _judged(gold, answers)
         if scheme == SCHEMES[0] and not overlap:
-            schemes = _count_at_once(judged, kinds, scores, values, attributes)
+            schemes = _count_at_once(judged, kinds, scores, tokens, attributes)
         else:
-            schemes = _count(judged, kinds, scheme, overlap, scores, values, attributes)
+            schemes = _count(judged, kinds, scheme, overlap, scores, tokens, attributes)
         return sheets.staged([_note(gold, answers, *schemes)])
 
 
 def _count_at_once(
-    judged: Iterator[Judged], kinds: Sequence[str], scores: Sheet, values: Sheet, attributes: Sheet
+    judged: Iterator[Judged], kinds: Sequence[str], scores: Sheet, tokens: Sheet, attributes: Sheet
 ) -> tuple[Scheme, Scheme]:
     """Adds what `_count` does by the rules of conlleval, many sentences at a time."""
     import numpy
@@ -107,11 +106,12 @@ def _count_at_once(
     for lines, texts, lengths, gold, answers in judged:
         numbers = numpy.arange(number + 1, number + len(lines) + 1)
         number += len(lines)
-        counts, shares = arrays.counted(gold, answers, lengths)
+        counts, rights = arrays.counted(gold, answers, lengths)
         many = len(kinds)
         of_sentence = numbers.repeat(many), numpy.tile(of_kind, len(lines))
         scores.add_arrays(lines.repeat(many), *of_sentence, *counts.values())
-        values.add_arrays(lines, numbers, numpy.full(len(lines), TOKEN_ACCURACY, dtype=object), shares)
+        for count, of_each in ((TOTAL, lengths), (RIGHT, rights)):
+            tokens.add_arrays(lines, numbers, numpy.full(len(lines), count, dtype=object), of_each)
         marked = texts > 0
         attributes.add_arrays(lines[marked], numbers[marked], texts[marked])
     return arrays.schemes()
@@ -123,7 +123,7 @@ def _count(
     scheme: str,
     overlap: bool,
     scores: Sheet,
-    values: Sheet,
+    tokens: Sheet,
     attributes: Sheet,
 ) -> tuple[Scheme, Scheme]:
     """Adds the tallies of each sentence; gives the schemes of gold and of answers."""
@@ -141,7 +141,8 @@ def _count(
         tallied = tallies(wanted, given, overlap=overlap)
         for kind in kinds:
             scores.add(line, number, kind, *(tallied[kind].cells if kind in tallied else nothing))
-        values.add(line, number, TOKEN_ACCURACY, right / len(gold))
+        tokens.add(line, number, TOTAL, len(gold))
+        tokens.add(line, number, RIGHT, right)
         if text:
             attributes.add(line, number, text)
     return schemes
@@ -333,7 +334,7 @@ def _recognizes(start: Start) -> Recognition | None:
 READER = Reader(
     "conll",
     "tokens with gold and predicted tags, in one file or two (IOB1, BIO, BIOES, BILOU, BMES)",
-    (SCORES, DOCUMENTS, VALUES),
+    (SCORES, DOCUMENTS, COUNTS),
     EXAMPLE,
     stage,
     options=(

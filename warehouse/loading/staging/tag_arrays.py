@@ -40,8 +40,8 @@ class TagArrays:
     def counted(
         self, gold: Sequence[str], answers: Sequence[str], lengths: numpy.ndarray
     ) -> tuple[dict[str, numpy.ndarray], numpy.ndarray]:
-        """The counts of some sentences, whose tags stand behind one another, a row a sentence and type; and the share
-        of tokens with the right tag, sentence by sentence.
+        """The counts of some sentences, whose tags stand behind one another, a row a sentence and type; and how many
+        tokens have the right tag, sentence by sentence.
         """
         import numpy
 
@@ -61,7 +61,7 @@ class TagArrays:
         )
         none = numpy.zeros(many, "int32")
         counts = (possible, actual, correct, none, none, actual - correct, possible - correct)
-        return dict(zip(COLUMNS, counts, strict=True)), rights / lengths
+        return dict(zip(COLUMNS, counts, strict=True)), rights
 
     def _coded(self, side: int, tags: Sequence[str], places: numpy.ndarray, size: int) -> numpy.ndarray:
         """Tags as numbers, each at its place; which stands behind which is remembered."""

@@ -23,7 +23,7 @@ from warehouse.measures.rankings import REL
 from warehouse.query import plan as p
 from warehouse.query.labels import some
 from warehouse.query.resolving.spellings import of_metric, spelt_otherwise, with_filter
-from warehouse.query.resolving.stored_counts import over_stored, ways
+from warehouse.query.resolving.stored_counts import is_made_of, over_stored, ways
 from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined, definition_of
 from warehouse.store.catalog import Catalog, KnownTestSet
@@ -257,14 +257,15 @@ class Scope:
 
     def _measures_of(self, task: Task, test_set: KnownTestSet) -> list[str]:
         """The names of the measures of a task, of the language or defined in the warehouse."""
-        names = [measure.name for measure in MEASURES if measure.task == task.name]
+        counts = self.catalog.counts_of(task.name, test_set.id)
+        names = [measure.name for measure in MEASURES if measure.task == task.name and is_made_of(measure, counts)]
         return [*names, *(name for name in self.catalog.definitions if self._measure(name, task, test_set))]
 
     def _measure(self, name: str, task: Task, test_set: KnownTestSet) -> Measure | None:
         """The measure of a task of a name, of the language or defined in the warehouse."""
         counts = self.catalog.counts_of(task.name, test_set.id)
         measure = measure_named(name, task.name)
-        if measure is not None and (not measure.needs or ways(measure, counts, {})):
+        if measure is not None and is_made_of(measure, counts):
             return measure
         return defined(name, task, self.catalog.definitions, counts)
 
@@ -306,7 +307,11 @@ class Scope:
         by_document = [task.name for task in IMPORTED if task.by_document]
         imported = [name for task in by_document for name in self.catalog.measures_of(task, test_set.id)]
         there = {task.name for task in TASKS.values() if self._can_be_asked_of(task, test_set)}
-        of_tasks = [measure.called for measure in MEASURES if measure.task in there]
+        of_tasks = [
+            measure.called
+            for measure in MEASURES
+            if measure.task in there and is_made_of(measure, self.catalog.counts_of(measure.task, test_set.id))
+        ]
         names = [*of_tasks, *self.catalog.definitions, *imported]
         return list(dict.fromkeys(names))
 

@@ -40,6 +40,11 @@ def ways(measure: Measure, counts: Sequence[str], settings: Mapping[str, Setting
     }
 
 
+def is_made_of(measure: Measure, counts: Sequence[str]) -> bool:
+    """Whether a measure needs no stored counts, or these are all that it needs."""
+    return not measure.needs or bool(ways(measure, counts, {}))
+
+
 def over_stored(measure: Measure, names: Mapping[str, str]) -> Measure:
     """A measure over counts as they are stored."""
     alone = None if measure.alone is None else _over_stored(measure.alone, names)

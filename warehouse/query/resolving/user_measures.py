@@ -19,7 +19,7 @@ from grammar.span import Span
 from warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
 from warehouse.measures.disguise import as_ratio
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation, columns, of_ratio
-from warehouse.query.resolving.stored_counts import count_named, over_stored, ways
+from warehouse.query.resolving.stored_counts import count_named, is_made_of, over_stored, ways
 from warehouse.tasks import COUNTED, Task
 
 Definitions = Mapping[str, str]
@@ -211,7 +211,7 @@ def _measure(node: n.MeasureCall, place: _Place) -> Expression:
         known = [
             *place.counts,
             *place.given,
-            *(m.name for m in MEASURES if m.task == place.task.name),
+            *(m.name for m in MEASURES if m.task == place.task.name and is_made_of(m, place.counts)),
             *place.definitions,
         ]
         raise _UnknownError(node.name, node.span, known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import cast
 
 from grammar import nodes as n
@@ -14,13 +14,18 @@ from warehouse.query.compile import inventory
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.stored_counts import is_made_of
+from warehouse.query.resolving.user_measures import defined
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table
 from warehouse.significance.tests import TESTS
 from warehouse.store.catalog import KnownTestSet
 from warehouse.store.sql import Sql
-from warehouse.tasks import TASKS
+from warehouse.tasks import TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN, counted
+
+CountNames = tuple[str, ...]
+"""The names of counts."""
 
 
 @value
@@ -77,12 +82,14 @@ def _observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
 
 
 def _measures(scope: Scope) -> Table:
+    counted_on = _counted_on(scope)
     columns = (
         Column("measure", "name"),
         Column("task", "text"),
         Column("better", "text"),
         Column("parameters", "text"),
         Column("meaning", "text"),
+        Column("test_sets", "text", on_screen=bool(scope.catalog.test_sets)),
         Column("source", "text", on_screen=False),
     )
     rows = TableRows.of(columns)
@@ -92,33 +99,74 @@ def _measures(scope: Scope) -> Table:
             for parameter in measure.parameters
             if parameter.default is not None
         ]
+        kinds = [
+            test_sets
+            for (task, counts), test_sets in counted_on.items()
+            if task.name == measure.task and is_made_of(measure, counts)
+        ]
         rows.add(
             measure=measure.name,
             task=measure.task,
             better=_better(measure.lower_is_better),
             parameters=", ".join(defaults) or None,
             meaning=measure.meaning,
+            test_sets=_named(scope, kinds),
             source=measure.source,
         )
     for name, text in scope.catalog.definitions.items():
-        meaning = text.partition(" = ")[2]
-        rows.add(measure=name, task=None, better=_better(False), parameters=None, meaning=meaning, source=None)
+        kinds = [
+            test_sets
+            for (task, counts), test_sets in counted_on.items()
+            if defined(name, task, scope.catalog.definitions, counts)
+        ]
+        rows.add(
+            measure=name,
+            task=None,
+            better=_better(False),
+            parameters=None,
+            meaning=text.partition(" = ")[2],
+            test_sets=_named(scope, kinds),
+            source=None,
+        )
     for task in TASKS.values():
         if task.imported is None:
             continue
-        test_sets: dict[str, list[KnownTestSet]] = {}
+        by_name: dict[str, list[KnownTestSet]] = {}
         for test_set in scope.catalog.test_sets:
             for name in scope.catalog.measures_of(task.name, test_set.id):
-                test_sets.setdefault(name, []).append(test_set)
-        for name, having in sorted(test_sets.items()):
-            where = ", ".join(map(scope.catalog.short_name, having))
+                by_name.setdefault(name, []).append(test_set)
+        for name, having in sorted(by_name.items()):
             stored = scope.catalog.stored_as(task.name, having[0].id, name)
             declared = scope.catalog.directions.get(stored[1])
             better = _better(task.imported(name, stored, declared).lower_is_better)
             said = "" if declared is None else "; declared when it was loaded"
-            meaning = f"{task.figures_are} on {where}{said}"
-            rows.add(measure=name, task=task.name, better=better, parameters=None, meaning=meaning, source=None)
+            rows.add(
+                measure=name,
+                task=task.name,
+                better=better,
+                parameters=None,
+                meaning=f"{task.figures_are}{said}",
+                test_sets=_named(scope, [having]),
+                source=None,
+            )
     return rows.table(columns)
+
+
+def _counted_on(scope: Scope) -> Mapping[tuple[Task, CountNames], list[KnownTestSet]]:
+    """The test sets that can be asked about by task and counts, which say what measures there are."""
+    found: dict[tuple[Task, CountNames], list[KnownTestSet]] = {}
+    for test_set in scope.catalog.test_sets:
+        for task in TASKS.values():
+            if scope.can_be_asked_of(task, test_set):
+                counts = scope.catalog.counts_of(task.name, test_set.id)
+                found.setdefault((task, counts), []).append(test_set)
+    return found
+
+
+def _named(scope: Scope, kinds: Iterable[Iterable[KnownTestSet]]) -> str | None:
+    """The names of the test sets of some kinds, each once; None where there are none."""
+    names = {scope.catalog.short_name(test_set) for test_sets in kinds for test_set in test_sets}
+    return ", ".join(sorted(names)) or None
 
 
 def _better(lower: bool) -> str:

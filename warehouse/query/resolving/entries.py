@@ -18,7 +18,7 @@ from warehouse.query.resolving.conditions import dimension_of
 from warehouse.query.resolving.names import LackingMeasureError, Scope
 from warehouse.query.resolving.systems import present_on, systems_of
 from warehouse.store.catalog import KnownTestSet
-from warehouse.tasks import Task
+from warehouse.tasks import TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN, plural
 
 
@@ -183,8 +183,11 @@ def _no_rows(possible: list[Task], scope: Scope, test_set: KnownTestSet, place: 
         for other in scope.catalog.test_sets
         if any(scope.catalog.systems_with(task.name, other.id) for task in possible)
     ]
+    here = scope.catalog.short_name(test_set)
     hint = listing(having, "test sets that have") if having else ()
-    return _NoRowsError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span, hint)
+    others = [task for task in TASKS.values() if task.by_document and scope.catalog.has_rows(task.name, test_set.id)]
+    there = listing(scope.known_measures(test_set), f"measures of {here}") if others else ()
+    return _NoRowsError(f"{here} has no {rows}", place.span, (*hint, *there))
 
 
 def _with_baselines(wanted: Wanted) -> bool:

@@ -306,7 +306,7 @@ class Scope:
         """The names of all measures that can be asked for on a test set."""
         by_document = [task.name for task in IMPORTED if task.by_document]
         imported = [name for task in by_document for name in self.catalog.measures_of(task, test_set.id)]
-        there = {task.name for task in TASKS.values() if self._can_be_asked_of(task, test_set)}
+        there = {task.name for task in TASKS.values() if self.can_be_asked_of(task, test_set)}
         of_tasks = [
             measure.called
             for measure in MEASURES
@@ -315,7 +315,7 @@ class Scope:
         names = [*of_tasks, *self.catalog.definitions, *imported]
         return list(dict.fromkeys(names))
 
-    def _can_be_asked_of(self, task: Task, test_set: KnownTestSet) -> bool:
+    def can_be_asked_of(self, task: Task, test_set: KnownTestSet) -> bool:
         """Whether a test set has rows of a task, or the key that baselines are computed from."""
         has_key = task.has_key and self.catalog.labelled(test_set.id)
         return has_key or self.catalog.has_rows(task.name, test_set.id)

@@ -248,10 +248,23 @@ def _complain_of_mixed_units(part: FilePart) -> None:
     database = part.staging.database
     if not database.rows(Sql("select 1 from unit where id <> 0 limit 1")):
         return
+    stored = (
+        f"from {part.staging.form.table} where system_id in (select distinct system_id from fact) "
+        "and document_id between (select min(document_id) from fact) and (select max(document_id) from fact)"
+    )
+    # Facts are sorted by their key. To group them would take memory for every document, which is wanted only where
+    # neighbours are mixed, or there are stored facts to be mixed with.
+    suspicious = Sql(
+        "(select 1 from (select system_id = lag(system_id) over () and document_id = lag(document_id) over () "
+        "and (unit_id = 0) <> (lag(unit_id) over () = 0) as mixed from fact) where mixed limit 1) "
+        f"union all (select 1 {stored} limit 1)"
+    )
+    if not database.rows(suspicious):
+        return
     mixed = Sql(
         " from fact semi join (select system_id, document_id from "
         "(select system_id, document_id, unit_id from fact union all "
-        f"select system_id, document_id, unit_id from {part.staging.form.table}) "
+        f"select system_id, document_id, unit_id {stored}) "
         "group by all having bool_or(unit_id = 0) and bool_or(unit_id <> 0)) using (system_id, document_id)"
     )
     [(total,)] = database.rows("select count(*)" + mixed)

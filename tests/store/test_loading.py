@@ -135,6 +135,12 @@ def test_a_document_is_not_scored_as_a_whole_and_by_unit(load_text: Load) -> Non
     assert refused(load_text, SCORES + THREE) == [
         "in.csv:2: T, GE, D0: the document is scored both as a whole and by unit, which would count it twice"
     ]
+    mixed = "T,GE,D8,slot,1,1,1,0\nT,GE,D9,,1,1,1,0\nT,GE,D9,slot,1,1,1,0\nT,GE,D9,head,1,1,1,0\n"
+    assert [sentence.partition(":")[2][:12] for sentence in refused(load_text, by_unit + mixed)] == [
+        f"{line}: T, GE, D9" for line in (3, 4, 5)
+    ]
+    # Another system, and other documents, are another matter.
+    assert load_text(SCORES + THREE.replace("GE", "UMASS") + "T,GE,D9,1,1,1,0\n").rows_new == 4
 
 
 def test_names_are_the_same_in_any_unicode_spelling(database: Database, load_text: Load) -> None:

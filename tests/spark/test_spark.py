@@ -150,7 +150,7 @@ show test sets
 compare accuracy for base, new on robust
 compare accuracy for base, new on robust exchange by document
 compare accuracy for base, new on robust, reading test tukey shuffles 99
-compare ap for all on robust
+compare ap for all on robust missing zero
 group accuracy for all on reading
 coverage
 """.strip().split("\n")

@@ -39,11 +39,23 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folds = [("folds", *row[1:]) for row in values if int(row[2][1:]) % 4 == int(row[1][-1])]
     perfect = [("qa", "oracle", f"d{document:02}", "accuracy", 1) for document in range(DOCUMENTS)]
     some = [("qa", "half", f"d{document:02}", "accuracy", right(0, 0, document)) for document in range(0, DOCUMENTS, 2)]
+    graded = [
+        (
+            "graded",
+            f"gpt.{run}",
+            f"d{document:02}",
+            measure,
+            unit * sum(right(1, run + 4 * of, document) for of in range(4)),
+        )
+        for run in range(3)
+        for document in range(20)
+        for measure, unit in (("share", 0.25), ("percent", 25))
+    ]
     runs = [(f"{name}.{run}", name) for name in ("bert", "gpt") for run in range(4)]
     passages = [("qa", f"d{document:02}", f"p{document // 3}") for document in range(DOCUMENTS)]
     with create(folder / "w.duckdb") as database:
         header = "test_set system document measure value"
-        load(database, write_csv(folder / "v.csv", header, [*values, *folds, *perfect, *some]), "values")
+        load(database, write_csv(folder / "v.csv", header, [*values, *folds, *perfect, *some, *graded]), "values")
         load(database, write_csv(folder / "s.csv", "system replicate", runs), "systems")
         load(database, write_csv(folder / "d.csv", "test_set document passage", passages), "documents")
     return folder / "w.duckdb"
@@ -107,6 +119,17 @@ def test_over_replicates_the_runs_vary_too(session: Session) -> None:
     assert row["se(accuracy)"] == pytest.approx(sqrt(by_document.var() / DOCUMENTS + runs), rel=1e-5)
     (alone,) = session.run("score accuracy for bert.0 on qa interval").rows
     assert number(row["se(accuracy)"]) < number(alone["se(accuracy)"])
+
+
+def test_over_replicates_the_unit_of_values_does_not_matter(session: Session) -> None:
+    """Accuracy in quarters, and as a percentage: the values of one are fractions and those of the other whole."""
+    quarters, hundreds = (
+        session.run(f"score {measure} for gpt on graded replicates interval").rows[0]
+        for measure in ("share", "percent")
+    )
+    for name in ("se({})", "ci_low({})", "ci_high({})"):
+        assert number(quarters[name.format("share")]) * 100 == pytest.approx(hundreds[name.format("percent")])
+    assert 0 < number(quarters["se(share)"]) < 0.2
 
 
 def test_over_folds_it_is_the_runs_that_vary(session: Session) -> None:

@@ -20,7 +20,7 @@ from warehouse.query.comparison.sums import added, additive, present_units, run_
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan, named_interval
-from warehouse.significance.bootstrap.runs import over_runs
+from warehouse.significance.bootstrap.runs import influences_of, over_runs
 from warehouse.significance.paired import Booleans
 
 
@@ -96,7 +96,8 @@ def _limits(
             value = whole.exact_value(0)
             if value is not None:
                 limits = bootstrap.values(systems_of(whole), plan, factor_of(whole))
-                yield names, over_runs(limits, float(value), systems_of(runs), present_units(own), plan.level)
+                influences = influences_of(systems_of(runs), factor_of(runs))
+                yield names, over_runs(limits, float(value), influences, present_units(own), plan.level)
             continue
         summed = additive(own, statistic)
         defined = [place for place in range(len(names)) if summed.exact_value(place) is not None]

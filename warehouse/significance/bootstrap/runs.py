@@ -21,20 +21,19 @@ from warehouse.significance.valuation import ManySystems
 
 
 def over_runs(
-    limits: ConfidenceLimits, value: float, runs: ManySystems, present: Booleans, level: float
+    limits: ConfidenceLimits, value: float, influences: Floats, present: Booleans, level: float
 ) -> ConfidenceLimits:
     """The studentized interval of a system's value over documents, the first of `limits`, widened by the variance of
     its runs.
 
-    `runs` has what each run contributes to the sums of the system, in each unit, and `present` of shape (runs, units)
-    whether it was there. The quantile is at least that of Student's t with the degrees of freedom that both parts leave
-    (Satterthwaite 1946).
+    `influences` of shape (runs, units) say how far each run moves the value in each unit, and `present` of the same
+    shape whether it was there. The quantile is at least that of Student's t with the degrees of freedom that both parts
+    leave (Satterthwaite 1946).
     """
     size, units = present.shape
     error = float(limits.errors[0])
     if size < 2 or units < 2 or not error > 0:
         return limits
-    influences = _influences(runs)
     of_runs = size / (size - 1) * float((influences.sum(axis=1) ** 2).sum())
     counted = error**2 if (present.sum(axis=0) <= 1).all() else _noise(influences, present)
     added = max(0.0, of_runs - counted)
@@ -46,11 +45,14 @@ def over_runs(
     return replace(limits, low=low, high=high, errors=errors)
 
 
-def _influences(runs: ManySystems) -> Floats:
-    """How far each run moves the value in each unit, of shape (runs, units); they sum to 0."""
+def influences_of(runs: ManySystems, factor: float) -> Floats:
+    """How far each run of a system moves its value in each unit, of shape (runs, units); they sum to 0.
+
+    `runs` has what each contributes to the sums of the system, whose value is `factor` times what follows from them.
+    """
     if isinstance(runs, Many):
         over, under = int(runs.numerators.sum()), int(runs.denominators.sum())
-        return (runs.numerators - runs.denominators * (over / under)) / under
+        return factor * (runs.numerators - runs.denominators * (over / under)) / under
 
     def value(sums: Floats) -> Floats:
         return runs.valuation.values(sums[0])[None]
@@ -60,7 +62,7 @@ def _influences(runs: ManySystems) -> Floats:
     influences = sum(
         weight * column for weight, column in zip(gradient.tolist(), runs.counts.transpose(1, 0, 2), strict=True)
     )
-    return np.asarray(influences - np.mean(influences))
+    return np.asarray(factor * (influences - np.mean(influences)))
 
 
 def _noise(influences: Floats, present: Booleans) -> float:

@@ -1,0 +1,283 @@
+"""How much documents, replicates and chance each add to the variance of a system's value, and what more of them buys.
+
+A value of a document in a replicate is a mean, what the document adds, what the replicate adds, and a residual, all
+independent: the two-way layout with crossed random effects and one value a cell (Searle, Casella and McCulloch 1992,
+chapter 4; of answers that are drawn again Miller 2024, section 3). Variances are estimated by REML, which is what lme4
+does for `y ~ 1 + (1 | document) + (1 | replicate)`: none is negative. Where each document is in each replicate the
+estimates follow from the mean squares; elsewhere the criterion is minimized. Only numbers come in and go out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, log, sqrt
+
+import numpy as np
+
+from warehouse.significance.paired import Booleans, Floats
+
+NOTHING = 1e-12
+"""Sums of squares below this share of the whole are rounding errors."""
+
+LARGEST_SHARE = 1 - 1e-4
+"""Up to where the square root of the ratio of two variances is looked for, as x / (1 + x)."""
+
+GRID = np.concatenate((np.linspace(0, 0.9, 10), (0.95, 0.98, 0.99, 0.999, LARGEST_SHARE)))
+"""Where a minimum is looked for before it is narrowed down."""
+
+MOST_ROUNDS = 200
+"""So often at most are both ratios of variances minimized in turn."""
+
+SETTLED = 1e-7
+"""Ratios that move by less have settled: a minimum is flat, so that rounding leaves no more digits."""
+
+GOLDEN = (sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The variances between documents, between replicates and of what is left, and the standard error of the mean over
+    documents: as it is, with one more document in each replicate, and with one more replicate of each document.
+    """
+
+    document: float
+    replicate: float
+    residual: float
+    error: float
+    error_with_document: float
+    error_with_replicate: float
+
+
+def components(values: Floats, present: Booleans) -> Components | None:
+    """The components of values of shape (replicates, documents); those that are not `present` do not count.
+
+    None where documents, replicates and residual cannot be told apart, as where each document has one replicate. Every
+    replicate has to have a document, and every document a replicate.
+    """
+    design = _Design.of(present)
+    if design.spare < 1:
+        return None
+    centred = np.where(present, values - values[present].mean(), 0.0)
+    size = float(np.abs(centred).max())
+    if not size > NOTHING * float(np.abs(values[present]).max()):
+        return design.standard_errors(0.0, 0.0, 0.0)
+    scaled = centred / size
+    estimated = _balanced(scaled) if present.all() else _unbalanced(scaled, present)
+    return design.standard_errors(*(variance * size**2 for variance in estimated))
+
+
+# --- which replicate has which documents ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """What standard errors need of the cells that there are.
+
+    `spare` are the degrees of freedom that are left for the residual. `shares` are the weights of the replicates in
+    the mean, `squares` the sum of the squared weights of the cells; both also with one more replicate of each document.
+    """
+
+    replicates: int
+    documents: int
+    spare: int
+    shares: Floats
+    squares: float
+    shares_with_replicate: Floats
+    squares_with_replicate: float
+
+    @classmethod
+    def of(cls, present: Booleans) -> _Design:
+        replicates, documents = present.shape
+        counts = present.sum(axis=0)
+        shares, more = ((present / of).sum(axis=1) / documents for of in (counts, counts + 1))
+        added = float((1 / (counts + 1)).sum()) / documents
+        return cls(
+            replicates=replicates,
+            documents=documents,
+            spare=int(counts.sum()) - documents - replicates + _connected(present),
+            shares=shares,
+            squares=float((1 / counts).sum()) / documents**2,
+            shares_with_replicate=np.append(more, added),
+            squares_with_replicate=added / documents,
+        )
+
+    def standard_errors(self, document: float, replicate: float, residual: float) -> Components:
+        """The variances with the standard errors that they give."""
+        size, more = self.documents, self.documents + 1
+        shares = (size * self.shares + 1 / self.replicates) / more
+        squares = (size**2 * self.squares + 1 / self.replicates) / more**2
+
+        def error(documents: int, of_replicates: Floats, of_cells: float) -> float:
+            spread = replicate * float((of_replicates**2).sum())
+            return sqrt(document / documents + spread + residual * of_cells)
+
+        return Components(
+            document,
+            replicate,
+            residual,
+            error(size, self.shares, self.squares),
+            error(more, shares, squares),
+            error(size, self.shares_with_replicate, self.squares_with_replicate),
+        )
+
+
+def _connected(present: Booleans) -> int:
+    """In how many parts replicates fall that no common document joins."""
+    number = present.astype(np.float64)
+    reached = (number @ number.T) > 0
+    for _ in range(len(present).bit_length()):
+        reached = (reached.astype(np.float64) @ reached) > 0
+    return len(np.unique(reached, axis=0))
+
+
+# --- each document in each replicate ----------------------------------------------------------------------------------
+
+
+def _balanced(values: Floats) -> tuple[float, float, float]:
+    """The variances from the mean squares of documents, replicates and residual.
+
+    The expected mean square of neither effect is below that of the residual. Where the observed one is, it is pooled
+    with that of the residual, the smaller first, and the variance of the effect is 0: this maximizes the restricted
+    likelihood, whose sums of squares are independent.
+    """
+    replicates, documents = values.shape
+    by_document, by_replicate = values.mean(axis=0), values.mean(axis=1)
+    rest = values - by_document - by_replicate[:, None] + values.mean()
+    whole = float((values**2).sum())
+    sums = {
+        "document": replicates * float((by_document - values.mean()).var() * documents),
+        "replicate": documents * float((by_replicate - values.mean()).var() * replicates),
+    }
+    degrees = {"document": documents - 1, "replicate": replicates - 1}
+    left, spare = float((rest**2).sum()), (documents - 1) * (replicates - 1)
+    left = left if left > NOTHING * whole else 0.0
+    for effect in sorted(sums, key=lambda effect: sums[effect] / degrees[effect]):
+        if sums[effect] / degrees[effect] <= max(left / spare, NOTHING * whole):
+            left, spare = left + sums.pop(effect), spare + degrees[effect]
+    residual = left / spare
+    between = {effect: sums[effect] / degrees[effect] - residual if effect in sums else 0.0 for effect in degrees}
+    return between["document"] / replicates, between["replicate"] / documents, residual
+
+
+# --- where some documents are not in some replicates ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Restricted:
+    """The restricted likelihood for any ratio of the variances to that of the residual, from sums over the documents
+    that have equally many replicates.
+
+    `sizes` are these numbers of replicates and `many` how many documents have each; `both` of shape (sizes, replicates,
+    replicates) how many of them two replicates share; `totals` and `squares` the sums of the documents' sums and of
+    their squares, `of_replicates` those of the documents' sums by replicate. `own` is the sum of the values of each
+    replicate.
+    """
+
+    sizes: Floats
+    many: Floats
+    both: Floats
+    totals: Floats
+    squares: Floats
+    of_replicates: Floats
+    own: Floats
+    whole: float
+
+    @classmethod
+    def of(cls, values: Floats, present: Booleans) -> _Restricted:
+        counts, sums, number = present.sum(axis=0), values.sum(axis=0), present.astype(np.float64)
+        sizes = np.unique(counts)
+        alike = [counts == size for size in sizes]
+        return cls(
+            sizes=sizes.astype(np.float64),
+            many=np.array([some.sum() for some in alike], dtype=np.float64),
+            both=np.stack([number[:, some] @ number[:, some].T for some in alike]),
+            totals=np.array([sums[some].sum() for some in alike]),
+            squares=np.array([(sums[some] ** 2).sum() for some in alike]),
+            of_replicates=np.stack([number[:, some] @ sums[some] for some in alike]),
+            own=values.sum(axis=1),
+            whole=float((values**2).sum()),
+        )
+
+    def criterion(self, document: float, replicate: float) -> tuple[float, float]:
+        """Minus twice the logarithm of the restricted likelihood but for a constant, and the variance of the residual,
+        for ratios to it of the variances between documents and between replicates.
+
+        Documents are integrated out one by one, replicates together (Searle, Casella and McCulloch 1992, chapter 6).
+        """
+        weights = document / (1 + document * self.sizes)
+        having = np.einsum("kii->ki", self.both)
+        between = np.diag(having.sum(axis=0)) - np.tensordot(weights, self.both, 1)
+        of_values = self.own - weights @ self.of_replicates
+        of_ones = having.sum(axis=0) - (weights * self.sizes) @ having
+        size = float(self.sizes @ self.many)
+        matrix = np.eye(len(self.own)) + replicate * between
+        solved = np.linalg.solve(matrix, np.stack((of_values, of_ones), axis=1))
+        ones = size - float(weights * self.sizes**2 @ self.many) - replicate * float(of_ones @ solved[:, 1])
+        cross = -float(weights * self.sizes @ self.totals) - replicate * float(of_ones @ solved[:, 0])
+        squares = self.whole - float(weights @ self.squares) - replicate * float(of_values @ solved[:, 0])
+        left = squares - cross**2 / ones if ones > 0 else 0.0
+        if not left > 0:
+            return inf, 0.0
+        determinant = float(self.many @ np.log1p(document * self.sizes)) + float(np.linalg.slogdet(matrix)[1])
+        return determinant + log(ones) + (size - 1) * log(left / (size - 1)), left / (size - 1)
+
+
+def _unbalanced(values: Floats, present: Booleans) -> tuple[float, float, float]:
+    """The variances that minimize the criterion, one ratio after the other until neither moves.
+
+    A ratio is looked for by its square root x as x / (1 + x), which is between 0 and 1. Where documents and replicates
+    leave nothing to the residual, as where all replicates are alike, there are no ratios to it.
+    """
+    restricted = _Restricted.of(values, present)
+    of_documents, of_replicates = _added(values, present, restricted)
+    left = np.where(present, values - of_documents - of_replicates[:, None], 0.0)
+    if float((left**2).sum()) <= NOTHING * restricted.whole:
+        return float(of_documents.var(ddof=1)), float(of_replicates.var(ddof=1)), 0.0
+
+    def criterion(document: float, replicate: float) -> float:
+        return restricted.criterion(_ratio(document), _ratio(replicate))[0]
+
+    document = replicate = 0.5
+    for _ in range(MOST_ROUNDS):
+        before = document, replicate
+        document = _least(lambda share: criterion(share, replicate))  # noqa: B023
+        replicate = _least(lambda share: criterion(document, share))  # noqa: B023
+        if max(abs(document - before[0]), abs(replicate - before[1])) < SETTLED:
+            break
+    residual = restricted.criterion(_ratio(document), _ratio(replicate))[1]
+    return _ratio(document) * residual, _ratio(replicate) * residual, residual
+
+
+def _added(values: Floats, present: Booleans, restricted: _Restricted) -> tuple[Floats, Floats]:
+    """What each document and each replicate adds, by least squares."""
+    having = np.einsum("krs,k->rs", restricted.both, 1 / restricted.sizes)
+    own = restricted.own - (1 / restricted.sizes) @ restricted.of_replicates
+    of_replicates = np.linalg.pinv(np.diag(present.sum(axis=1)) - having) @ own
+    rest = np.where(present, values - of_replicates[:, None], 0.0)
+    return rest.sum(axis=0) / present.sum(axis=0), of_replicates
+
+
+def _ratio(share: float) -> float:
+    return (share / (1 - share)) ** 2
+
+
+def _least(criterion: Callable[[float], float]) -> float:
+    """Where a criterion is least between 0 and the largest share, by golden sections around the least of the grid."""
+    found = [criterion(float(share)) for share in GRID]
+    at = int(np.argmin(found))
+    low, high = float(GRID[max(at - 1, 0)]), float(GRID[min(at + 1, len(GRID) - 1)])
+    first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    of_first, of_second = criterion(first), criterion(second)
+    while high - low > SETTLED / 10:
+        if of_first <= of_second:
+            high, second, of_second = second, first, of_first
+            first = high - GOLDEN * (high - low)
+            of_first = criterion(first)
+        else:
+            low, first, of_first = first, second, of_second
+            second = low + GOLDEN * (high - low)
+            of_second = criterion(second)
+    middle = (low + high) / 2
+    at_edges = [(criterion(edge), edge) for edge in (0.0, LARGEST_SHARE, middle)]
+    return min(at_edges)[1]

@@ -309,7 +309,23 @@ class Coverage(StatementNode):
     test_sets: TestSets | None = None
 
 
-Question = Score | Compare | Group | Rank | Generality | Change | Replicate | Project | Audit | Agree | Coverage
+@value
+class Spread(Measured):
+    """`spread accuracy for all on qa`: how much documents and replicates vary, and what more of each would buy."""
+
+    words: ClassVar[str] = "spread"
+
+    task: Name | None = None
+    systems: Systems | None = None
+    test_sets: TestSets | None = None
+    replicates: Attribute | None = None
+    where: Condition | None = None
+    exchange: Attribute | None = None
+
+
+Question = (
+    Score | Compare | Group | Rank | Generality | Change | Replicate | Project | Audit | Agree | Coverage | Spread
+)
 """What can be plotted, explained and exported."""
 
 

@@ -300,14 +300,45 @@ def filtered() -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     ]
 
 
+def fill_replicated(database: Database, folder: Path) -> None:
+    """Twelve questions that `base` and `tuned` answered with four seeds and `solo` once: accuracy, and seconds. The
+    last seed of `tuned` did not answer two of them. On `folds` each question was answered by one seed, on `greedy` all
+    seeds answer alike, and on `graded` answers are right, wrong or half right.
+    """
+    rows: list[tuple[object, ...]] = []
+    systems: list[tuple[str, str]] = []
+    for system, seeds, ease in (("base", 4, 5), ("tuned", 4, 7), ("solo", 1, 6)):
+        for seed in range(1, seeds + 1):
+            name = f"{system}#{seed}"
+            systems.append((name, system))
+            for k in range(12):
+                draw = (k * 7 + seed * (3 if system == "base" else 5) + k * seed) % 11
+                right, document = int(draw < ease + (k % 5 - 2) * 3), f"q{k:02}"
+                if (name, k) not in (("tuned#4", 3), ("tuned#4", 8)):
+                    rows.append(("qa", name, document, "accuracy", right))
+                    rows.append(("qa", name, document, "seconds", round(1 + draw / 8 + k / 4 + seed / 5, 3)))
+                if k % seeds == seed - 1:
+                    rows.append(("folds", name, document, "accuracy", right))
+                rows.append(("greedy", name, document, "accuracy", int(k % 3 == 0)))
+                rows.append(("graded", name, document, "accuracy", right - 0.5 * (draw == 0)))
+    header = "test_set system document measure value"
+    load(database, write_csv(folder / "replicated.csv", header, rows), "values")
+    load(database, write_csv(folder / "models.csv", "system model", systems), "systems")
+    passages = [("qa", f"q{k:02}", f"P{k // 3}") for k in range(12)]
+    load(database, write_csv(folder / "passages of qa.csv", "test_set document passage", passages), "documents")
+
+
+KINDS = ("sample", "worked", "clustered", "imported", "replicated", "empty")
+
+
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
-    `clustered`, documents that are not independent; `imported`, values and confidences; `empty`. All tests of a process
-    share them, in any order: a test that changes one takes a copy.
+    `clustered`, documents that are not independent; `imported`, values and confidences; `replicated`, seeds and folds;
+    `empty`. All tests of a process share them, in any order: a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
-    paths = {name: folder / f"{name}.duckdb" for name in ("sample", "worked", "clustered", "imported", "empty")}
+    paths = {name: folder / f"{name}.duckdb" for name in KINDS}
     with create(paths["sample"]) as database:
         fill(database)
     header = "test_set system document unit possible actual correct partial"
@@ -346,6 +377,8 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         days = [("mail", f"m{k:02}", f"day{k // 3}") for k in range(60)]
         days += [("faq", f"q{k}", f"day{k // 6}") for k in range(12)]
         load(database, write_csv(folder / "days.csv", "test_set document day", days), "documents")
+    with create(paths["replicated"]) as database:
+        fill_replicated(database, folder)
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

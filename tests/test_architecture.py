@@ -35,7 +35,6 @@ OF_THEIR_OWN = {
     "warehouse/loading/readers/trec.py": "a run has a column called rank",
     "warehouse/loading/staging/tabular.py": "none is no compression",
     "warehouse/loading/staging/wide_columns.py": "a column may be called replicate, and a cell none",
-    "warehouse/query/resolving/entries.py": "an attribute may be called replicate",
     "warehouse/statements/rank_over_test_sets.py": "ranks over test sets are told apart in two ways of their own",
 }
 """Files that compare a word which a table has too, and why."""

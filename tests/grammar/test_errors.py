@@ -28,7 +28,10 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot show systems",
         "plot takes a question, not 'show'",
         "show",
-        ("questions are score, compare, group, rank, generality, change, replicate, project, audit, agree, coverage",),
+        (
+            "questions are score, compare, group, rank, generality, change, replicate, project, audit, agree, "
+            "coverage, spread",
+        ),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
     (

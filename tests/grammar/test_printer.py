@@ -179,6 +179,15 @@ question_kinds = (
     st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets)),
     st.builds(nodes.Agree, perhaps(test_sets), perhaps(conditions)),
     st.builds(nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets)),
+    st.builds(
+        nodes.Spread,
+        measures,
+        test_sets=perhaps(test_sets),
+        replicates=perhaps(attributes),
+        exchange=perhaps(attributes),
+        **asked,
+        **filtered,
+    ),
 )
 questions = st.one_of(*question_kinds)
 files = texts | variables

@@ -95,6 +95,7 @@ score recall of filtering for GE on TST3 by label
 score recall of published for GE, GE-CMU, ADS on TST2, TST3
 score F for GE on TST3 where document like "%1_" or document in ("SIM3-001", "SIM3-002")
 score F for all on TST3 replicates by system.muc3
+spread F for all on TST3 replicates by system.muc3
 score F of published for UMASS, GE, SYNCH on MUC-*.TST* standardized
 score recall for GE, MITRE on TST3 by label standardized
 compare F(beta=1) for GE, UMASS on TST3 shuffles 999
@@ -165,6 +166,7 @@ score M for all on t standardized
 score M for all on t replicates by system.of
 compare M for all on t shuffles 99
 compare M for one, two on t replicates by system.of
+spread M for all on t replicates by system.of
 """.strip().split("\n")
 
 REFUSED = [each for each in SAMPLE if each.endswith(("test sign", "test wilcoxon"))]

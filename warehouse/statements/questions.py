@@ -57,6 +57,10 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.coverage import COVERAGE
 
         return COVERAGE
+    if node is n.Spread:
+        from warehouse.statements.spread import SPREAD
+
+        return SPREAD
     raise KeyError(node.__name__)
 
 

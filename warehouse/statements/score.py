@@ -46,15 +46,15 @@ from warehouse.statements.score_intervals import (
     interval_columns,
     interval_names,
     interval_queries,
+    own_intervals_of,
     resampled_entries,
     resampling_of,
     score_interval_notes,
-    spread_of,
 )
 from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.resampling import Spread
+    from warehouse.query.comparison.resampling import OwnIntervals
 
 Key = tuple[Cell, ...]
 
@@ -220,7 +220,7 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     rows = TableRows(_names(plan, replicated))
     notes = list(said_of_measures(plan.entries))
     known: list[tuple[str, Size]] = []
-    spreads: list[Spread] = []
+    spreads: list[OwnIntervals] = []
     counted = False
     for valued in plan.valued():
         entry = valued.entry
@@ -231,7 +231,7 @@ def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
             notes += documents_notes(entry, plan.by, on_unlike)
             counted = True
         if plan.interval:
-            spreads.append(spread_of(plan.how, entry, facts))
+            spreads.append(own_intervals_of(plan.how, entry, facts))
             notes += score_interval_notes(entry, spreads[-1])
         if plan.standardized:
             everyone = [line for wanted in _of_everyone(plan, entry) for line in wanted.lines(facts)]
@@ -327,7 +327,7 @@ def _cells(line: ValueLine, entry: p.Entry, replicated: bool) -> dict[str, Cell]
     return cells
 
 
-def _intervals(line: ValueLine, entry: p.Entry, spreads: Sequence[Spread]) -> dict[str, Cell]:
+def _intervals(line: ValueLine, entry: p.Entry, spreads: Sequence[OwnIntervals]) -> dict[str, Cell]:
     """The cells of the intervals of a line, where they are asked for; the last spread is that of the entry."""
     cells: dict[str, Cell] = {}
     for place, statistic in enumerate(entry.statistics if spreads else ()):
@@ -340,7 +340,7 @@ def _kind(plan: ScorePlan) -> Literal["number", "proportion"]:
     return "number" if numbers else "proportion"
 
 
-def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[Spread]) -> str:
+def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[OwnIntervals]) -> str:
     """How many documents there are, unless rows are split, and what was made of their values."""
     said = []
     if not any(entry.task.by_document for entry in plan.entries):

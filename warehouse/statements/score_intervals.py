@@ -19,7 +19,7 @@ from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.intervals import Interval
-    from warehouse.query.comparison.resampling import Spread
+    from warehouse.query.comparison.resampling import OwnIntervals
 
 
 def resampling_of(statement: n.Score, where: p.Filter | None, scope: Scope) -> p.Testing:
@@ -34,7 +34,7 @@ def resampling_of(statement: n.Score, where: p.Filter | None, scope: Scope) -> p
     )
 
 
-def resampled_entries(statement: n.Score, entries: tuple[p.Entry, ...], scope: Scope) -> tuple[p.Entry, ...]:
+def resampled_entries(statement: n.Score | n.Spread, entries: tuple[p.Entry, ...], scope: Scope) -> tuple[p.Entry, ...]:
     """The entries with what is resampled as a whole, where the question says it."""
     if statement.exchange is None:
         return entries
@@ -74,16 +74,16 @@ def _check_exchanged(exchange: p.Dimension, entries: Sequence[p.Entry], node: n.
 
 def interval_queries(how: p.Testing, entries: Sequence[p.Entry]) -> Queries:
     """What brings the intervals of some entries."""
-    from warehouse.query.comparison.resampling import spread_queries
+    from warehouse.query.comparison.resampling import own_interval_queries
 
-    return tuple(query for entry in entries for query in spread_queries(how, entry))
+    return tuple(query for entry in entries for query in own_interval_queries(how, entry))
 
 
-def spread_of(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
+def own_intervals_of(how: p.Testing, entry: p.Entry, facts: Facts) -> OwnIntervals:
     """The intervals of an entry."""
-    from warehouse.query.comparison.resampling import spread
+    from warehouse.query.comparison.resampling import own_intervals
 
-    return spread(how, entry, facts)
+    return own_intervals(how, entry, facts)
 
 
 # --- columns and cells ------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def interval_names(place: int) -> tuple[str, str, str]:
 # --- what they are called, and notes ----------------------------------------------------------------------------------
 
 
-def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequence[Spread]) -> str:
+def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequence[OwnIntervals]) -> str:
     """95% CI studentized over documents, 2,000 resamples, seed 1992."""
     from warehouse.query.comparison.intervals import interval_heading
 
@@ -124,7 +124,7 @@ def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequen
     return f"{interval_heading(how.level)} {how.interval} over {units}{resamples}"
 
 
-def score_interval_notes(entry: p.Entry, spread: Spread) -> Iterator[str]:
+def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:
     """What the intervals of an entry leave out, and who has none."""
     from warehouse.query.comparison.interval_notes import interval_notes
 

@@ -25,13 +25,13 @@ from warehouse.significance.paired import Booleans
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class OwnIntervals:
     """The interval of each system's value, by label and name."""
 
     intervals: Mapping[tuple[str, str], Interval]
 
 
-def _resampled(entry: p.Entry) -> p.Entry | None:
+def with_parts(entry: p.Entry) -> p.Entry | None:
     """The systems with documents of their own and the statistics that follow from sums; None where there are none.
 
     What is averaged over runs stands apart in its runs, and has no mean over documents of functions of averages.
@@ -46,7 +46,7 @@ def _resampled(entry: p.Entry) -> p.Entry | None:
     return replace(entry, systems=entry.stored_systems, statistics=statistics)
 
 
-def _of_runs(entry: p.Entry) -> p.Entry:
+def with_runs(entry: p.Entry) -> p.Entry:
     """The same with the runs as systems, where systems are averages of runs."""
     if entry.replicates is None:
         return entry
@@ -55,32 +55,32 @@ def _of_runs(entry: p.Entry) -> p.Entry:
     return replace(entry, systems=systems, replicates=None, stored=0)
 
 
-def spread_queries(how: p.Testing, entry: p.Entry) -> Queries:
+def own_interval_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the intervals of an entry."""
-    resampled = _resampled(entry)
-    return () if resampled is None else observation_queries(replace(how, missing="zero"), _of_runs(resampled))
+    resampled = with_parts(entry)
+    return () if resampled is None else observation_queries(replace(how, missing="zero"), with_runs(resampled))
 
 
-def spread(how: p.Testing, entry: p.Entry, facts: Facts) -> Spread:
+def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts) -> OwnIntervals:
     """The intervals of the systems with documents of their own, each on the documents that it has, over the same
     resamples of a test set.
 
     Figures that were only printed have none, nor has a measure of an order.
     """
-    resampled = _resampled(entry)
+    resampled = with_parts(entry)
     intervals: dict[tuple[str, str], Interval] = {}
     bootstrap = Bootstrap(draws_of_intervals(how, entry))
     for part in resampled.observed_apart if resampled is not None else ():
         # Without any rows that meet the condition there are no intervals.
         with suppress(QueryError):
-            observations = observed(replace(how, missing="zero"), _of_runs(part), facts)
+            observations = observed(replace(how, missing="zero"), with_runs(part), facts)
             for statistic in part.statistics:
                 within = statistic.measure.within or (-inf, inf)
                 for names, limits in _limits(how, part, statistic, observations, bootstrap):
                     # Whoever stands beside itself is there twice.
                     found = zip(names, single(limits, within), strict=False)
                     intervals.update({(statistic.label, name): interval for name, interval in found})
-    return Spread(intervals)
+    return OwnIntervals(intervals)
 
 
 def _limits(
@@ -88,8 +88,8 @@ def _limits(
 ) -> Iterator[tuple[list[str], ConfidenceLimits]]:
     """The names of systems that have the same documents, and their intervals; who has no value is left out."""
     plan = IntervalPlan(float(how.level), named_interval(how.interval))
-    for names, rows in _alike(part, observations):
-        own = _only(observations, rows, np.asarray(observations.present[rows].any(axis=0)))
+    for names, rows in _of_systems(part, observations):
+        own = only_of(observations, rows, np.asarray(observations.present[rows].any(axis=0)))
         if len(names) < len(rows):
             runs = run_sums(own, statistic, part.replicates.common if part.replicates is not None else 1)
             whole = added(runs)
@@ -106,7 +106,7 @@ def _limits(
             yield [names[place] for place in defined], limits
 
 
-def _alike(part: p.Entry, observations: Observations) -> list[tuple[list[str], list[int]]]:
+def _of_systems(part: p.Entry, observations: Observations) -> list[tuple[list[str], list[int]]]:
     """The names of systems with the rows that are theirs: together those that have the same documents, and each by
     itself that is averaged over runs."""
     runs = dict(part.replicates.runs) if part.replicates is not None else {}
@@ -127,7 +127,7 @@ def _alike(part: p.Entry, observations: Observations) -> list[tuple[list[str], l
     return [*groups, *alike.values()]
 
 
-def _only(observations: Observations, rows: list[int], kept: Booleans) -> Observations:
+def only_of(observations: Observations, rows: list[int], kept: Booleans) -> Observations:
     """Some of the systems with some of the observations."""
     return replace(
         observations,

@@ -108,8 +108,14 @@ def _stored(
     return len(present_on(scope, task, test_set, replicates)) if everyone else 0
 
 
-UNSAID_ATTRIBUTE = "replicate"
-"""What replicates share where a statement does not say it."""
+UNSAID_ATTRIBUTES = ("replicate", "model")
+"""What replicates share where a statement does not say it: the first that systems have."""
+
+
+def unsaid_replicates(span: Span) -> n.Attribute:
+    """What `replicates` alone means."""
+    return n.Attribute("system", UNSAID_ATTRIBUTES[0], span=span)
+
 
 MOST_RUNS = 10**6
 """How large the common multiple may be that the counts of runs are put over."""
@@ -123,9 +129,11 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
         raise QueryError("replicates share an attribute of a system", node.span, ("say replicates by system.NAME",))
     if not task.by_document:
         raise _NoRowsError("published figures have no documents, so they have no replicates", node.span)
-    if node.name == UNSAID_ATTRIBUTE and UNSAID_ATTRIBUTE not in scope.catalog.attributes["system"]:
+    first, second = UNSAID_ATTRIBUTES
+    known = scope.catalog.attributes["system"]
+    if node.name == first and first not in known and second in known:
         # Runs that were loaded as runs say which model they are of.
-        node = n.Attribute("system", "model", span=node.span) if "model" in scope.catalog.attributes["system"] else node
+        node = n.Attribute("system", second, span=node.span)
     attribute = dimension_of(scope, node, task).attribute
     there = scope.catalog.systems_with(task.name, test_set.id)
     runs = scope.catalog.runs(attribute, there)

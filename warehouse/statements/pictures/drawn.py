@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warehouse.charts import Panel
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import percent
-from warehouse.query.comparison.resampling import Spread
+from warehouse.query.comparison.resampling import OwnIntervals
 from warehouse.results import Cell
 from warehouse.tasks.observed import plural
 
@@ -37,7 +37,7 @@ def number(cell: Cell) -> float | None:
     return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
 
 
-def intervals_of(label: str, known: Spread) -> dict[str, tuple[float, float]]:
+def intervals_of(label: str, known: OwnIntervals) -> dict[str, tuple[float, float]]:
     """The intervals of one measure, by system."""
     return {
         system: (interval.low, interval.high)

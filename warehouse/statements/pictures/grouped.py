@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.charts import Panel
 from warehouse.charts.ladder import ranking
-from warehouse.query.comparison.resampling import spread, spread_queries
+from warehouse.query.comparison.resampling import own_interval_queries, own_intervals
 from warehouse.query.path import Facts, Queries
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import (
@@ -29,7 +29,7 @@ SHARED_LETTER = "systems that share a letter do not differ significantly"
 
 def queries(plan: GroupPlan) -> Queries:
     """What brings the intervals."""
-    return tuple(query for entry in plan.entries for query in spread_queries(plan.how, entry))
+    return tuple(query for entry in plan.entries for query in own_interval_queries(plan.how, entry))
 
 
 def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
@@ -43,7 +43,7 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
     groups = {contest: list(rows) for contest, rows in groupby(result.summary, key)}
     rows_of = {contest: list(rows) for contest, rows in groupby(result.rows, key)}
     for entry in plan.entries:
-        known = spread(plan.how, entry, facts)
+        known = own_intervals(plan.how, entry, facts)
         for statistic in entry.statistics:
             rows = rows_of[entry.test_set.name, statistic.label]
             ranked = [(str(row["system"]), number(row["value"]) or 0.0) for row in rows]

@@ -11,7 +11,7 @@ from warehouse.charts.ladder import ranking
 from warehouse.charts.plane import plane
 from warehouse.measures import PrintedFigure, Ratio, Statistic, measure_named, settle
 from warehouse.query import plan as p
-from warehouse.query.comparison.resampling import Spread, spread, spread_queries
+from warehouse.query.comparison.resampling import OwnIntervals, own_interval_queries, own_intervals
 from warehouse.query.compile import keys
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.valuing import expectation
@@ -38,7 +38,7 @@ def queries(plan: ScorePlan) -> Queries:
         return tuple(Query(_key_name(entry), keys.key_totals(entry)) for entry in plan.entries)
     if plan.by or plan.standardized:
         return ()
-    return tuple(query for entry in plan.entries for query in spread_queries(plan.how, entry))
+    return tuple(query for entry in plan.entries for query in own_interval_queries(plan.how, entry))
 
 
 def _is_plane(plan: ScorePlan) -> bool:
@@ -56,7 +56,7 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     panels: list[Panel] = []
     with_intervals = False
     for entry in plan.entries:
-        known = Spread({}) if plan.by or plan.standardized else spread(plan.how, entry, facts)
+        known = OwnIntervals({}) if plan.by or plan.standardized else own_intervals(plan.how, entry, facts)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         with_intervals |= bool(known.intervals)
         scale: Unit = "number" if plan.standardized else entry.unit

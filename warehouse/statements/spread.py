@@ -1,0 +1,270 @@
+"""`spread`: how much documents, replicates and chance on single documents vary, how sure the value of a system is, and
+what one more document and one more replicate would each buy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query import plan as p
+from warehouse.query.engine import Workforce
+from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, some, title
+from warehouse.query.path import Facts, Queries, Statement, Usage
+from warehouse.query.resolving.conditions import filter_of
+from warehouse.query.resolving.entries import UNSAID_ATTRIBUTES, Wanted, entries_on, named, unsaid_replicates
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import check_replicates
+from warehouse.query.table_rows import TableRows
+from warehouse.results import CellKind, Column, Result
+from warehouse.statements.score_intervals import resampled_entries
+from warehouse.tasks.observed import counted, plural
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.crossed import Crossed
+    from warehouse.significance.components import Components
+
+FEW = 5
+"""Fewer replicates than this say little about how much replicates vary."""
+
+HOW_TO_LOAD = "a column seed, run or epoch makes replicates when it is loaded; replicates by system.NAME says which are"
+
+ROWS = (
+    "test_set",
+    "task",
+    "measure",
+    "system",
+    "value",
+    "documents",
+    "replicates",
+    "var_document",
+    "var_replicate",
+    "var_residual",
+    "sd_document",
+    "sd_replicate",
+    "sd_residual",
+    "se",
+    "se_with_document",
+    "se_with_replicate",
+)
+
+
+@value
+class SpreadPlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    how: p.Testing
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
+    known = scope.catalog.attributes["system"]
+    if statement.replicates is None and not any(attribute in known for attribute in UNSAID_ATTRIBUTES):
+        raise QueryError(
+            "spread needs replicates, and no systems are replicates of one", statement.span, (HOW_TO_LOAD,)
+        )
+    replicates = statement.replicates or unsaid_replicates(statement.span)
+    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates)
+    entries = entries_on(statement.test_sets, wanted, scope)
+    for entry in entries:
+        _check(statement, entry)
+    if not named(statement.test_sets):
+        # Asked of all test sets, the question is meant for those that can answer it.
+        entries = tuple(entry for entry in entries if _replicated(entry)) or entries
+    for entry in entries:
+        if not _replicated(entry):
+            one = "there is one of each system" if len(entry.systems) > 1 else "there is one"
+            raise QueryError(
+                f"spread needs two replicates, and {one} on {entry.test_set.name}", statement.span, (HOW_TO_LOAD,)
+            )
+    entries = resampled_entries(statement, entries, scope)
+    where = filter_of(scope, statement.where, entries[0].task)
+    check_replicates(replicates, (), where)
+    return SpreadPlan(to_text(statement), entries, p.Testing.plain(where))
+
+
+def _check(statement: n.Spread, entry: p.Entry) -> None:
+    """Raises QueryError for what has no value in a single replicate."""
+    for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+        if statistic.averaged:
+            what = "is a mean over documents of averaged replicates, so no replicate has a part of its own in it"
+            raise QueryError(f"{statistic.label} {what}", node.span)
+    if entry.baselines:
+        place = statement.systems.span if statement.systems else statement.span
+        raise QueryError(f"{entry.baselines[0].name} is computed from the key, so it has no replicates", place)
+
+
+def _replicated(entry: p.Entry) -> bool:
+    """Whether a system has several replicates."""
+    runs = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    return any(len(runs[system.id]) > 1 for system in entry.stored_systems)
+
+
+def compile(plan: SpreadPlan) -> Queries:
+    from warehouse.query.comparison.crossed import crossed_queries
+
+    return tuple(query for entry in plan.entries for query in crossed_queries(plan.how, entry))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
+    """A row a test set, measure and system."""
+    from warehouse.query.comparison.crossed import crossed
+
+    rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
+    known: list[tuple[str, Size]] = []
+    for entry in plan.entries:
+        estimated = [(of, _estimated(of)) for of in crossed(plan.how, entry, facts)]
+        for of, components in estimated:
+            rows.add(**_cells(entry, of, components))
+            units = of.present.shape[1]
+            known.append((entry.test_set.name, Size(units, _unit(entry), units, _unit(entry))))
+        notes += _notes(entry, estimated)
+    labels = list(dict.fromkeys(statistic.label for entry in plan.entries for statistic in entry.statistics))
+    return Result(
+        statement=plan.text,
+        caption=title(
+            f"spread of {', '.join(labels)} on {on(plan.entries)}", plan.entries, f"{sizes(known)}; {_how(plan)}"
+        ),
+        signature=signature(plan.text, plan.entries),
+        table=rows.table(_columns(plan, labels)),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _how(plan: SpreadPlan) -> str:
+    """Standard deviations between questions and between replicates by system.model, REML."""
+    units = " or ".join(dict.fromkeys(plural(_unit(entry)) for entry in plan.entries))
+    attributes = dict.fromkeys(entry.replicates.attribute for entry in plan.entries if entry.replicates is not None)
+    by = " or ".join(f"system.{attribute}" for attribute in attributes)
+    return f"standard deviations between {units} and between replicates by {by}, REML"
+
+
+def _estimated(of: Crossed) -> Components | None:
+    from warehouse.significance.components import components
+
+    return None if of.value is None or len(of.present) < 2 else components(of.values, of.present)
+
+
+def _cells(entry: p.Entry, of: Crossed, components: Components | None) -> dict[str, str | int | float | None]:
+    cells: dict[str, str | int | float | None] = {
+        "test_set": entry.test_set.name,
+        "task": entry.task.name,
+        "measure": of.statistic.label,
+        "system": of.system,
+        "value": of.value,
+        "documents": of.present.shape[1],
+        "replicates": of.present.shape[0],
+    }
+    if components is None:
+        return cells | dict.fromkeys(ROWS[len(cells) :])
+    variances = {
+        "document": components.document,
+        "replicate": components.replicate,
+        "residual": components.residual,
+    }
+    cells |= {f"var_{name}": variance for name, variance in variances.items()}
+    cells |= {f"sd_{name}": variance**0.5 for name, variance in variances.items()}
+    return cells | {
+        "se": components.error,
+        "se_with_document": components.error_with_document,
+        "se_with_replicate": components.error_with_replicate,
+    }
+
+
+def _columns(plan: SpreadPlan, labels: Sequence[str]) -> tuple[Column, ...]:
+    number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    nouns = {_unit(entry) for entry in plan.entries}
+    unit = nouns.pop() if len(nouns) == 1 else "document"
+    return (
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+        Column("task", "text", on_screen=False),
+        Column("measure", "name", on_screen=len(labels) > 1),
+        Column("system", "name"),
+        Column("value", number, "value" if len(labels) > 1 else labels[0]),
+        Column("documents", "count", plural(unit), on_screen=False),
+        Column("replicates", "count"),
+        *(Column(f"var_{name}", "number", on_screen=False) for name in ("document", "replicate", "residual")),
+        Column("sd_document", number, f"sd {unit}"),
+        Column("sd_replicate", number, "sd replicate"),
+        Column("sd_residual", number, "sd residual"),
+        Column("se", number),
+        Column("se_with_document", number, f"+1 {unit}"),
+        Column("se_with_replicate", number, "+1 replicate"),
+    )
+
+
+def _notes(entry: p.Entry, estimated: Sequence[tuple[Crossed, Components | None]]) -> Iterator[str]:
+    """What a reader would be misled without, a statistic after the other."""
+    for statistic in entry.statistics:
+        own = [(of, components) for of, components in estimated if of.statistic is statistic]
+        where = f"{statistic.label} on {entry.test_set.name}"
+        for said, systems in _exceptions(entry, own).items():
+            if systems:
+                yield f"{where}: {said.format(systems=some(systems))}"
+        fewest = min((len(of.present) for of, components in own if components is not None), default=FEW)
+        if fewest < FEW:
+            yield f"{where}: {counted(fewest, 'replicate')} say little about how much replicates vary"
+        if any(components is not None for _, components in own) and not _is_mean(entry):
+            yield f"{where}: the variances are those of what each {_unit(entry)} moves the value by, to first order"
+
+
+def _exceptions(entry: p.Entry, own: Sequence[tuple[Crossed, Components | None]]) -> dict[str, list[str]]:
+    """The systems without variances, or with one that is estimated as 0, by what is said of them."""
+    said: dict[str, list[str]] = {
+        "no rows for {systems}": [],
+        "undefined for {systems}": [],
+        "{systems}: one replicate, so nothing tells how much replicates vary": [],
+        f"{{systems}}: too few {plural(_unit(entry))} are in two replicates to tell them apart": [],
+        "{systems}: nothing varies": [],
+        "{systems}: replicates vary no more than chance on single documents makes them, so their sd is 0": [],
+        "{systems}: documents vary no more than chance makes them, so their sd is 0": [],
+    }
+    absent, undefined, single, nested, constant, alike, even = said.values()
+    there = {of.system for of, _ in own}
+    absent += [system.name for system in entry.stored_systems if system.name not in there]
+    for of, components in own:
+        if of.value is None:
+            undefined.append(of.system)
+        elif components is None:
+            (single if len(of.present) < 2 else nested).append(of.system)
+        elif not components.document and not components.replicate and not components.residual:
+            constant.append(of.system)
+        else:
+            if not components.replicate:
+                alike.append(of.system)
+            if not components.document:
+                even.append(of.system)
+    return said
+
+
+def _is_mean(entry: p.Entry) -> bool:
+    """Whether values are the mean of what each exchange unit has."""
+    return entry.exchange == p.Dimension("document") and not entry.task.is_counted
+
+
+def _unit(entry: p.Entry) -> str:
+    """What varies beside replicates: a question, or where an attribute joins documents a passage."""
+    return entry.exchange.attribute.replace("_", " ") or entry.unit_noun
+
+
+SPREAD = Statement(
+    node=n.Spread,
+    usage=Usage(
+        "spread MEASURE, …",
+        "how much documents and replicates vary, and what one more of each would buy",
+        "spread accuracy for all on qa",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    executor="REML: from mean squares where each document is in each replicate, else by minimizing",
+)

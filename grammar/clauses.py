@@ -189,6 +189,23 @@ CLAUSES = (
         "margin 1%",
     ),
     Clause(
+        "detect",
+        "detect",
+        "D, …",
+        "the differences that would matter; round ones near what can be found unless said",
+        "detect 1%, 2%",
+        shape=Shape.LIST,
+    ),
+    Clause(
+        "documents",
+        "documents",
+        "N, …",
+        "how many documents there would be; some fewer and some more than there are unless said",
+        "documents 100, 400",
+        shape=Shape.LIST,
+    ),
+    Clause("power", "wanted", "P", "how often a difference should be found; 0.8 unless said", "power 0.9"),
+    Clause(
         "confidence",
         "confidence",
         "C",

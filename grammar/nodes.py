@@ -174,7 +174,7 @@ class Score(Measured):
 
 @value
 class Tested(Measured):
-    """The clauses that compare, group, rank and replicate share: which test decides, and how.
+    """The clauses that compare, group, rank, power and replicate share: which test decides, and how.
 
     `done` is what happens to the systems, for messages: compared. Where it `takes_bounds`, a missing document may stand
     for the extremes of what it could have been.
@@ -227,6 +227,19 @@ class Rank(Tested):
 
     test_sets: TestSets | None = None
     over: bool = False
+
+
+@value
+class Power(Tested):
+    """`power F for GE, UMASS on TST3 detect 1%, 2% documents 100, 400`: how often such a difference would be found."""
+
+    words: ClassVar[str] = "power"
+    done: ClassVar[str] = "resampled"
+
+    test_sets: TestSets | None = None
+    detect: tuple[Number | Variable, ...] = ()
+    documents: tuple[Number | Variable, ...] = ()
+    wanted: Number | Variable | None = None
 
 
 @value
@@ -324,7 +337,19 @@ class Spread(Measured):
 
 
 Question = (
-    Score | Compare | Group | Rank | Generality | Change | Replicate | Project | Audit | Agree | Coverage | Spread
+    Score
+    | Compare
+    | Group
+    | Rank
+    | Power
+    | Generality
+    | Change
+    | Replicate
+    | Project
+    | Audit
+    | Agree
+    | Coverage
+    | Spread
 )
 """What can be plotted, explained and exported."""
 

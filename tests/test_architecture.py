@@ -28,7 +28,7 @@ SHARED_FILE_NAMES = {"__init__", *TASKS, *STATEMENTS}
 OF_THEIR_OWN = {
     "cli.py": "load is a command there",
     "grammar/editing/completion.py": "the words behind show are keywords, and completed together",
-    "grammar/editing/mistakes.py": "define alone has arithmetic, and expect alone takes some questions and not others",
+    "grammar/editing/mistakes.py": "define alone has arithmetic, expect takes some questions, and power is asked of p",
     "warehouse/commands/table.py": "load is a command there",
     "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
     "warehouse/loading/readers/named_columns.py": "a run has a column called rank",

@@ -62,6 +62,9 @@ _OTHER_LANGUAGES = {
 }
 """Signs of other query languages, and what stands for them here."""
 
+_POST_HOC = {"observed", "post", "post-hoc", "posthoc", "retrospective", "achieved"}
+"""What is said where the power of the observed difference is asked for."""
+
 _CURLY_QUOTES = "\u2018\u2019\u201c\u201d\u00ab\u00bb\u201e\u201a"
 
 
@@ -93,7 +96,7 @@ def explained(text: str) -> QueryError:
     if stop.word == ";":
         return QueryError(f"the statement ends where {_expected(stop)} is expected", stop.span)
     # Without the word the statement may be whole: then it is one too many.
-    explanations = (_stray_sign, _statement, _extra if END in stop.accepted else _misfit)
+    explanations = (_stray_sign, _post_hoc, _statement, _extra if END in stop.accepted else _misfit)
     return next(error for error in (explain(stop) for explain in explanations) if error)
 
 
@@ -163,6 +166,18 @@ def _statement(stop: Stop) -> QueryError | None:
     return None
 
 
+def _post_hoc(stop: Stop) -> QueryError | None:
+    """The power of the difference that was observed, which is not told."""
+    asked = {stop.word.lower(), str(stop.before or "").lower()} & _POST_HOC
+    if not asked or not (stop.before is None or stop.place.question == "power"):
+        return None
+    return QueryError(
+        "power is not told of the difference that was observed: it follows from its p and says nothing more",
+        stop.span,
+        ("say which difference would matter: power F for A, B detect 2%",),
+    )
+
+
 def _of_expect(stop: Stop) -> QueryError:
     """Something else than what `expect` takes."""
     what = f"expect takes compare behind {_listed(list(EXPECTATIONS))}, or score"
@@ -207,6 +222,9 @@ def _misfit(stop: Stop) -> QueryError:
     suggestions = _did_you_mean(word, stop.keywords)
     if suggestions and not wants_name:
         return QueryError(message, stop.span, suggestions)
+    if stop.place.last_word in STATEMENTS and stop.place.clauses and _is_word(word):
+        # The clause `power 0.8` before what was meant for the next statement, `power F for all`.
+        return QueryError(message, stop.span, ("statements are separated by ;",))
     if word == "*" and stop.before is not None and stop.before.type == "NAME":
         return QueryError(f"expected one {stop.place.kind}, not a pattern", stop.span)
     if wants_name and word.lower() in RESERVED:

@@ -51,7 +51,8 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("compare F shuffles ", "", "variable, number"),
     (
         "plot ",
-        "agree, audit published, change, compare, coverage, generality, group, project, rank, replicate, score, spread",
+        "agree, audit published, change, compare, coverage, generality, group, power, project, rank, replicate, score, "
+        "spread",
         "",
     ),
     ("plot agree ", "on, to, where, with key", ""),

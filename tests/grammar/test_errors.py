@@ -29,7 +29,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot takes a question, not 'show'",
         "show",
         (
-            "questions are score, compare, group, rank, generality, change, replicate, project, audit, agree, "
+            "questions are score, compare, group, rank, power, generality, change, replicate, project, audit, agree, "
             "coverage, spread",
         ),
     ),
@@ -40,6 +40,21 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "compare",
         ("statements are separated by ;",),
     ),
+    # what power is not of
+    (
+        "power F for GE, UMASS detect observed",
+        "power is not told of the difference that was observed: it follows from its p and says nothing more",
+        "observed",
+        ("say which difference would matter: power F for A, B detect 2%",),
+    ),
+    (
+        "post hoc power F for GE, UMASS",
+        "power is not told of the difference that was observed: it follows from its p and says nothing more",
+        "post",
+        ("say which difference would matter: power F for A, B detect 2%",),
+    ),
+    ("power F detect", "the statement ends where a number is expected", "", ()),
+    ("score F detect 1%", "clause 'detect' does not apply to score", "detect", ("it belongs to power",)),
     # clauses
     (
         "compare F for GE, UMASS on TST3 shufles 99",
@@ -55,7 +70,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot agree shuffles 9",
         "clause 'shuffles' does not apply to agree",
         "shuffles",
-        ("it belongs to compare, group, rank and replicate",),
+        ("it belongs to compare, group, rank, power and replicate",),
     ),
     ('score F to "x.csv"', "clause 'to' does not apply to score", "to", ("it belongs to plot and export",)),
     ('explain score F to "x"', "clause 'to' does not apply to explain", "to", ("it belongs to plot and export",)),

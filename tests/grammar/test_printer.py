@@ -163,6 +163,15 @@ question_kinds = (
     compares,
     st.builds(nodes.Group, measures, replicates=perhaps(attributes), **tested),
     st.builds(nodes.Rank, measures, replicates=perhaps(attributes), over=st.booleans(), **tested),
+    st.builds(
+        nodes.Power,
+        measures,
+        replicates=perhaps(attributes),
+        detect=some(amounts, at_least=0),
+        documents=some(amounts, at_least=0),
+        wanted=perhaps(amounts),
+        **tested,
+    ),
     st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions)),
     st.builds(
         nodes.Replicate,

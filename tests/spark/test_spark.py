@@ -153,6 +153,7 @@ compare accuracy for base, new on robust exchange by document
 compare accuracy for base, new on robust, reading test tukey shuffles 99
 compare ap for all on robust missing zero
 group accuracy for all on reading
+power accuracy for base, new on robust detect 10% documents 50
 coverage
 """.strip().split("\n")
 

@@ -29,6 +29,10 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.rank import RANK
 
         return RANK
+    if node is n.Power:
+        from warehouse.statements.power import POWER
+
+        return POWER
     if node is n.Generality:
         from warehouse.statements.generality import GENERALITY
 

@@ -306,7 +306,9 @@ def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Fac
 
 
 def _check_defined(comparison: Comparison) -> None:
-    systems = comparison.entry.systems
+    entry, systems = comparison.entry, comparison.entry.systems
+    if not comparison.observations.units:
+        raise QueryError(f"the systems have no {entry.noun} of {entry.test_set.name} in common")
     without = [system.name for place, system in enumerate(systems) if comparison.exact_values[place] is None]
     if without:
         raise QueryError(

@@ -31,6 +31,12 @@ def of_rank() -> Picture:
     return Picture(ranked)
 
 
+def of_power() -> Picture:
+    from warehouse.statements.pictures.powered import powered
+
+    return Picture(powered)
+
+
 def of_change() -> Picture:
     from warehouse.statements.pictures.changed import changed
 

@@ -1,0 +1,36 @@
+"""Power against the number of documents: a curve for each difference, and how many documents there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warehouse.charts import Axis, Dash, Mark, Panel, Path, Point, Points
+
+DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
+
+
+@dataclass(frozen=True, slots=True)
+class PowerCurve:
+    """How often a difference is found, as (documents, power)."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+def power_curves(title: str, noun: str, curves: Sequence[PowerCurve], there: int, wanted: float) -> Panel:
+    """A panel of curves over the number of documents, which is logarithmic, with the power wanted as a faint line."""
+    numbers = [x for curve in curves for x, _ in curve.points] + [float(there)]
+    low, high = min(numbers), max(numbers)
+    log = high > low
+    x = Axis(noun, "count", low, high, log=True) if log else Axis(noun, "count", low - 1, high + 1)
+    marks: list[Mark] = [
+        Path(((x.low, wanted), (x.high, wanted)), "wanted", faint=True),
+        Path(((there, 1.0), (there, 0.0)), "present", "dotted", faint=True, label=f"there are {there:,}"),
+        *(
+            Path(curve.points, curve.name, DASHES[place % len(DASHES)], end=curve.name)
+            for place, curve in enumerate(curves)
+        ),
+        Points(tuple(Point(*at, curve.name) for curve in curves for at in curve.points)),
+    ]
+    return Panel(title, x, Axis("power", "proportion", 0.0, 1.0), tuple(marks))

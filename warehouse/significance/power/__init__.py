@@ -1,0 +1,1 @@
+"""How often a test would find a difference of a given size, by simulation: populations, samples of them, searches."""

@@ -1,0 +1,392 @@
+"""Populations of exchange units in which two systems differ by a given amount, made of the units that were observed.
+
+Where both systems have the same denominators and values of any size, the observed differences are centred and then
+shifted by the amount (`Shifted`); units in which the systems do not differ stay such, as in Card et al. (2020). Where
+the measure is a ratio or another function of sums, or a unit is right or
+wrong, each unit keeps its two rows: the one that speaks for the first system is given to it with a probability, its
+`bias`, at which the systems differ by the amount (`Oriented`, and `RightOrWrong` where all differences are of one
+size). At equal chances that is the null hypothesis itself. Samples are drawn here; whether a test finds something in
+them is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from warehouse.significance.draws import POWER, Draws
+from warehouse.significance.outcome import Sides
+from warehouse.significance.paired import Booleans, Floats, Many, Places
+from warehouse.significance.power.tails import ENUMERATED, PATTERNS, binomial_levels, normal_levels
+from warehouse.significance.valuation import ManySystems
+
+LARGE = 1000
+"""In samples of more units than this the difference may be drawn from its normal distribution, not unit by unit."""
+
+MANY_TIMES = 200
+"""It is where units are so many times the kurtosis of what each adds: then no few of them decide."""
+
+VERY_LARGE = 50_000
+"""And in samples of more units than this, whatever they are."""
+
+_AT_ONCE = 2**16
+"""So many units are drawn at once."""
+
+_STEP = 1e-4
+"""By what share of a sum it is moved to see how a measure changes with it."""
+
+_TIE = 1e-9
+"""Differences nearer than this share of them are ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples of a population: the difference in each and its exact p, both of shape (amounts, samples)."""
+
+    differences: Floats
+    levels: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Deviations:
+    """The standard deviation of what one unit adds to the difference, and under the exchanges of a test."""
+
+    sampled: float
+    exchanged: float
+
+
+class Population:
+    """What the populations have in common: samples that are drawn unit by unit, or at once where they are large.
+
+    `reach` is the largest amount by which the systems can differ, `differing` the share of units in which they do, and
+    `kurtosis` that of what each unit adds to the difference.
+    """
+
+    reach: float
+    differing: float
+    kurtosis: float
+
+    def spread(self, amount: float) -> Deviations:
+        """How much units vary where the systems differ by so much."""
+        raise NotImplementedError
+
+    def samples(self, units: int, amounts: Sequence[float], draws: Draws, sides: Sides) -> Iterator[Samples]:
+        """Samples of so many units for each amount, the same units for all amounts, some samples at a time."""
+        if units > VERY_LARGE or units > max(LARGE, MANY_TIMES * self.kurtosis):
+            yield self._large(units, amounts, draws, sides)
+            return
+        for chunk, used in draws.chunks(max(1, _AT_ONCE // units)):
+            yield self._drawn(units, used, amounts, draws.generator(chunk, POWER), sides)
+
+    def _large(self, units: int, amounts: Sequence[float], draws: Draws, sides: Sides) -> Samples:
+        """The difference of a large sample is normal, and so is its distribution in exchanges."""
+        noise = draws.generator(0, POWER).standard_normal(draws.shuffles)
+        spreads = [self.spread(amount) for amount in amounts]
+        differences = [amount + s.sampled / sqrt(units) * noise for amount, s in zip(amounts, spreads, strict=True)]
+        levels = [
+            normal_levels(sampled * (sqrt(units) / s.exchanged), self.kurtosis / units, 0.0, sides)
+            for sampled, s in zip(differences, spreads, strict=True)
+        ]
+        return Samples(np.array(differences), np.array(levels))
+
+    def _drawn(
+        self, units: int, samples: int, amounts: Sequence[float], chance: np.random.Generator, sides: Sides
+    ) -> Samples:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Shifted(Population):
+    """Differences of units, centred, the weights with which an amount is added to them, 0 where the systems do not
+    differ, and denominators; all of shape (units,). Weights and denominators are 1 on average, and the difference of a
+    sample is its sum of differences over that of its denominators.
+    """
+
+    centred: Floats
+    weights: Floats
+    denominators: Floats
+    reach: float = np.inf
+
+    @classmethod
+    def of(cls, systems: Many, factor: float) -> Shifted:
+        """Of the units of two systems whose denominators are equal."""
+        under = systems.denominators[0].astype(np.float64)
+        differences = factor * (systems.numerators[0] - systems.numerators[1]) / under.mean()
+        weights = np.where(differences != 0, under, 0.0)
+        weights = _over(weights, np.broadcast_to(weights.mean(), weights.shape))
+        return cls(differences - weights * differences.mean(), weights, under / under.mean())
+
+    @property
+    def differing(self) -> float:  # type: ignore[override]
+        return float(np.mean(self.weights > 0))
+
+    def spread(self, amount: float) -> Deviations:
+        shifted = self.centred + amount * self.weights
+        sampled = shifted - amount * self.denominators
+        return Deviations(sqrt(float(np.mean(sampled**2))), sqrt(float(np.mean(shifted**2))))
+
+    @property
+    def kurtosis(self) -> float:  # type: ignore[override]
+        return kurtosis(self.centred)
+
+    @cached_property
+    def _powers(self) -> Floats:
+        """What the sums of shifted differences, their squares and fourth powers are made of, and the denominators; of
+        shape (units, any)."""
+        x, w = self.centred, self.weights
+        fourth = (x**4, x**3 * w, x**2 * w**2, x * w**3, w**4)
+        return np.stack((x, w, x**2, x * w, w**2, *fourth, self.denominators), axis=1)
+
+    def _drawn(
+        self, units: int, samples: int, amounts: Sequence[float], chance: np.random.Generator, sides: Sides
+    ) -> Samples:
+        drawn = chance.integers(0, self.centred.size, size=(samples, units))
+        sums = self._powers[drawn].sum(axis=1)
+        differences, levels = [], []
+        for amount in amounts:
+            powers = amount ** np.arange(5)
+            total = sums[:, 0:2] @ powers[:2]
+            square = sums[:, 2:5] @ (powers[:3] * (1, 2, 1))
+            fourth = sums[:, 5:10] @ (powers * (1, 4, 6, 4, 1))
+            deviation = np.sqrt(np.maximum(square, 0.0))
+            of_amount = normal_levels(_over(total, deviation), _over(fourth, square**2), 0.0, sides)
+            for some, units_of in _few_differing(self.weights > 0, drawn):
+                exchanged = (self.centred + amount * self.weights)[units_of] * (self.weights > 0)[units_of]
+                among = exchanged @ PATTERNS[:, : exchanged.shape[1]].T
+                of_amount[some] = _levels_among(among, total[some, None], sides)[:, 0]
+            levels.append(of_amount)
+            differences.append(_over(total, sums[:, 10]))
+        return Samples(np.array(differences), np.array(levels))
+
+
+@dataclass(frozen=True)
+class Oriented(Population):
+    """Two rows of columns for each unit: the sum of both, and the difference of the two, that which speaks for the
+    first system less the other; both of shape (units, columns). `systems` turns sums of the columns into values, which
+    are multiplied by `factor`. `step` is what all differences of numerators are a multiple of, 0 where that is not so.
+    """
+
+    systems: ManySystems
+    factor: float
+    sums: Floats
+    differences: Floats
+    step: float
+
+    @classmethod
+    def of(cls, systems: ManySystems, factor: float) -> Oriented:
+        """Of the units of two systems."""
+        columns = systems.columns.astype(np.float64)
+        sums, differences = columns.sum(axis=1), columns[:, 0] - columns[:, 1]
+        totals = sums.sum(axis=1)
+        alone = np.einsum("c,cu->u", _slopes(systems, totals[None] / 2)[0], differences)
+        step = 0.0
+        if isinstance(systems, Many) and not differences[1].any():
+            step = float(np.gcd.reduce(np.abs(systems.numerators[0] - systems.numerators[1])))
+        oriented = np.where(alone < 0, -1.0, 1.0) * differences
+        return cls(systems, factor, np.ascontiguousarray(sums.T), np.ascontiguousarray(oriented.T), step)
+
+    @cached_property
+    def reach(self) -> float:  # type: ignore[override]
+        return self._amount(1.0)
+
+    @cached_property
+    def _differs(self) -> Booleans:
+        return np.asarray((self.differences != 0).any(axis=1))
+
+    @property
+    def differing(self) -> float:  # type: ignore[override]
+        return float(np.mean(self._differs))
+
+    def bias(self, amount: float) -> float:
+        """By how much the chance that a unit speaks for the first system exceeds the chance that it does not, where the
+        systems differ by so much. Raises ValueError for an amount out of reach.
+        """
+        if amount > self.reach:
+            raise ValueError(f"the systems cannot differ by {amount}, but by {self.reach} at most")
+        if amount not in self._biases:
+            low, high = 0.0, 1.0
+            for _ in range(60):
+                middle = (low + high) / 2
+                low, high = (middle, high) if self._amount(middle) < amount else (low, middle)
+            self._biases[amount] = high
+        return self._biases[amount]
+
+    @cached_property
+    def _biases(self) -> dict[float, float]:
+        """The biases that were found, by their amounts."""
+        return {}
+
+    def _amount(self, bias: float) -> float:
+        """By how much the systems differ at a bias."""
+        return float(self._difference(self.sums.sum(axis=0)[None], bias * self.differences.sum(axis=0)[None])[0])
+
+    def _difference(self, sums: Floats, differences: Floats) -> Floats:
+        """The difference of the two systems, for what their columns sum to and differ by, of shape (any, columns)."""
+        first, second = (self.systems.value((sums + turned).T / 2) for turned in (differences, -differences))
+        return self.factor * (first - second)
+
+    @cached_property
+    def _alone(self) -> Floats:
+        """What each unit adds to the difference to first order, of shape (units,), times the number of units."""
+        slopes = _slopes(self.systems, self.sums.sum(axis=0)[None] / 2)[0]
+        return np.asarray(self.factor * len(self.sums) * (self.differences @ slopes))
+
+    def spread(self, amount: float) -> Deviations:
+        square = float(np.mean(self._alone**2))
+        return Deviations(sqrt(max(0.0, square - amount**2)), sqrt(square))
+
+    @property
+    def kurtosis(self) -> float:  # type: ignore[override]
+        return kurtosis(self._alone)
+
+    @cached_property
+    def _table(self) -> Floats:
+        """What is summed over a sample whichever way its units speak, of shape (units, any): sums of both rows,
+        products of differences, and powers of what units add to first order."""
+        a, b = np.triu_indices(self.differences.shape[1])
+        products = self.differences[:, a] * self.differences[:, b]
+        alone = self._alone[:, None]
+        return np.concatenate((self.sums, products, alone**2, alone**4), axis=1)
+
+    def _drawn(
+        self, units: int, samples: int, amounts: Sequence[float], chance: np.random.Generator, sides: Sides
+    ) -> Samples:
+        drawn = chance.integers(0, len(self.sums), size=(samples, units))
+        chances = np.array([(1 + self.bias(amount)) / 2 for amount in amounts])
+        signs = np.where(chance.random((samples, 1, units)) < chances[:, None], 1.0, -1.0)
+        turned = np.moveaxis(signs @ self.differences[drawn], 1, 0)
+        table = self._table[drawn].sum(axis=1)
+        sums = table[:, : self.sums.shape[1]]
+        differences = np.stack([self._difference(sums, of_amount) for of_amount in turned])
+        levels = self._levels(table, sums, differences, sides)
+        for some, units_of in _few_differing(self._differs, drawn):
+            levels[:, some] = self._enumerated(units_of, sums[some], differences[:, some], sides)
+        return Samples(differences, levels)
+
+    def _levels(self, table: Floats, sums: Floats, differences: Floats, sides: Sides) -> Floats:
+        """p of each sample from the moments of its distribution in exchanges."""
+        slopes = self.factor * _slopes(self.systems, sums / 2)
+        a, b = np.triu_indices(self.differences.shape[1])
+        products = slopes[:, a] * slopes[:, b] * np.where(a == b, 1.0, 2.0)
+        square = np.sum(products * table[:, sums.shape[1] : -2], axis=1)
+        deviation = np.sqrt(np.maximum(square, 0.0))
+        step = _over(np.full(len(sums), 2 * self.factor * self.step), sums[:, 1]) if self.step else 0.0
+        kurtosis = _over(table[:, -1], table[:, -2] ** 2)
+        return np.stack(
+            [normal_levels(_over(one, deviation), kurtosis, _over(step, deviation), sides) for one in differences]
+        )
+
+    def _enumerated(self, units_of: Places, sums: Floats, differences: Floats, sides: Sides) -> Floats:
+        """p of samples in which few units differ, given these, over all exchanges."""
+        exchanged = PATTERNS[:, : units_of.shape[1]] @ self.differences[units_of]
+        columns = sums.shape[1]
+        both = np.broadcast_to(sums[:, None, :], exchanged.shape)
+        among = self._difference(both.reshape(-1, columns), exchanged.reshape(-1, columns))
+        return _levels_among(among.reshape(len(units_of), -1), differences.T, sides).T
+
+
+@dataclass(frozen=True)
+class RightOrWrong(Population):
+    """Units in a share of which the systems differ, all by as much; `size` is the difference in a sample of one."""
+
+    differing: float
+    size: float
+
+    @property
+    def kurtosis(self) -> float:  # type: ignore[override]
+        return 1 / self.differing
+
+    @property
+    def reach(self) -> float:  # type: ignore[override]
+        return self.differing * self.size
+
+    def bias(self, amount: float) -> float:
+        """As of `Oriented`."""
+        if amount > self.reach:
+            raise ValueError(f"the systems cannot differ by {amount}, but by {self.reach} at most")
+        return amount / self.reach
+
+    def spread(self, amount: float) -> Deviations:
+        square = self.differing * self.size**2
+        return Deviations(sqrt(max(0.0, square - amount**2)), sqrt(square))
+
+    def samples(self, units: int, amounts: Sequence[float], draws: Draws, sides: Sides) -> Iterator[Samples]:
+        differences, levels = [], []
+        for amount in amounts:
+            chance = draws.generator(0, POWER)
+            differing = chance.binomial(units, self.differing, size=draws.shuffles)
+            ahead = chance.binomial(differing, (1 + self.bias(amount)) / 2)
+            differences.append(self.size * (2 * ahead - differing) / units)
+            levels.append(binomial_levels(ahead, differing, sides))
+        yield Samples(np.array(differences), np.array(levels))
+
+
+def population_of(systems: ManySystems, factor: float, shifted: bool) -> Population | None:
+    """The population that the units of two systems are of; None where they never differ in their measure. `shifted`
+    asks for differences that are shifted, for which denominators must be equal; differences that are all alike are
+    not, as nothing would vary.
+    """
+    if shifted and isinstance(systems, Many):
+        differences = factor * (systems.numerators[0] - systems.numerators[1])
+        if np.unique(differences[differences != 0]).size > 1:
+            return Shifted.of(systems, factor)
+    if isinstance(systems, Many) and (one := _of_one_size(systems, factor)) is not None:
+        return one if one.differing else None
+    oriented = Oriented.of(systems, factor)
+    return oriented if oriented.reach > 0 else None
+
+
+def _of_one_size(systems: Many, factor: float) -> RightOrWrong | None:
+    """Units that differ all by as much, as those do that are right or wrong."""
+    under = systems.denominators
+    if under.min() != under.max():
+        return None
+    sizes = np.abs(systems.numerators[0] - systems.numerators[1])
+    if np.unique(sizes[sizes > 0]).size > 1:
+        return None
+    return RightOrWrong(float(np.mean(sizes > 0)), factor * float(sizes.max()) / float(under[0, 0]))
+
+
+def kurtosis(values: Floats) -> float:
+    """The mean of the fourth powers over the square of that of the squares."""
+    return float(np.mean(values**4) / np.mean(values**2) ** 2)
+
+
+def _slopes(systems: ManySystems, sums: Floats) -> Floats:
+    """By how much the value changes with each sum, for sums of shape (any, columns); of the same shape."""
+    slopes = np.zeros_like(sums)
+    for column in range(sums.shape[1]):
+        step = np.zeros_like(sums)
+        step[:, column] = _STEP * np.abs(sums[:, column])
+        change = systems.value((sums + step).T) - systems.value((sums - step).T)
+        slopes[:, column] = _over(change, 2 * step[:, column])
+    return slopes
+
+
+def _few_differing(differs: Booleans, drawn: Places) -> Iterator[tuple[Places, Places]]:
+    """The samples in which no more than ENUMERATED units differ, some at a time, and of each the units that do, among
+    others that do not; given which units differ and which were drawn."""
+    few = np.flatnonzero(differs[drawn].sum(axis=1) <= ENUMERATED)
+    for some in np.array_split(few, -(-few.size // 256)) if few.size else ():
+        first = np.argsort(~differs[drawn[some]], axis=1, kind="stable")[:, :ENUMERATED]
+        yield some, np.take_along_axis(drawn[some], first, axis=1)
+
+
+def _levels_among(exchanged: Floats, observed: Floats, sides: Sides) -> Floats:
+    """The share of exchanges that are at least as extreme as each of what was observed in a sample, for shapes
+    (samples, exchanges) and (samples, any)."""
+    if sides == "two-sided":
+        exchanged, observed = np.abs(exchanged), np.abs(observed)
+    tie = _TIE * np.abs(exchanged).max(axis=1)
+    least = (observed - tie[:, None]).T
+    return np.stack([np.mean(exchanged >= one[:, None], axis=1) for one in least], axis=1)
+
+
+def _over(numerators: Floats | float, denominators: Floats) -> Floats:
+    """The quotients, 0 where there is nothing to divide by."""
+    quotients = np.zeros(denominators.shape)
+    return np.asarray(np.divide(numerators, denominators, out=quotients, where=denominators > 0))

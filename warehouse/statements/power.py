@@ -1,0 +1,430 @@
+"""`power`: how often a difference of a given size would be found with so many documents, how many are needed to find it
+as often as is wanted, and which is the smallest that those there are find as often.
+
+Never the power of the difference that was observed: it follows from its p, and says nothing more (Hoenig and Heisey
+2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from math import inf, log10
+from typing import TYPE_CHECKING
+
+from grammar import nodes as n
+from grammar.editing.hints import written
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query import plan as p
+from warehouse.query.engine import Workforce
+from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, title
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
+from warehouse.query.table_rows import TableRows
+from warehouse.results import CellKind, Column, Result
+from warehouse.significance.tests import TESTS, named_adjustment, named_test
+from warehouse.statements.pictures import of_power
+from warehouse.tasks.observed import counted, plural
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.pairs import Comparison, Pair
+    from warehouse.significance.power.populations import Population
+    from warehouse.significance.power.simulation import Simulation
+
+DEFAULT_WANTED = Decimal("0.8")
+SIMULATIONS = 2000
+"""How often each cell is simulated: the standard error of a power is at most 1.1 points."""
+
+MOST_DOCUMENTS = 10**9
+MOST_CELLS = 2000
+"""So many powers are simulated at most: some minutes."""
+
+SHARES = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""For how many documents, in shares of those there are, where none were asked for."""
+
+
+@value
+class PowerPlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    how: p.Testing
+    detect: tuple[Decimal, ...]
+    documents: tuple[int, ...]
+    wanted: Decimal
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
+    entries = tested_entries(statement, statement.test_sets, scope)
+    for entry in entries:
+        check_two("power", entry.systems, entry, statement)
+        for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+            if statistic.ordered:
+                raise QueryError(f"{statistic.label} does not follow from sums, so it has no power here", node.span)
+        if entry.exchanges_runs:
+            place = statement.exchange.span if statement.exchange else statement.span
+            raise QueryError("power resamples documents, and whole systems are exchanged", place)
+    how = testing_of(statement, entries, scope)
+    if statement.test is not None and not named_test(how.test).exact:
+        raise QueryError(f"power is that of test {TESTS[0].name}, not of {how.test}", statement.test.span)
+    if statement.adjust is not None and named_adjustment(how.adjust).adjusts:
+        raise QueryError(
+            "power is of each comparison by itself",
+            statement.adjust.span,
+            ("a lower level stands for an adjustment: level 0.01 is 0.05 divided by 5 comparisons",),
+        )
+    wanted = scope.share(statement.wanted, "power", DEFAULT_WANTED)
+    if wanted <= how.level:
+        place = statement.wanted.span if statement.wanted else statement.span
+        raise QueryError(f"the power wanted is above the level {how.level}, not {written(wanted)}", place)
+    detect = tuple(dict.fromkeys(_difference(node, entries, scope) for node in statement.detect))
+    documents = (scope.whole(node, "a number of documents", 1, MOST_DOCUMENTS) for node in statement.documents)
+    plan = PowerPlan(
+        text=to_text(statement),
+        entries=entries,
+        how=replace(how, adjust=named_adjustment("none").name),
+        detect=detect,
+        documents=tuple(dict.fromkeys(number for number in documents if number is not None)),
+        wanted=wanted,
+    )
+    if (cells := _cells(plan)) > MOST_CELLS:
+        raise QueryError(
+            f"that would be {cells:,} powers, and {MOST_CELLS:,} are the most that are simulated",
+            statement.span,
+            ("name fewer systems, differences or numbers of documents",),
+        )
+    return plan
+
+
+def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: Scope) -> Decimal:
+    """A difference to detect: above 0, and no larger than values can differ."""
+    amount = scope.number(node, Decimal(0))
+    if amount <= 0:
+        raise QueryError(
+            f"a difference to detect is above 0, and this is {written(amount)}",
+            node.span,
+            ("say the smallest difference that would matter, and for the other direction change the systems about",)
+            if amount
+            else ("say the smallest difference that would matter, such as detect 1%",),
+        )
+    for statistic in (statistic for entry in entries for statistic in entry.statistics):
+        lowest, highest = statistic.measure.within or (-inf, inf)
+        if amount >= highest - lowest:
+            what = f"no two systems differ by more than {written(amount)} in {statistic.label}"
+            raise QueryError(what, node.span, (f"say detect {written(amount)}%",) if amount < 100 else ())
+    return amount
+
+
+def _cells(plan: PowerPlan) -> int:
+    from warehouse.query.comparison.pairs import count_of_pairs
+
+    return count_of_pairs(plan.entries, None) * (len(plan.detect) or 3) * (len(plan.documents) or len(SHARES))
+
+
+def compile(plan: PowerPlan) -> Queries:
+    from warehouse.query.comparison.pairs import comparison_queries
+
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
+    """A row a pair, difference and number of documents; the summary has a row a pair and difference."""
+    from warehouse.query.comparison.verdicts import comparison_notes
+
+    columns, summary_columns = _columns(plan), _summary_columns(plan)
+    rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
+    notes: list[str] = []
+    known: list[tuple[str, Size]] = []
+    ways: dict[str, None] = {}
+    pairs = list(_pairs(plan, facts))
+    for place, (comparison, pair) in enumerate(pairs):
+        known.append((comparison.entry.test_set.name, _size(comparison)))
+        population = population_of_pair(comparison, pair)
+        if population is None:
+            notes.append(_never_differ(plan, comparison, pair, len(pairs)))
+            continue
+        ways[_way(population)] = None
+        notes += _add(plan, comparison, pair, population, workforce, rows, summary)
+        notes += comparison_notes(comparison)
+        workforce.work.progress((place + 1) / len(pairs))
+    labels = dict.fromkeys(comparison.statistic.label for comparison, _ in pairs)
+    how = _how(plan, known, ways)
+    return Result(
+        statement=plan.text,
+        caption=title(f"power for {', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
+        signature=signature(plan.text, plan.entries, *_deciding(plan)),
+        table=rows.table(columns),
+        summary_table=summary.table(summary_columns),
+        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *notes])),
+        how=how,
+    )
+
+
+def _pairs(plan: PowerPlan, facts: Facts) -> Iterator[tuple[Comparison, Pair]]:
+    from warehouse.query.comparison.pairs import comparisons
+
+    for entry in plan.entries:
+        for batch in comparisons(plan.how, entry, None, facts):
+            for comparison in batch:
+                yield from ((comparison, pair) for pair in comparison.pairs)
+
+
+def population_of_pair(comparison: Comparison, pair: Pair) -> Population | None:
+    """What the documents of two systems are resampled as, the better of which is to be the first; None where the two
+    never differ."""
+    from warehouse.query.comparison.sums import FunctionSums, systems_of
+    from warehouse.significance.power.populations import population_of
+
+    a, b = reversed(pair) if comparison.statistic.measure.lower_is_better else pair
+    if isinstance(comparison.sums, FunctionSums):
+        return population_of(systems_of(comparison.sums, (a, b)), 1.0, shifted=False)
+    sums = comparison.ratios_of(a, b)
+    equal = bool((sums.denominators[0] == sums.denominators[1]).all())
+    of_values = comparison.statistic.averaged or comparison.observations.values is not None
+    return population_of(systems_of(sums), float(sums.factor), of_values and equal and not sums.counted.all())
+
+
+def _add(
+    plan: PowerPlan,
+    comparison: Comparison,
+    pair: Pair,
+    population: Population,
+    workforce: Workforce,
+    rows: TableRows,
+    summary: TableRows,
+) -> Iterator[str]:
+    """Adds the rows of a pair, and gives what there is to note."""
+    from warehouse.query.comparison.notes import who
+    from warehouse.significance.work import in_order
+
+    simulation = _simulation(plan, comparison, population)
+    observations, a_and_b = comparison.observations, [comparison.entry.systems[place].name for place in pair]
+    of_pair = {
+        "test_set": comparison.entry.test_set.name,
+        "measure": comparison.statistic.label,
+        "system_a": a_and_b[0],
+        "system_b": a_and_b[1],
+    }
+    there = observations.documents
+    detect = [float(amount) for amount in plan.detect] or _round_amounts(simulation, observations.units, plan.wanted)
+    documents = plan.documents or tuple(dict.fromkeys(max(1, round(share * there)) for share in SHARES))
+    units = [max(1, round(number * observations.units / there)) for number in documents]
+    threads, wanted = workforce.work.threads, float(plan.wanted)
+    powers = list(in_order(partial(simulation.powers, amounts=detect), units, threads))
+    for place, amount in enumerate(detect):
+        for number, many, found in zip(documents, units, powers, strict=True):
+            power = found[place]
+            rows.add(
+                **of_pair,
+                detect=amount,
+                documents=number,
+                power=None if power is None else power.power,
+                least_p=simulation.least(many),
+                exaggeration=None if power is None else power.exaggeration,
+                simulations=SIMULATIONS,
+            )
+    detectable = simulation.detectable(observations.units, wanted)
+    for amount, needed in zip(
+        detect, in_order(partial(simulation.needed, wanted=wanted), detect, threads), strict=True
+    ):
+        summary.add(
+            **of_pair,
+            detect=amount,
+            documents=there,
+            documents_needed=None if needed is None else -(-needed * there // observations.units),
+            detectable=detectable,
+        )
+    named, unit = who(comparison, pair), comparison.entry.unit
+    if too_large := [amount for amount in detect if amount > population.reach]:
+        yield (
+            f"{named}: {_amounts(too_large, unit)} is out of reach; where every {comparison.entry.unit_noun} in which "
+            f"they differ spoke for {a_and_b[0]}, they would differ by {_amounts([population.reach], unit)}"
+        )
+    if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
+        yield (
+            f"{named}: with {counted(max(hopeless), comparison.entry.noun)}"
+            f"{' or fewer' if len(hopeless) > 1 else ''} too few differ for a p of {plan.how.level}"
+        )
+    observed = abs(comparison.difference(*pair) or 0.0)
+    if any(abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9) for amount in map(float, plan.detect)):
+        yield (
+            f"{named}: {_amounts([observed], unit)} is what was observed; its power follows from its p and says "
+            "nothing more (Hoenig and Heisey 2001), so choose the difference that would matter"
+        )
+
+
+def _hopeless(simulation: Simulation, units: int, plan: PowerPlan) -> bool:
+    return simulation.least(units) > float(plan.how.level)
+
+
+def _simulation(plan: PowerPlan, comparison: Comparison, population: Population) -> Simulation:
+    """The simulation of a pair. Its chance depends on the seed, the test set and the number of documents alone."""
+    from warehouse.significance.draws import Draws
+    from warehouse.significance.power.simulation import Criterion, Simulation
+
+    how = plan.how
+    most = _most_extreme(how, how.shuffles) if how.shuffles is not None else 0
+    criterion = Criterion(float(how.level), how.sides, how.shuffles, most)
+    return Simulation(population, criterion, Draws(SIMULATIONS, how.seed, comparison.stream))
+
+
+def _most_extreme(how: p.Testing, shuffles: int) -> int:
+    """How many of so many shuffles may be as extreme as what was observed for the verdict to be significant; −1 where
+    none may be."""
+    from warehouse.significance.shuffles.confidence import confidence, verdict
+
+    level, gamma = float(how.level), float(how.confidence)
+    low, high = -1, shuffles
+    while low < high:
+        nge = (low + high + 1) // 2
+        found = verdict((nge + 1) / (shuffles + 1), confidence(nge, shuffles, level), level, gamma)
+        low, high = (nge, high) if found == "significant" else (low, nge - 1)
+    return low
+
+
+def _round_amounts(simulation: Simulation, units: int, wanted: Decimal) -> list[float]:
+    """Three round differences, 1, 2 or 5 times a power of ten, around the smallest that is expected to be found."""
+    about = simulation.expected_amount(units, float(wanted))
+    power = round(log10(about))
+    steps = [float(f"{step}e{exponent}") for exponent in range(power - 3, power + 2) for step in (1, 2, 5)]
+    middle = min(range(len(steps)), key=lambda place: abs(log10(steps[place] / about)))
+    return [step for step in steps[: middle + 2] if step <= simulation.population.reach][-3:]
+
+
+def _never_differ(plan: PowerPlan, comparison: Comparison, pair: Pair, pairs: int) -> str:
+    """That two systems never differ: an error where nothing else was asked, else a note."""
+    a, b = (comparison.entry.systems[place].name for place in pair)
+    where = comparison.entry.test_set.name
+    said = f"{a} and {b} do not differ in {comparison.statistic.label} on any {comparison.entry.unit_noun} of {where}"
+    if pairs == 1:
+        raise QueryError(f"{said}, so nothing is known of how much such differences vary")
+    return said
+
+
+# --- what it is called ------------------------------------------------------------------------------------------------
+
+
+def _size(comparison: Comparison) -> Size:
+    observations = comparison.observations
+    return Size.of(comparison.entry, observations.documents, observations.units)
+
+
+def _way(population: Population) -> str:
+    from warehouse.significance.power.populations import Shifted
+
+    return "shifted" if isinstance(population, Shifted) else "oriented"
+
+
+def _how(plan: PowerPlan, known: Sequence[tuple[str, Size]], ways: Sequence[str] | dict[str, None]) -> str:
+    how = plan.how
+    test = "exact" if how.shuffles is None else f"{how.shuffles:,} shuffles"
+    return (
+        f"{how.test} test, {test}, {how.sides}, level {how.level}; {sizes(known)} resampled and {' or '.join(ways)}, "
+        f"{SIMULATIONS:,} simulations each, seed {how.seed}"
+    )
+
+
+def _deciding(plan: PowerPlan) -> list[str]:
+    how = plan.how
+    exchanged = dict.fromkeys(entry.exchange.name for entry in plan.entries)
+    return [
+        f"test {how.test}",
+        how.sides,
+        "exact" if how.shuffles is None else f"shuffles {how.shuffles}",
+        f"exchange by {', '.join(exchanged)}",
+        f"simulations {SIMULATIONS}",
+        f"seed {how.seed}",
+        f"missing {how.missing}",
+    ]
+
+
+def _unit(plan: PowerPlan) -> CellKind:
+    return "number" if any(entry.task.unit == "number" for entry in plan.entries) else "proportion"
+
+
+def _of_pairs(plan: PowerPlan) -> tuple[Column, ...]:
+    """The columns that tell pairs apart, on screen where there are several."""
+    statistics = {statistic.label for entry in plan.entries for statistic in entry.statistics}
+    several = any(len(entry.systems) > 2 for entry in plan.entries)
+    return (
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+        Column("measure", "name", on_screen=len(statistics) > 1),
+        Column("system_a", "name", "A", on_screen=several),
+        Column("system_b", "name", "B", on_screen=several),
+    )
+
+
+def _columns(plan: PowerPlan) -> tuple[Column, ...]:
+    return (
+        *_of_pairs(plan),
+        Column("detect", _unit(plan), "difference"),
+        Column("documents", "count", plural(plan.entries[0].noun)),
+        Column("power", "proportion"),
+        Column("least_p", "probability", "least p"),
+        Column("exaggeration", "number"),
+        Column("simulations", "count", on_screen=False),
+    )
+
+
+def _summary_columns(plan: PowerPlan) -> tuple[Column, ...]:
+    noun, wanted = plural(plan.entries[0].noun), f"{(100 * plan.wanted).normalize():f}%"
+    return (
+        *_of_pairs(plan),
+        Column("detect", _unit(plan), "difference"),
+        Column("documents", "count", noun),
+        Column("documents_needed", "count", f"{noun} for {wanted}"),
+        Column("detectable", _unit(plan), f"found with {wanted}"),
+    )
+
+
+def _amounts(amounts: Sequence[float], unit: str) -> str:
+    written_so = [f"{100 * amount:.4g}%" if unit == "proportion" else f"{amount:.4g}" for amount in amounts]
+    return " and ".join(written_so)
+
+
+def weigh(plan: PowerPlan, facts: Facts) -> Iterator[Line]:
+    """What would be simulated."""
+    for comparison, pair in _pairs(plan, facts):
+        population = population_of_pair(comparison, pair)
+        named = " and ".join(comparison.entry.systems[place].name for place in pair)
+        noun, label = comparison.entry.unit_noun, f"{comparison.statistic.label} of {named}"
+        if population is None:
+            yield "simulation", f"{label}: none, as they never differ"
+        elif _way(population) == "shifted":
+            yield "simulation", f"{label}: the differences of {plural(noun)}, centred, shifted and resampled"
+        else:
+            yield (
+                "simulation",
+                f"{label}: {plural(noun)} resampled, each with the chance to speak for the first system at which they "
+                f"differ by as much as asked, {_amounts([population.reach], comparison.entry.unit)} at most",
+            )
+    sizes_asked = len(plan.documents) or len(SHARES)
+    yield "simulations", f"{SIMULATIONS:,} for each of {sizes_asked} numbers of documents, the same for all differences"
+    test = named_test(plan.how.test)
+    yield "test", f"{test.name}: {test.meaning} ({test.source})"
+    yield "seed", str(plan.how.seed)
+
+
+POWER = Statement(
+    node=n.Power,
+    usage=Usage(
+        "power MEASURE, …",
+        "how often a difference would be found with so many documents, and how many are needed",
+        "power F for GE, UMASS on TST3 detect 2%, 5% documents 100, 400",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    weigh=weigh,
+    picture=of_power,
+)

@@ -168,8 +168,8 @@ def _statement(stop: Stop) -> QueryError | None:
 
 def _post_hoc(stop: Stop) -> QueryError | None:
     """The power of the difference that was observed, which is not told."""
-    asked = {stop.word.lower(), str(stop.before or "").lower()} & _POST_HOC
-    if not asked or not (stop.before is None or stop.place.question == "power"):
+    of_observed = {stop.word.lower(), str(stop.before or "").lower()} & _POST_HOC
+    if not of_observed or not (stop.before is None or stop.place.question == "power"):
         return None
     return QueryError(
         "power is not told of the difference that was observed: it follows from its p and says nothing more",

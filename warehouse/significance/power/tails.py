@@ -53,7 +53,7 @@ def binomial_levels(ahead: Integers, differing: Integers, sides: Sides) -> Float
 def _tails(units: int) -> Floats:
     """The probability of at least 0, 1, … heads among so many fair coins."""
     ways, total = [], 0
-    for heads in range(units, -1, -1):
-        total += comb(units, heads)
+    for ahead in range(units, -1, -1):
+        total += comb(units, ahead)
         ways.append(total)
     return np.array([count / 2**units for count in reversed(ways)])

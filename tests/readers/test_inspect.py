@@ -93,6 +93,16 @@ def test_epochs_are_replicates(database: Database, load_text: Load) -> None:
     assert database.rows(Sql(models)) == [("m", "m"), ("m#2", "m")]
 
 
+def test_epochs_of_a_log_that_says_neither_its_run_nor_its_date_are_replicates(
+    database: Database, load_text: Load
+) -> None:
+    samples = [answer(1, "C", 1), answer(1, "I", 2)]
+    log = json.dumps({"eval": {"task": "quiz", "model": "m"}, "samples": samples})
+    load_text(log, "inspect", "log.json")
+    assert values(database) == [("m", "1", "accuracy", 1.0), ("m#2", "1", "accuracy", 0.0)]
+    assert load_text(log, "inspect", "again.json").rows_new == 0
+
+
 def test_another_run_is_a_replicate_and_the_same_one_is_there_already(database: Database, load_text: Load) -> None:
     load_text(log_of(answer(1, "C")), "inspect", "log.json")
     assert load_text(log_of(answer(1, "C")), "inspect", "again.json").rows_new == 0

@@ -33,10 +33,10 @@ def lakes(warehouses: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     copy, since some statements define.
     """
     folder = tmp_path_factory.mktemp("lakes")
-    for name in ("sample", "worked", "clustered"):
+    for name in ("sample", "worked", "clustered", "replicated"):
         shutil.copyfile(warehouses[name], folder / f"{name}.duckdb")
     _values(folder)
-    lakes = {name: folder / name for name in ("sample", "worked", "clustered", "values")}
+    lakes = {name: folder / name for name in ("sample", "worked", "clustered", "replicated", "values")}
     for lake in lakes.values():
         with open_to_export(lake.with_suffix(".duckdb"), folder) as database:
             export_lake(database, lake)
@@ -170,10 +170,20 @@ compare M for one, two on t replicates by system.of
 spread M for all on t replicates by system.of
 """.strip().split("\n")
 
+DRAWN_AGAIN = """
+score pass(k=1), pass(k=3), every(k=3) for all on qa
+score pass(k=2) for all on graded, greedy by document
+compare pass(k=3) for base, tuned on qa
+score pass for all on folds
+spread accuracy, seconds for all on qa
+spread accuracy for base on qa exchange by document.passage
+""".strip().split("\n")
+
 REFUSED = [each for each in SAMPLE if each.endswith(("test sign", "test wilcoxon"))]
 STATEMENTS = [("sample", each) for each in SAMPLE] + [("worked", each) for each in WORKED]
 STATEMENTS += [("values", each) for each in VALUES]
 STATEMENTS += [("clustered", each) for each in CLUSTERED]
+STATEMENTS += [("replicated", each) for each in DRAWN_AGAIN]
 
 
 def answer(session: Session, statement: str) -> str:

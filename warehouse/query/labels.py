@@ -129,9 +129,20 @@ def means(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(apart))
 
 
+def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which replicates are attempts, and which of them passed."""
+    return tuple(
+        f"{entry.test_set.name}: the attempts of each {entry.noun} are its replicates by "
+        f"system.{of.replicates.attribute}, and those passed whose {of.measure} is 1"
+        f"{'; what is partly right did not pass' if of.graded else ''}"
+        for entry in entries
+        if (of := entry.attempts) is not None
+    )
+
+
 def said_of_measures(entries: Sequence[p.Entry]) -> tuple[str, ...]:
     """What there is to note of measures whatever their values are."""
-    return (*directions(entries), *means(entries))
+    return (*directions(entries), *means(entries), *attempts(entries))
 
 
 def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:

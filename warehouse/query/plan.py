@@ -141,13 +141,25 @@ class Replicates:
 
 
 @value
+class Attempts:
+    """Replicates that are attempts of one system: those passed of which the value of a measure is 1.
+
+    `graded` says whether it is something else than 1 and 0 somewhere.
+    """
+
+    replicates: Replicates
+    measure: str
+    graded: bool
+
+
+@value
 class Entry:
     """The systems of one test set and the statistics to compute for them, all of one task.
 
     `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `in_units`: a
     document may have several rows, one a unit. `documents` is how many the test set has, and `noun` what one is called.
-    With `replicates` a system is not a stored one but its runs. `fingerprint` is that of the data, and `simulated`
-    whether any of them are.
+    With `replicates` or `attempts` a system is not a stored one but its runs. `fingerprint` is that of the data, and
+    `simulated` whether any of them are.
     """
 
     test_set: TestSet
@@ -158,6 +170,7 @@ class Entry:
     in_units: bool = True
     documents: int = 0
     replicates: Replicates | None = None
+    attempts: Attempts | None = None
     fingerprint: str = ""
     simulated: bool = False
     also: tuple[str, ...] = ()
@@ -175,6 +188,11 @@ class Entry:
     """Whether a system has a value, 0, for topics that it has no list for."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+
+    @property
+    def made_of(self) -> Replicates | None:
+        """The replicates that its systems are made of, whether they are averaged or counted."""
+        return self.replicates if self.attempts is None else self.attempts.replicates
 
     @property
     def unit(self) -> Literal["proportion", "number"]:

@@ -118,7 +118,7 @@ def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: 
     if isinstance(node, n.BaselineCall):
         return baseline(scope, node, entry.task)
     test_set = scope.known(entry.test_set)
-    present = present_on(scope, entry.task, test_set, entry.replicates, (node,))
+    present = present_on(scope, entry.task, test_set, entry.made_of, (node,))
     return system_named(scope, node, node, entry.task, test_set, present)
 
 

@@ -102,7 +102,7 @@ def resolve(statement: n.Rank, scope: Scope) -> Over:
             wrong = f"rank over test sets adjusts by {' or '.join(POST_HOC)}, not by {post_hoc}"
             raise QueryError(wrong, statement.adjust.span, hints(post_hoc, POST_HOC, "adjustments"))
     where = filter_of(scope, statement.where, entries[0].task)
-    check_replicates(statement.replicates, (), where)
+    check_replicates(entries, statement.replicates or statement, (), where)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
     return Over(
         tuple(replace(entry, systems=_common(entry, everywhere)) for entry in entries),

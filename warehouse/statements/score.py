@@ -110,7 +110,7 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
         by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
         where = filter_of(scope, statement.where, task)
     _check_computed(statement, entries, by, where)
-    check_replicates(statement.replicates, by, where)
+    check_replicates(entries, statement.replicates or statement, by, where)
     first = entries[0].statistics[0]
     order, descending = first.label, not first.measure.lower_is_better
     if statement.order:
@@ -176,8 +176,8 @@ def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
     """An entry with all systems that have rows, whichever were asked for."""
     if entry.everyone:
         return entry
-    if entry.replicates is not None:
-        numbers = [number for number, _ in entry.replicates.runs]
+    if entry.made_of is not None:
+        numbers = [number for number, _ in entry.made_of.runs]
     else:
         numbers = sorted(scope.catalog.systems_with(entry.task.name, entry.test_set.id))
     return replace(
@@ -510,6 +510,9 @@ def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
 
 def _why(statistic: Statistic) -> str:
     """Why a value is undefined, as far as its measure tells."""
+    for parameter in statistic.measure.parameters:
+        if parameter.up_to:
+            return f"fewer {parameter.up_to} than {parameter.name}"
     match statistic.computation:
         case PrintedFigure():
             return "not printed"

@@ -104,6 +104,8 @@ def _measures(scope: Scope) -> Table:
             for (task, counts), test_sets in counted_on.items()
             if task.name == measure.task and is_made_of(measure, counts)
         ]
+        if scope.of_attempts(measure.name) is not None:
+            kinds.append([test_set for test_set in scope.catalog.test_sets if scope.replicates_are_attempts(test_set)])
         rows.add(
             measure=measure.name,
             task=measure.task,

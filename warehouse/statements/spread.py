@@ -16,8 +16,8 @@ from warehouse.query.engine import Workforce
 from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, some, title
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
-from warehouse.query.resolving.entries import UNSAID_ATTRIBUTES, Wanted, entries_on, named, unsaid_replicates
-from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.entries import Wanted, entries_on, named, unsaid_replicates
+from warehouse.query.resolving.names import HOW_TO_LOAD, UNSAID_ATTRIBUTES, Scope
 from warehouse.query.resolving.testing import check_replicates
 from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 FEW = 5
 """Fewer replicates than this say little about how much replicates vary."""
-
-HOW_TO_LOAD = "a column seed, run or epoch makes replicates when it is loaded; replicates by system.NAME says which are"
 
 ROWS = (
     "test_set",
@@ -85,7 +83,7 @@ def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
             )
     entries = resampled_entries(statement, entries, scope)
     where = filter_of(scope, statement.where, entries[0].task)
-    check_replicates(replicates, (), where)
+    check_replicates(entries, replicates, (), where)
     return SpreadPlan(to_text(statement), entries, p.Testing.plain(where))
 
 
@@ -93,7 +91,7 @@ def _check(statement: n.Spread, entry: p.Entry) -> None:
     """Raises QueryError for what has no value in a single replicate."""
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         if statistic.averaged:
-            what = "is a mean over documents of averaged replicates, so no replicate has a part of its own in it"
+            what = "is made of all replicates of a document together, so no replicate has a part of its own in it"
             raise QueryError(f"{statistic.label} {what}", node.span)
     if entry.baselines:
         place = statement.systems.span if statement.systems else statement.span

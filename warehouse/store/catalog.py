@@ -170,6 +170,11 @@ class Catalog:
         of_documents = sums + value(test_set) + " group by system_id, document_id"
         return int(self._facts("select coalesce(max(total), 0) from (" + of_documents + ") s")[0][0])
 
+    def is_graded(self, measure: str, test_set: int) -> bool:
+        """Whether an imported measure has values on a test set that are neither 0 nor 1."""
+        rows = "select count(*) from value where value <> 0 and value <> 1 and measure = " + value(measure)
+        return bool(self._facts(rows + " and test_set_id = " + value(test_set))[0][0])
+
     @cached_property
     def _named_counts(self) -> dict[int, tuple[str, ...]]:
         rows = self._database.rows(Sql("select distinct test_set_id, count from counted order by all"))

@@ -84,7 +84,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
         published = sheets.open(PUBLISHED, *FIGURES)
-        system = partial(_system, staging, header, model, task)
+        several = any(epoch > 1 for epoch, _ in taken.members)
+        system = partial(_system, staging, header, model, task, several)
         for (epoch, name, scorer), value in taken.values.items():
             measure = ACCURACY if scorer == right else scorer
             values.add(None, task, system(epoch), name, measure, value, member=taken.members[epoch, name])
@@ -149,10 +150,11 @@ def _failed(header: Header, taken: _Taken) -> Iterator[tuple[int, str, str]]:
         yield 1, WHOLE_RUN, header.lacking
 
 
-def _system(staging: Staging, header: Header, model: str, task: str, epoch: int) -> str:
-    """The system that an epoch of a run is stored as."""
+def _system(staging: Staging, header: Header, model: str, task: str, several: bool, epoch: int) -> str:
+    """The system that an epoch of a run is stored as, of which there may be `several`."""
     run = f"{header.run}/{epoch}" if header.run and epoch > 1 else header.run
-    return staging.replicate(model, task, run=run or (str(epoch) if epoch > 1 else None), date=header.created)
+    numbered = epoch > 1 or (several and not header.created)
+    return staging.replicate(model, task, run=run or (str(epoch) if numbered else None), date=header.created)
 
 
 def _notes(taken: _Taken, right: str | None) -> Iterator[str]:

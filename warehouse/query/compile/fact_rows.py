@@ -73,6 +73,8 @@ class FactRows:
             self._source = _of_lists(entry)
         if entry.replicates is not None and not key:
             self._source = _averaged_runs(self._source, entry, entry.replicates)
+        if entry.attempts is not None and not key:
+            self._source = _attempts(entry, entry.attempts)
         self._attributes = list(dict.fromkeys(dimension for dimension in wanted if dimension.attribute))
         self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
         for dimension in dict.fromkeys(wanted):
@@ -201,10 +203,7 @@ def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql
     """The rows of a source with the runs of a system averaged, document by document: its own number is that of the
     system. Counts are multiplied by what makes the averages whole.
     """
-    wanted = {system.id for system in entry.stored_systems}
-    listed = [(run, system) for system, runs in replicates.runs if system in wanted for run in runs]
-    union = " union all ".join(f"select {run} as run, {system} as one" for run, system in listed)
-    rows = " from " + source + f" f join ({union}) r on r.run = f.system_id"
+    rows = " from " + source + f" f join ({_runs(entry, replicates)}) r on r.run = f.system_id"
     here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all)"
     keys = "f.test_set_id, r.one as system_id, f.document_id" + (f", f.{entry.task.apart}" if entry.task.apart else "")
     if not entry.task.is_counted:
@@ -218,6 +217,28 @@ def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql
     sums = join(", ", (_averaged_count(column(count), replicates.common) for count in entry.counts))
     with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
     return f"(select {keys}, " + sums + rows + with_runs + here
+
+
+def _attempts(entry: p.Entry, attempts: p.Attempts) -> Sql:
+    """A row a system and document: how many of its replicates have the document, and with how many the value is 1."""
+    total, passed = map(column, entry.task.counts)
+    rows = (
+        " from "
+        + Sql(entry.task.source)
+        + " f join ("
+        + _runs(entry, attempts.replicates)
+        + ") r on r.run = f.system_id"
+    )
+    here = " where f.test_set_id = " + value(entry.test_set.id) + " and f.measure = " + value(attempts.measure)
+    counts = "count(*) as " + total + ", sum(case when f.value = 1 then 1 else 0 end)::bigint as " + passed
+    return "(select f.test_set_id, r.one as system_id, f.document_id, " + counts + rows + here + " group by all)"
+
+
+def _runs(entry: p.Entry, replicates: p.Replicates) -> str:
+    """The runs of the systems of an entry, each with the number of its system."""
+    wanted = {system.id for system in entry.stored_systems}
+    listed = [(run, system) for system, runs in replicates.runs if system in wanted for run in runs]
+    return " union all ".join(f"select {run} as run, {system} as one" for run, system in listed)
 
 
 def _averaged_count(count: Sql, common: int) -> Sql:

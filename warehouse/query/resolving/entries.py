@@ -14,12 +14,14 @@ from grammar.errors import QueryError
 from grammar.span import Span
 from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p
+from warehouse.query.resolving.attempted import Attempted, attempt_statistics, attempted, without_attempts
 from warehouse.query.resolving.conditions import dimension_of
-from warehouse.query.resolving.names import LackingMeasureError, Scope
+from warehouse.query.resolving.names import UNSAID_ATTRIBUTES, LackingMeasureError, Scope
 from warehouse.query.resolving.systems import present_on, systems_of
 from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN, plural
+from warehouse.tasks.replicated import REPLICATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class _NoRowsError(QueryError):
 
 def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
     """The systems and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
+    if of_attempts := attempted(wanted.measures, wanted.task, scope, test_set):
+        return _of_attempts(of_attempts, wanted, scope, test_set, elsewhere)
     task = _task(wanted, scope, test_set, place, elsewhere)
     statistics = [scope.statistic(measure, task, test_set) for measure in wanted.measures]
     replicates = _replicates(wanted.replicates, scope, task, test_set)
@@ -94,6 +98,21 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     return replace(entry, filled=wanted.missing == "zero") if task.of_lists else entry
 
 
+def _of_attempts(
+    asked_for: Attempted, wanted: Wanted, scope: Scope, test_set: KnownTestSet, elsewhere: bool
+) -> p.Entry:
+    """The entry of measures of attempts on a test set where these are replicates."""
+    if wanted.replicates is None and not any(name in scope.catalog.attributes["system"] for name in UNSAID_ATTRIBUTES):
+        raise without_attempts(asked_for, scope, test_set)
+    node = wanted.replicates or unsaid_replicates(wanted.span)
+    replicates = _runs_by(node, scope, REPLICATED, test_set)
+    statistics = attempt_statistics(asked_for, replicates, scope, test_set)
+    systems = systems_of(scope, wanted.systems, REPLICATED, test_set, elsewhere, replicates)
+    stored = _stored(wanted.systems, scope, REPLICATED, test_set, replicates)
+    attempts = p.Attempts(replicates, asked_for.right, scope.catalog.is_graded(asked_for.right, test_set.id))
+    return replace(scope.entry(test_set, REPLICATED, statistics, systems, stored), attempts=attempts)
+
+
 def _over(statistic: Statistic, scale: int) -> Statistic:
     """A statistic for counts that were multiplied by a scale, which a ratio does not see."""
     computation = statistic.computation
@@ -108,10 +127,6 @@ def _stored(
     return len(present_on(scope, task, test_set, replicates)) if everyone else 0
 
 
-UNSAID_ATTRIBUTES = ("replicate", "model")
-"""What replicates share where a statement does not say it: the first that systems have."""
-
-
 def unsaid_replicates(span: Span) -> n.Attribute:
     """What `replicates` alone means."""
     return n.Attribute("system", UNSAID_ATTRIBUTES[0], span=span)
@@ -122,9 +137,24 @@ MOST_RUNS = 10**6
 
 
 def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: KnownTestSet) -> p.Replicates | None:
-    """The runs of each system on a test set. Raises QueryError where they cannot be told apart or put together."""
+    """The runs of each system on a test set, averaged; None where nothing is said of them."""
     if node is None:
         return None
+    found = _runs_by(node, scope, task, test_set)
+    if not task.is_counted:
+        return found
+    common = lcm(*scope.catalog.runs_of_documents(task.name, test_set.id, found.runs))
+    if common > MOST_RUNS:
+        called = plural(scope.catalog.observed(task.name, test_set.id).noun or PLAIN_NOUN)
+        raise QueryError(
+            f"{called} of {test_set.name} have too many different numbers of replicates to be averaged exactly",
+            node.span,
+        )
+    return replace(found, common=common)
+
+
+def _runs_by(node: n.Attribute, scope: Scope, task: Task, test_set: KnownTestSet) -> p.Replicates:
+    """The runs of each system on a test set. Raises QueryError where they cannot be told apart or put together."""
     if node.of.casefold() != "system" or not node.name:
         raise QueryError("replicates share an attribute of a system", node.span, ("say replicates by system.NAME",))
     if not task.by_document:
@@ -145,17 +175,7 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
                 node.span,
                 (f"give it system.{attribute} as well, if it is one of them",),
             )
-    numbered = tuple((many[0], many) for many in runs.values())
-    common = 1
-    if task.is_counted:
-        common = lcm(*scope.catalog.runs_of_documents(task.name, test_set.id, numbered))
-        if common > MOST_RUNS:
-            called = plural(scope.catalog.observed(task.name, test_set.id).noun or PLAIN_NOUN)
-            raise QueryError(
-                f"{called} of {test_set.name} have too many different numbers of replicates to be averaged exactly",
-                node.span,
-            )
-    return p.Replicates(attribute, numbered, common)
+    return p.Replicates(attribute, tuple((many[0], many) for many in runs.values()), 1)
 
 
 def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:

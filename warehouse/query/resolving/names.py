@@ -19,6 +19,8 @@ from grammar.editing.hints import brief, hints, listing, written
 from grammar.errors import QueryError
 from grammar.span import NOWHERE
 from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, measure_named, settle, without_cutoff
+from warehouse.measures.attempts import COLUMNS as ATTEMPT_COUNTS
+from warehouse.measures.correctness import ACCURACY
 from warehouse.measures.rankings import REL
 from warehouse.query import plan as p
 from warehouse.query.labels import some
@@ -27,11 +29,16 @@ from warehouse.query.resolving.stored_counts import is_made_of, over_stored, way
 from warehouse.query.resolving.substitution import Variables
 from warehouse.query.resolving.user_measures import defined, definition_of
 from warehouse.store.catalog import Catalog, KnownTestSet
-from warehouse.tasks import COUNTS, FILTERING, IMPORTED, RANKINGS, TASKS, Task
+from warehouse.tasks import COUNTS, FILTERING, IMPORTED, RANKINGS, TASKS, VALUES, Task
 from warehouse.tasks.observed import PLAIN_NOUN
 
 _It = TypeVar("_It")
 
+
+UNSAID_ATTRIBUTES = ("replicate", "model")
+"""What replicates share where a statement does not say it: the first that systems have."""
+
+HOW_TO_LOAD = "a column seed, run or epoch makes replicates when it is loaded; replicates by system.NAME says which are"
 
 SPOKEN: Mapping[str, str] = {
     "f1": "F(beta=1)",
@@ -200,11 +207,17 @@ class Scope:
 
     def _unknown(self, measure: n.MeasureCall, test_set: KnownTestSet) -> QueryError:
         """The error for a measure that no task has on a test set: what is like it there, or where else it is."""
+        if self.of_attempts(measure.name) is not None and self.right_or_wrong(test_set) is not None:
+            own = ("ask for it in a statement of its own",)
+            return QueryError(
+                f"{brief(measure.name)} is of attempts, and other measures here are not", measure.span, own
+            )
         there = [name for task in IMPORTED for name in self.catalog.measures_of(task.name, test_set.id)]
         elsewhere = [
             self.catalog.short_name(other)
             for other in self.catalog.test_sets
             if any(self._has(measure, task, other) for task in (*IMPORTED, COUNTS))
+            or (self.of_attempts(measure.name) is not None and self.replicates_are_attempts(other))
         ]
         name, here = brief(measure.name), self.catalog.short_name(test_set)
         figure = _figure(measure, IMPORTED[0])
@@ -238,6 +251,26 @@ class Scope:
             return QueryError(f"{of_lists.name} takes no cutoff", measure.span, (f"say {of_lists.name}",))
         near = hints(measure.name, self.known_measures(test_set), "measures")
         return QueryError(f"unknown measure '{name}'", measure.span, (f"say {spoken}",) if spoken else near)
+
+    def of_attempts(self, name: str) -> Measure | None:
+        """The measure of attempts and how many of them passed that a name means; None where it means another."""
+        measure = measure_named(name, COUNTS.name)
+        return measure if measure is not None and measure.needs == ATTEMPT_COUNTS else None
+
+    def right_or_wrong(self, test_set: KnownTestSet) -> str | None:
+        """What the values that say whether an answer is right are stored as; None where a test set has none."""
+        if not self.catalog.has_rows(VALUES.name, test_set.id):
+            return None
+        return self._stored(n.MeasureCall(ACCURACY), VALUES, test_set)
+
+    def replicates_are_attempts(self, test_set: KnownTestSet) -> bool:
+        """Whether samples of a test set were answered several times, right or wrong."""
+        known = self.catalog.attributes["system"]
+        attribute = next((name for name in UNSAID_ATTRIBUTES if name in known), None)
+        if attribute is None or self.right_or_wrong(test_set) is None:
+            return False
+        there = self.catalog.systems_with(VALUES.name, test_set.id)
+        return any(len(runs) > 1 for runs in self.catalog.runs(attribute, there).values())
 
     def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
         """Those of the tasks with the measures that have rows on a test set."""
@@ -284,9 +317,7 @@ class Scope:
             setting = settings.get(parameter.name, parameter.default)
             if parameter.up_to and isinstance(setting, Decimal):
                 most = self.catalog.largest(names[parameter.up_to], test_set.id)
-                if setting > most:
-                    said = f"{parameter.name} is at most {most}, the most {parameter.up_to} that {here} has"
-                    raise QueryError(f"{said}, not {written(setting)}", node.span)
+                check_at_most(node, parameter.name, setting, most, f"the most {parameter.up_to} that {here} has")
         return over_stored(measure, names), how
 
     def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
@@ -307,10 +338,12 @@ class Scope:
         by_document = [task.name for task in IMPORTED if task.by_document]
         imported = [name for task in by_document for name in self.catalog.measures_of(task, test_set.id)]
         there = {task.name for task in TASKS.values() if self.can_be_asked_of(task, test_set)}
+        attempted = self.replicates_are_attempts(test_set)
         of_tasks = [
             measure.called
             for measure in MEASURES
-            if measure.task in there and is_made_of(measure, self.catalog.counts_of(measure.task, test_set.id))
+            if (measure.task in there and is_made_of(measure, self.catalog.counts_of(measure.task, test_set.id)))
+            or (attempted and measure.needs == ATTEMPT_COUNTS)
         ]
         names = [*of_tasks, *self.catalog.definitions, *imported]
         return list(dict.fromkeys(names))
@@ -334,12 +367,12 @@ class Scope:
             )
         # What is computed of lists is a mean over documents as it is.
         averaged = isinstance(node, n.Mean) and not task.of_lists
-        settings, how = self._settings(measure_node, measure), ""
+        settings, how = self.settings(measure_node, measure), ""
         if task.of_lists and REL in measure.parameters:
             settings.setdefault(REL.name, Decimal(self.catalog.relevance(test_set.id)))
         if measure.needs:
             measure, how = self._over_stored(measure_node, measure, settings, test_set)
-        synonym = _synonym(measure_node, measure)
+        synonym = synonym_of(measure_node, measure)
         statistic = replace(settle(measure, settings, averaged, synonym), counted=how)
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value document by document", node.span)
@@ -370,7 +403,7 @@ class Scope:
         # In another spelling it is shown as it was asked for, so that test sets with other spellings have one column.
         return statistic if stored.casefold() == figure.casefold() else replace(statistic, label=figure)
 
-    def _settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
+    def settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
         """The parameters of a measure as they were written."""
         settings: dict[str, Setting] = {}
         known = {parameter.name: parameter for parameter in measure.parameters}
@@ -401,6 +434,12 @@ class Scope:
         return settings
 
 
+def check_at_most(node: n.MeasureCall, name: str, setting: Decimal, most: int, why: str) -> None:
+    """Raises QueryError for a parameter that is larger than the data allow."""
+    if setting > most:
+        raise QueryError(f"{name} is at most {most}, {why}, not {written(setting)}", node.span)
+
+
 def matching(text: str, named: Iterable[tuple[str, _It]]) -> list[_It]:
     """Those of exactly this name, else those of this name in another case."""
     named = list(named)
@@ -427,7 +466,7 @@ def _figure(measure: n.MeasureCall, task: Task) -> str:
     return f"{measure.name}({', '.join(settings)})"
 
 
-def _synonym(node: n.MeasureCall, measure: Measure) -> str:
+def synonym_of(node: n.MeasureCall, measure: Measure) -> str:
     """The name by which a measure was asked for, where it is another one than its own: MAP."""
     name, _, cutoff = node.name.partition("@")
     return name if name.casefold() in map(str.casefold, measure.also) and (cutoff or name == node.name) else ""

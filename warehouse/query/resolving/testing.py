@@ -142,13 +142,15 @@ def check_two(word: str, systems: Sequence[p.System], entry: p.Entry, statement:
         raise QueryError(f"{word} needs two systems, and there is {have} on {entry.test_set.name}", place)
 
 
-def check_replicates(node: n.Attribute | None, by: Iterable[p.Dimension], where: p.Filter | None) -> None:
+def check_replicates(
+    entries: Iterable[p.Entry], place: n.Node, by: Iterable[p.Dimension], where: p.Filter | None
+) -> None:
     """What differs between the replicates of a system is nothing that the system has."""
     strange = [dimension.name for dimension in (*by, *dimensions(where)) if dimension.of == "system"]
-    if node is not None and strange:
+    if strange and any(entry.made_of is not None for entry in entries):
         raise QueryError(
             f"{strange[0]} is of each replicate apart, and not of what replicates are averaged to",
-            node.span,
+            place.span,
             ("for … except … leaves systems out",),
         )
 
@@ -165,9 +167,9 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
     if statement.exact and statement.shuffles is not None:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
     if any(entry.exchanges_runs for entry in entries):
-        _check_across(statement, test, adjustment)
+        _check_across(statement, entries, test, adjustment)
     where = filter_of(scope, statement.where, task)
-    check_replicates(statement.replicates, (), where)
+    check_replicates(entries, statement.replicates or statement, (), where)
     return p.Testing(
         where=where,
         test=test.name,
@@ -183,9 +185,11 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
     )
 
 
-def _check_across(statement: n.Tested, test: Test, adjustment: Adjustment) -> None:
+def _check_across(statement: n.Tested, entries: Iterable[p.Entry], test: Test, adjustment: Adjustment) -> None:
     """Whole systems change sides only where there are several of each: replicates, and by randomization."""
     place = statement.exchange.span if statement.exchange else statement.span
+    if any(entry.attempts is not None for entry in entries):
+        raise QueryError("replicates are attempts here, which are counted, and none has a value of its own", place)
     if statement.replicates is None:
         raise QueryError(
             "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)

@@ -155,6 +155,7 @@ CLAUSES = (
         "order by recall desc",
         "measure",
     ),
+    Clause("order as named", "as_named", "", "the systems in the order they are named", shape=Shape.FLAG),
     Clause("limit", "limit", "N", "no more rows than this", "limit 5"),
     Clause(
         "standardized",
@@ -232,6 +233,20 @@ CLAUSES = (
     Clause("at least", "at_least", "N", "the value is expected to be no lower", "at least 55%"),
     Clause("at most", "at_most", "N", "the value is expected to be no higher", "at most 200"),
     Clause("trim", "trim", "K", "the mean without the K highest and lowest", "trim 1"),
+    Clause("letters", "letters", "", "beside each value the letters of the systems it beats", shape=Shape.FLAG),
+    Clause("rank", "ranks", "", "beside each value the ranks that the system may have", shape=Shape.FLAG),
+    Clause("digits", "digits", "N", "decimals of the values", "digits 1"),
+    Clause(
+        "columns",
+        "columns",
+        'NAME as "TEXT", …',
+        "what measures, test sets and the column of systems are called",
+        'columns F as "F₁"',
+        "measure",
+        shape=Shape.LIST,
+    ),
+    Clause("caption", "caption", '"TEXT"', "what stands above the table", 'caption "Results on MUC-4"'),
+    Clause("label", "label", '"NAME"', "what the table is referred to by", 'label "tab:muc4"'),
     Clause("to", "to", '"FILE"', "the file; its ending names the format", 'to "scores.csv"'),
 )
 """All clauses, in the order in which they are printed."""
@@ -266,7 +281,10 @@ def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
 
     `words` holds the keywords of the statement in their places, and an empty text for everything else.
     """
-    question = QUESTIONS.get(question_word(words))
+    word_of_question = question_word(words)
+    question = QUESTIONS.get(word_of_question)
+    # The first word of a question may be that of a clause, too.
+    head = words.index(word_of_question) if question else 0
     begun: list[Clause | None] = []
     before = ""
     awaits_second = False
@@ -274,7 +292,7 @@ def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
         clause = None
         if awaits_second and word == "to":
             awaits_second = False
-        elif question and not continues(before, word):
+        elif question and at != head and not continues(before, word):
             clause = _beginning(words[at:])
         if question and clause:
             awaits_second = clause.second_field in field_names(question)

@@ -92,6 +92,9 @@ from grammar.phrases import (
     Relation as Relation,
 )
 from grammar.phrases import (
+    Renamed as Renamed,
+)
+from grammar.phrases import (
     Systems as Systems,
 )
 from grammar.phrases import (
@@ -230,6 +233,27 @@ class Rank(Tested):
 
 
 @value
+class PaperTable(Tested):
+    """`table F for all on TST3, TST4 against GE`: values as a paper prints them, with what was tested beside them."""
+
+    words: ClassVar[str] = "table"
+    done: ClassVar[str] = "compared"
+    takes_bounds: ClassVar[bool] = True
+
+    test_sets: TestSets | None = None
+    against: Name | BaselineCall | Variable | None = None
+    letters: bool = False
+    interval: IntervalWord | None = None
+    ranks: bool = False
+    order: Order | None = None
+    as_named: bool = False
+    digits: Number | Variable | None = None
+    columns: tuple[Renamed, ...] = ()
+    caption: Text | Variable | None = None
+    label: Text | Variable | None = None
+
+
+@value
 class Power(Tested):
     """`power F for GE, UMASS on TST3 detect 1%, 2% documents 100, 400`: how often such a difference would be found."""
 
@@ -341,6 +365,7 @@ Question = (
     | Compare
     | Group
     | Rank
+    | PaperTable
     | Power
     | Generality
     | Change

@@ -127,6 +127,14 @@ class Order(Node):
     direction: Literal["asc", "desc"] | None = None
 
 
+@value
+class Renamed(Node):
+    """`"F" as "F₁"`: what stands in a table in place of a name."""
+
+    name: Name
+    shown: Text | Variable
+
+
 # --- attributes and conditions ----------------------------------------------------------------------------------------
 
 

@@ -69,6 +69,8 @@ def _text(node: nodes.Node) -> str:
             return as_word(name)
         case nodes.Default(name=name, value=nodes.Number() as number):
             return f"{as_word(name)}={_text(number)}"
+        case nodes.Renamed(name=name, shown=shown):
+            return f"{_text(name)} as {_text(shown)}"
         case nodes.Order(by=by, direction=direction):
             return _text(by) + (f" {direction}" if direction else "")
         case (

@@ -35,6 +35,9 @@ OF_THEIR_OWN = {
     "warehouse/loading/readers/trec.py": "a run has a column called rank",
     "warehouse/loading/staging/tabular.py": "none is no compression",
     "warehouse/loading/staging/wide_columns.py": "a column may be called replicate, and a cell none",
+    "warehouse/render/__init__.py": "the format for a terminal is called table",
+    "warehouse/significance/exact/counting.py": "a way of counting is called table",
+    "warehouse/store/schema.py": "a database has tables",
     "warehouse/statements/rank_over_test_sets.py": "ranks over test sets are told apart in two ways of their own",
 }
 """Files that compare a word which a table has too, and why."""

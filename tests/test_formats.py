@@ -160,6 +160,7 @@ _TEX = {
     r"\textgreater{}": ">",
     r"\rlap": "",
     r"\texttt": "",
+    r"\allowbreak{}": "",
     "-{}-": "-\u200b-",
     r"\&": "\ufffc",
 }
@@ -168,15 +169,29 @@ _TEX = {
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_latex_reader_sees_every_cell_as_it_is(name: str) -> None:
-    rows = [line.strip() for line in render(RESULTS[name], "latex", Style()).split("\n") if line.endswith(r"\\")]
-    # Nothing at the head of a row may be taken for a part of the end of the one before.
-    assert not [row for row in rows if row.startswith(("[", "*"))]
-    seen = [_tex_cells(row.removesuffix(r"\\")) for row in rows]
+    seen: list[list[str]] = []
+    for rows in _tex_tables(render(RESULTS[name], "latex", Style())):
+        # Nothing at the head of a row may be taken for a part of the end of the one before.
+        assert not [row for row in rows if row.startswith(("[", "*"))]
+        cells = [_tex_cells(row.removesuffix(r"\\")) for row in rows]
+        if name == "pairs" and seen:
+            # Another panel: what its rows are of stands there, too.
+            assert [row[:3] for row in cells] == [row[:3] for row in seen]
+            seen = [[*row, *more[3:]] for row, more in zip(seen, cells, strict=True)]
+        else:
+            seen += cells
     if name == "side-by-side":
         assert seen.pop(0)[1:] == ["T_1", "T_2"]
         assert seen[0] == ["system", "recall", "m", "recall", "m"]
         seen[0] = ["system", "T_1 recall", "T_1 m", "T_2 recall", "T_2 m"]
     assert seen == shown(RESULTS[name])
+
+
+def _tex_tables(drawn: str) -> list[list[str]]:
+    """The rows of each table, those of the headings once."""
+    bodies = re.findall(r"(?s)\\begin\{(?:longtable|tabular)\}(.*?)\\end\{(?:longtable|tabular)\}", drawn)
+    bodies = [body.rpartition(r"\endfirsthead")[2] for body in bodies]
+    return [[line.strip() for line in body.split("\n") if line.endswith(r"\\")] for body in bodies]
 
 
 def _tex_cells(row: str) -> list[str]:
@@ -260,7 +275,8 @@ def test_latex_compiles(name: str, tmp_path: Path) -> None:
     beyond = sorted({sign for sign in drawn if ord(sign) > 0x17F and sign not in "–—‘’“”…"})
     assert ("% for LuaLaTeX" in drawn) == bool(beyond)
     preamble = "".join(rf"\DeclareUnicodeCharacter{{{ord(sign):04X}}}{{?}}" for sign in beyond)
-    document = rf"\documentclass{{article}}\usepackage{{booktabs}}{preamble}\begin{{document}}{drawn}\end{{document}}"
+    (packages,) = re.findall(r"(?m)^% (\\usepackage{.*})$", drawn)
+    document = rf"\documentclass{{article}}{packages}{preamble}\begin{{document}}{drawn}\end{{document}}"
     (tmp_path / "table.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)

@@ -130,6 +130,39 @@ class Triangle:
 
 
 @value
+class GridMeasure:
+    """A measure of a grid: what it is called in the data and in the grid, what its values are, and which are better."""
+
+    label: str
+    heading: str
+    kind: CellKind
+    lower_is_better: bool
+
+
+@value
+class Grid:
+    """How rows about a system, a test set and a measure become the table that a paper prints: a line a system, under
+    each test set a column a measure.
+
+    `test_sets` have their headings beside them. `counted` are those on which systems were scored on different numbers
+    of documents, which then have a column of their own. `letters` are what systems are called beside values.
+    """
+
+    systems: tuple[str, ...]
+    system_heading: str
+    test_sets: tuple[tuple[str, str], ...]
+    measures: tuple[GridMeasure, ...]
+    counted: frozenset[str] = frozenset()
+    count_heading: str = ""
+    letters: tuple[tuple[str, str], ...] = ()
+    digits: int | None = None
+    label: str = ""
+    """What the table is referred to by."""
+    legend: tuple[str, ...] = ()
+    """What stands below it: what the marks mean, and how they were got."""
+
+
+@value
 class Result:
     """The answer to one statement."""
 
@@ -141,6 +174,7 @@ class Result:
     notes: tuple[str, ...] = ()
     side_by_side: SideBySide | None = None
     triangle: Triangle | None = None
+    grid: Grid | None = None
     how: str = ""
     """What the caption says behind what it is of: how much was observed, and how it was tested."""
     chart: Chart | None = None

@@ -17,12 +17,13 @@ class Expected:
 
     Kinds are system, test set, count, measure, function, parameter, test, task, adjustment, attribute, variable,
     reader, number, text, value (of a comparison, a parameter or `let`) and new name. `start` is where the word to be
-    completed begins: the length of the text where a new word begins.
+    completed begins: the length of the text where a new word begins. `inside` says that a question has begun.
     """
 
     keywords: tuple[str, ...]
     kinds: tuple[str, ...]
     start: int
+    inside: bool = False
 
 
 def expected(text: str) -> Expected:
@@ -35,7 +36,7 @@ def expected(text: str) -> Expected:
     if reading.mistake is not None and reading.mistake < len(text[:start].rstrip()):
         return Expected((), (), start)
     place = place_after(this_statement(reading.tokens))
-    return Expected(_keywords(reading, place), _kinds(reading.accepted, place), start)
+    return Expected(_keywords(reading, place), _kinds(reading.accepted, place), start, bool(place.question))
 
 
 def _start_of_last_word(text: str) -> int:

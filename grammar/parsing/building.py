@@ -193,6 +193,10 @@ class Builder(Transformer[Token, Any]):
         direction: Any = str(pieces[1]).lower() if len(pieces) > 1 else None
         return nodes.Order(pieces[0], direction, span=_whole(pieces))
 
+    def renamed(self, pieces: list[Parsed]) -> nodes.Renamed:
+        name, shown = _without_tokens(pieces)
+        return nodes.Renamed(name, shown, span=_whole(pieces))
+
     # --- names and values ---
 
     def name(self, pieces: list[Token]) -> nodes.Name:

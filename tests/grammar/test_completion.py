@@ -52,7 +52,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     (
         "plot ",
         "agree, audit published, change, compare, coverage, generality, group, power, project, rank, replicate, score, "
-        "spread",
+        "spread, table",
         "",
     ),
     ("plot agree ", "on, to, where, with key", ""),

@@ -29,8 +29,8 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot takes a question, not 'show'",
         "show",
         (
-            "questions are score, compare, group, rank, power, generality, change, replicate, project, audit, agree, "
-            "coverage, spread",
+            "questions are score, compare, group, rank, table, power, generality, change, replicate, project, audit, "
+            "agree, coverage, spread",
         ),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
@@ -70,7 +70,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot agree shuffles 9",
         "clause 'shuffles' does not apply to agree",
         "shuffles",
-        ("it belongs to compare, group, rank, power and replicate",),
+        ("it belongs to compare, group, rank, table, power and replicate",),
     ),
     ('score F to "x.csv"', "clause 'to' does not apply to score", "to", ("it belongs to plot and export",)),
     ('explain score F to "x"', "clause 'to' does not apply to explain", "to", ("it belongs to plot and export",)),

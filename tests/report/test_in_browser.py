@@ -15,7 +15,7 @@ import pytest
 from grammar.study import parts
 from warehouse.render import Style
 from warehouse.render.data import csv
-from warehouse.render.markup import latex
+from warehouse.render.latex import latex
 from warehouse.render.report import REPORTS, Report
 from warehouse.session import Session
 from warehouse.studies import Study, answers, report

@@ -43,7 +43,7 @@ class Format:
             case "markdown":
                 from warehouse.render.markup import markdown as draw
             case "latex":
-                from warehouse.render.markup import latex as draw
+                from warehouse.render.latex import latex as draw
             case _:
                 from warehouse.render.web import html as draw
         return draw(result, style)

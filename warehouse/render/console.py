@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warehouse.render.rectangle import Rectangle, rectangles
-from warehouse.render.style import Style, clean
+from warehouse.render.panels import GAP, Rectangle, middle, spans
+from warehouse.render.rectangle import legend_below, rectangles
+from warehouse.render.style import Style, clean, width
 from warehouse.results import Result
 
 MOST_ROWS = 500
@@ -34,15 +35,21 @@ def table(result: Result, style: Style) -> str:
             parts.append(Text())
         if rectangle.title:
             parts.append(Text(clean(rectangle.title), style="italic"))
-        parts.append(_grid(rectangle) if rectangle.rows else Text("(no rows)", style="dim"))
+        if result.grid and rectangle.rows:
+            parts.append(_below_heads(rectangle))
+        else:
+            parts.append(_grid(rectangle) if rectangle.rows else Text("(no rows)", style="dim"))
         if len(rectangle.rows) > MOST_ROWS:
             left = len(rectangle.rows) - MOST_ROWS
             parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
-    if drawn[0].legend:
-        parts.append(Text(drawn[0].legend, style="dim"))
+    legend = legend_below(result, signs=not style.colour)
+    parts += [Text()] * bool(legend)
+    for text in (*legend, *([drawn[0].legend] if drawn[0].legend else [])):
+        parts.append(Text(clean(text), style="dim"))
     if result.signed:
         parts.append(Text(clean(result.signature), style="dim"))
-    return printed(parts, style, max(style.width, max(rectangle.width for rectangle in drawn) + 4))
+    beside = 0 if result.grid else 4
+    return printed(parts, style, max(style.width, max(rectangle.width for rectangle in drawn) + beside))
 
 
 def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
@@ -74,3 +81,42 @@ def _grid(rectangle: Rectangle) -> Table:
     for row in rectangle.rows[:MOST_ROWS]:
         grid.add_row(*(Text(text) for text in row))
     return grid
+
+
+def _below_heads(rectangle: Rectangle) -> Text:
+    """A table in which heads stand over several columns, each above a rule of its own; the best values are bold."""
+    places = range(len(rectangle.headings))
+    edges = [sum(rectangle.limits[:place]) + GAP * place for place in places]
+    over = [" "] * rectangle.width
+    rules = [" "] * rectangle.width
+    for head, below in spans(rectangle.headings):
+        if head:
+            start, end = edges[below[0]], edges[below[-1]] + rectangle.limits[below[-1]]
+            shown = middle(clean(head), end - start)
+            at = start + (end - start - width(shown)) // 2
+            over[at : at + width(shown)] = [*shown, *([""] * (width(shown) - len(shown)))]
+            rules[start:end] = "─" * (end - start)
+    lower = [clean(heading.rpartition("\n")[2]) for heading in rectangle.headings]
+    lines = [
+        *(Text("".join(line).rstrip(), style="bold") for line in (over, rules)),
+        Text(_line(rectangle, lower), style="bold"),
+        Text("─" * rectangle.width),
+    ]
+    for number, row in enumerate(rectangle.rows[:MOST_ROWS]):
+        line = Text(_line(rectangle, row))
+        for place in places:
+            figure = rectangle.figures.get((number, place))
+            if figure is not None and (figure.best or figure.second):
+                start = edges[place] + rectangle.limits[place] - width(row[place])
+                line.stylize("bold" if figure.best else "underline", start, start + len(figure.number))
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def _line(rectangle: Rectangle, texts: Sequence[str]) -> str:
+    """Texts in their columns, numbers at the right."""
+    padded = []
+    for text, limit, numeric in zip(texts, rectangle.limits, rectangle.numeric, strict=True):
+        room = " " * (limit - width(text))
+        padded.append(room + text if numeric else text + room)
+    return (" " * GAP).join(padded).rstrip()

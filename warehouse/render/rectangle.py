@@ -7,10 +7,12 @@ Shared by all formats for people; it knows no terminal and no markup.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import compress
 
+from warehouse.render.grid import best_below, grid_rectangle
+from warehouse.render.panels import GAP, TIGHT, Rectangle, middle, panels, widths
 from warehouse.render.style import UNDEFINED, Style, cell, width
 from warehouse.results import Cell, CellKind, Column, Result, Table, Triangle
 
@@ -21,39 +23,14 @@ NARROWEST = 20
 """A text is broken into lines no narrower than this, where that helps."""
 
 
-GAP, TIGHT = 3, 1
-"""What stands between two columns, and what does where they are moved together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rectangle:
-    """Headings, of one or two lines, rows of texts, for each column whether it is a number, and how wide it may be.
-
-    A text that is wider than its column is broken into lines; nothing else is. In the columns `spaced` blanks are
-    meant: each letter of a group stands below its like.
-    """
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
-    limits: tuple[int, ...]
-    gap: int = GAP
-    title: str = ""
-    """What tells it from others of the same result; empty where it is alone."""
-    spaced: frozenset[int] = frozenset()
-    legend: str = ""
-    """What the marks in it mean."""
-
-    @property
-    def width(self) -> int:
-        """How many columns of the terminal a line takes."""
-        return sum(self.limits) + self.gap * (len(self.limits) - 1)
-
-
 def rectangles(result: Result, style: Style) -> list[Rectangle]:
     """The rectangles for a result, in the width there is if breaking texts, moving columns together and shortening
     names can do it, in this order. A summary is a rectangle of its own.
     """
+    if result.grid:
+        # Without colours nothing is bold, so signs stand for it.
+        whole = grid_rectangle(result, style, signs=not style.colour)
+        return panels(whole, lambda panel: panel.width <= style.width, SHORTEST)
     if result.triangle:
         for digits in (LEVEL_DIGITS, LEVEL_DIGITS - 1) if style.digits is None else (style.digits,):
             drawn = unbounded_rectangles(result, style, digits)
@@ -77,7 +54,7 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
     columns, rows = _joined_intervals(table.columns, rows)
     headings = tuple(column.heading or column.name for column in columns)
     rows = _aligned_letters(columns, rows)
-    limits = _widths(headings, rows)
+    limits = widths(headings, rows)
     gap = GAP
     over = sum(limits) + gap * (len(limits) - 1) - style.width
     over = _narrowed(limits, [place for place, c in enumerate(columns) if c.kind == "text"], NARROWEST, over)
@@ -96,13 +73,16 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
         limits=tuple(limits),
         gap=gap,
         spaced=frozenset(place for place, column in enumerate(columns) if column.kind == "letters"),
+        keys=_keys(columns),
     )
 
 
-def _widths(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]:
-    """How wide the widest line of each column is."""
-    columns = zip(headings, *rows, strict=True)
-    return [max(width(line) for text in column for line in text.split("\n")) for column in columns]
+def _keys(columns: Sequence[Column]) -> int:
+    """How many columns at the left say what a row is of: names, and one number before them, a rank."""
+    names = [column.kind == "name" for column in columns]
+    first = 1 if names[:2] == [False, True] else 0
+    count = next((place for place, name in enumerate(names) if place >= first and not name), len(names))
+    return count if first < count < len(names) else 0
 
 
 def _joined_intervals(
@@ -149,6 +129,8 @@ def unbounded_rectangles(result: Result, style: Style, level_digits: int | None 
     """The rectangles for a page, which is as wide as they are: nothing is shortened, and every level of a triangle is
     a cell of its own.
     """
+    if result.grid:
+        return [grid_rectangle(result, style)]
     if result.triangle:
         triangles = triangle_rectangles(result.table, result.triangle, style, level_digits)
         return triangles if len(triangles) > 1 else [replace(triangle, title="") for triangle in triangles]
@@ -156,8 +138,13 @@ def unbounded_rectangles(result: Result, style: Style, level_digits: int | None 
 
 
 def notes_below(result: Result) -> tuple[str, ...]:
-    """What stands below the rectangles of a result: what the marks of a triangle mean, and its notes."""
-    return ((result.triangle.legend,) if result.triangle else ()) + result.notes
+    """What stands below the rectangles of a result: what the marks of a triangle or a grid mean, and its notes."""
+    return ((result.triangle.legend,) if result.triangle else ()) + legend_below(result) + result.notes
+
+
+def legend_below(result: Result, signs: bool = False) -> tuple[str, ...]:
+    """What the marks of a grid mean, and bold and underlined or the signs in their place."""
+    return (*best_below(result, signs), *result.grid.legend) if result.grid else ()
 
 
 def triangle_rectangles(table: Table, how: Triangle, style: Style, level_digits: int | None = None) -> list[Rectangle]:
@@ -198,10 +185,10 @@ def _triangle(
         for place, name in enumerate(ranked, 1)
     ]
     headings = ("", "system", "value", *(f"{place} " for place in range(1, len(ranked))))
-    limits = tuple(_widths(headings, lines))
+    limits = tuple(widths(headings, lines))
     numeric = (True, False, *(True for _ in ranked))
     title = ", ".join(str(part) for part in key)
-    return Rectangle(headings, tuple(lines), numeric, limits, gap=1, title=title, legend=how.legend)
+    return Rectangle(headings, tuple(lines), numeric, limits, 1, title, legend=how.legend, keys=LEVELS_FROM)
 
 
 def _packed(triangle: Rectangle) -> Rectangle:
@@ -212,7 +199,7 @@ def _packed(triangle: Rectangle) -> Rectangle:
         return (*row[:LEVELS_FROM], "".join(text.rjust(size) for text in row[LEVELS_FROM:] if text))
 
     headings, rows = packed(triangle.headings), tuple(packed(row) for row in triangle.rows)
-    limits = tuple(_widths(headings, rows))
+    limits = tuple(widths(headings, rows))
     numeric = (*triangle.numeric[:LEVELS_FROM], False)
     return replace(triangle, headings=headings, rows=rows, numeric=numeric, limits=limits)
 
@@ -268,11 +255,3 @@ def _side_by_side(result: Result) -> Table:
     ]
     rows = [(*key, *(line.get((value, c.name)) for value in how.values for c in spread)) for key, line in lines]
     return Table((*keys, *columns), tuple(rows))
-
-
-def middle(text: str, longest: int) -> str:
-    """A text that is no longer than that: what is too much is left out in the middle."""
-    if len(text) <= longest:
-        return text
-    head = longest // 2
-    return text[:head] + "…" + text[len(text) - (longest - 1 - head) :]

@@ -9,8 +9,8 @@ from html import escape
 
 from warehouse.charts import Chart
 from warehouse.faults import WarehouseError
-from warehouse.render.markup import spans
-from warehouse.render.rectangle import Rectangle, notes_below, unbounded_rectangles
+from warehouse.render.panels import Figure, Rectangle, spans
+from warehouse.render.rectangle import notes_below, unbounded_rectangles
 from warehouse.render.style import Style, clean
 from warehouse.results import Result
 
@@ -25,6 +25,8 @@ _LOOKS = """\
 .evalhouse .number { text-align: right; font-variant-numeric: tabular-nums; white-space: pre; }
 .evalhouse .letters { font-family: ui-monospace, monospace; white-space: pre; }
 .evalhouse .over { text-align: center; }
+.evalhouse .room { visibility: hidden; }
+.evalhouse sup { line-height: 0; }
 .evalhouse p { margin: .2em 0; font-size: 90%; }
 .evalhouse button { all: unset; cursor: pointer; }
 .evalhouse button:focus-visible { outline: 1px solid; }
@@ -96,7 +98,8 @@ def _picture(chart: Chart) -> str:
 
 
 def _figure(result: Result, style: Style, *, sortable: bool) -> str:
-    parts = [f'<figure class="evalhouse" title="{text(result.signature)}">']
+    name = f' id="{text(result.grid.label)}"' if result.grid and result.grid.label else ""
+    parts = [f'<figure class="evalhouse"{name} title="{text(result.signature)}">']
     if result.caption:
         parts.append(f"<figcaption>{text(result.caption)}</figcaption>")
     for rectangle in unbounded_rectangles(result, style):
@@ -123,8 +126,8 @@ def table(rectangle: Rectangle, *, sortable: bool, caption: str = "") -> str:
     cells = "".join(_head(rectangle, place, heading, sortable) for place, heading in enumerate(rectangle.headings))
     lines += [f"<tr>{cells}</tr>", "</thead>", "<tbody>"]
     naming = rectangle.numeric.index(False) if False in rectangle.numeric else -1
-    for row in rectangle.rows:
-        cells = "".join(_cell(rectangle, place, content, place == naming) for place, content in enumerate(row))
+    for number, row in enumerate(rectangle.rows):
+        cells = "".join(_cell(rectangle, number, place, content, place == naming) for place, content in enumerate(row))
         lines.append(f"<tr>{cells}</tr>")
     return "\n".join([*lines, "</tbody>", "</table>"])
 
@@ -137,10 +140,34 @@ def _head(rectangle: Rectangle, place: int, heading: str, sortable: bool) -> str
     return f'<th scope="col"{_class(rectangle, place)}>{inner}</th>'
 
 
-def _cell(rectangle: Rectangle, place: int, content: str, naming: bool) -> str:
+def _cell(rectangle: Rectangle, number: int, place: int, content: str, naming: bool) -> str:
     if naming:
         return f'<th scope="row"{_class(rectangle, place)}>{text(content)}</th>'
-    return f"<td{_class(rectangle, place)}>{text(content)}</td>"
+    figure = rectangle.figures.get((number, place))
+    return f"<td{_class(rectangle, place)}>{_marked(figure) if figure else text(content)}</td>"
+
+
+def _marked(figure: Figure) -> str:
+    """A figure with its marks, each below those of the others in the column."""
+    value = text(figure.number)
+    value = f"<strong>{value}</strong>" if figure.best else f"<u>{value}</u>" if figure.second else value
+    parts = [value]
+    if figure.mark_room:
+        lacking = figure.mark_room[len(figure.mark) :]
+        parts.append(f"<sup>{text(figure.mark)}{_hidden(lacking)}</sup>")
+    if figure.half_room:
+        lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
+        parts.append(f" ±{_hidden(lacking)}{text(figure.half)}" if figure.half else _hidden(f" ±{figure.half_room}"))
+    if figure.ranks_room:
+        lacking = figure.ranks_room[len(figure.ranks) :]
+        shown = f" ({text(figure.ranks)})" if figure.ranks else _hidden(" ()")
+        parts.append(f"{shown}{_hidden(lacking)}")
+    return "".join(parts)
+
+
+def _hidden(lacking: str) -> str:
+    """Room for what others in the column have."""
+    return f'<span class="room">{text(lacking)}</span>' if lacking else ""
 
 
 def _class(rectangle: Rectangle, place: int) -> str:

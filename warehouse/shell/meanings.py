@@ -63,10 +63,10 @@ def statement_usage(word: str) -> Usage | None:
     return next(answered, _CHANGING.get(word))
 
 
-def keyword_meaning(words: str) -> str:
-    """What stands beside a keyword in the menu of completions; empty where nothing is known of it."""
+def keyword_meaning(words: str, begins: bool = False) -> str:
+    """What stands beside a keyword in the menu of completions; empty where nothing is known of it. A word may be that
+    of a clause and, where it `begins` something, that of a statement.
+    """
+    clause = next((clause.meaning for clause in CLAUSES if clause.words == words and not begins), "")
     statement = statement_usage(words.split()[0])
-    if statement is not None:
-        return statement.meaning
-    meanings = {clause.words: clause.meaning for clause in CLAUSES}
-    return meanings.get(words) or WORD_MEANINGS.get(words, "")
+    return clause or (statement.meaning if statement is not None else WORD_MEANINGS.get(words, ""))

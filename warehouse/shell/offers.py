@@ -54,7 +54,7 @@ def candidates(text: str, session: Session) -> list[Candidate]:
         known = expected(text)
         start = known.start
         names = (pair for kind in known.kinds if kind in _NAMES for pair in _NAMES[kind](session, text[:start]))
-        offers = [*names, *((words, keyword_meaning(words)) for words in known.keywords)]
+        offers = [*names, *((words, keyword_meaning(words, not known.inside)) for words in known.keywords)]
     return [Candidate(name, meaning, start) for name, meaning in _fitting(text[start:], offers)]
 
 

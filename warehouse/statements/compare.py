@@ -84,6 +84,8 @@ class ComparePlan:
     how: p.Testing
     over: bool = False
     """Whether it is the average over the test sets that is compared."""
+    with_intervals: bool = True
+    """Whether each difference has its interval beside it."""
 
     @property
     def bounded(self) -> bool:
@@ -162,7 +164,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided)]
         margins = margined(batch, decided, workforce, pairs)
         all_margins |= margins
-        limits = intervals(batch, workforce.work)
+        limits = intervals(batch, workforce.work) if plan.with_intervals else {}
         drawn = max([drawn, *(interval.resamples for interval in limits.values())])
         for comparison in batch:
             of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
@@ -170,7 +172,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             _add(rows, comparison, decided, limits, bounds, margins)
             notes += [*hopeless(comparison), *margin_notes(comparison, margins)]
             notes += [*comparison_notes(comparison), *few_units(comparison)]
-            notes += _interval_notes(comparison, limits)
+            notes += _interval_notes(comparison, limits) if plan.with_intervals else ()
             pair_notes.look_at(comparison, decided)
             enough += [
                 margins[key].enough if (key := (comparison.statistic.label, pair)) in margins else decided[key].enough
@@ -185,10 +187,9 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     )
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
+    resamples = None if all_pairs or not plan.with_intervals else drawn
     margin = margin_caption(plan.how, plan.entries[0].task.unit, all_margins)
-    how = "; ".join(
-        filter(None, (margin, testing_caption(plan.how, plan.entries, families, None if all_pairs else drawn)))
-    )
+    how = "; ".join(filter(None, (margin, testing_caption(plan.how, plan.entries, families, resamples))))
     return Result(
         statement=plan.text,
         caption=title(f"{measures} {where}", plan.entries, how),
@@ -284,7 +285,7 @@ def _add(
     beside = zip(differing, correlated, comparison.inflations, strict=True)
     for pair, (unlike, r, inflated) in zip(comparison.pairs, beside, strict=True):
         a, b = pair
-        verdict, interval = decided[label, pair], limits[label, pair]
+        verdict, interval = decided[label, pair], limits.get((label, pair))
         outcome = verdict.outcome
         statistic = observed.get(pair, outcome.statistic)
         margin = margins.get((label, pair))
@@ -309,8 +310,8 @@ def _add(
             differing=unlike,
             correlation=r,
             inflation=inflated,
-            ci_low=interval.low,
-            ci_high=interval.high,
+            ci_low=None if interval is None else interval.low,
+            ci_high=None if interval is None else interval.high,
             statistic=statistic if statistic is None or isfinite(statistic) else None,
         )
 

@@ -29,6 +29,10 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.rank import RANK
 
         return RANK
+    if node is n.PaperTable:
+        from warehouse.statements.paper_table import TABLE
+
+        return TABLE
     if node is n.Power:
         from warehouse.statements.power import POWER
 

@@ -13,7 +13,7 @@ from importlib.resources import files as resources
 
 from warehouse.charts import Chart
 from warehouse.render.data import csv
-from warehouse.render.markup import latex
+from warehouse.render.latex import latex
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.report.description import LONGEST, Piece, Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, read_sections

@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from warehouse.render.markup import escaped, longest_run, markdown_word, typeset
+from warehouse.render.latex import typeset
+from warehouse.render.markup import escaped, longest_run, markdown_word
 from warehouse.render.report.description import Passage, Report, ReportedStatement
 from warehouse.render.style import clean
 

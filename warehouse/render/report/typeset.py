@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterable
 from html.entities import codepoint2name
 
-from warehouse.render.markup import headings_of, latex_cell, typeset
-from warehouse.render.rectangle import Rectangle, unbounded_rectangles
+from warehouse.render.latex import breakable, longtable, typeset
+from warehouse.render.latex_widths import set_within
+from warehouse.render.panels import Rectangle
+from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.report.description import Piece, Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, latex_lines, read_sections
 from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, sources_rectangle
@@ -17,16 +19,6 @@ from warehouse.render.style import Style, clean
 
 TEXT_WIDTH = 470.0
 """Points that a line has."""
-
-LETTER = 0.53
-"""How wide a letter is taken to be, as a share of its size."""
-
-SIZES = ((r"\normalsize", 10.0, 6.0), (r"\small", 9.0, 5.0), (r"\footnotesize", 8.0, 4.0), (r"\scriptsize", 7.0, 3.0),
-         (r"\tiny", 5.0, 2.0))  # fmt: skip
-"""Command, points, and points on either side of a column; a table is set in the largest in which it fits."""
-
-BROKEN_FROM = 24
-"""Columns of texts that are wider than so many letters may be broken into lines, where a table is too wide."""
 
 _PREAMBLE = r"""
 \documentclass[10pt,a4paper]{article}
@@ -95,7 +87,7 @@ def _answered(statement: ReportedStatement, name: str, style: Style, pictures: d
                 parts.append(rf"\textit{{{typeset(rectangle.title)}}}\nopagebreak")
             parts.append(_table(rectangle))
     parts += [rf"{{\footnotesize {typeset(note)}\par}}" for note in notes(result)]
-    return [*parts, rf"{{\raggedright\scriptsize Signature: \texttt{{{_breakable(result.signature)}}}\par}}"]
+    return [*parts, rf"{{\raggedright\scriptsize Signature: \texttt{{{breakable(result.signature)}}}\par}}"]
 
 
 def _statement(pieces: Iterable[Piece]) -> str:
@@ -110,54 +102,12 @@ def _piece(piece: Piece) -> str:
     return rf"\textbf{{{shown}}}" if piece.kind == "keyword" else shown
 
 
-def _breakable(text: str) -> str:
-    """A text in which a line may end behind every sign that is not within a number, and within a digest."""
-    signs = re.sub(r"(?<=[=,;:/()_])(?<!\d,)(?![ {])", r"\\allowbreak{}", typeset(text))
-    return re.sub(r"\b[0-9a-f]{64}\b", lambda digest: r"\allowbreak{}".join(re.findall(".{16}", digest[0])), signs)
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
 def _table(rectangle: Rectangle) -> str:
-    """A table that goes on over pages, in letters small enough for the page."""
-    size, widths = _fitted(rectangle)
-    columns = "".join(
-        "r" if numeric else "l" if width is None else rf">{{\raggedright\arraybackslash}}p{{{width:.0f}pt}}"
-        for numeric, width in zip(rectangle.numeric, widths, strict=True)
-    )
-    rows = [" & ".join(latex_cell(rectangle, place, text) if widths[place] is None else _breakable(text)
-                       for place, text in enumerate(row)).rstrip() + r" \\" for row in rectangle.rows]  # fmt: skip
-    command, _, room = size
-    return "\n".join(
-        [rf"{{{command}\setlength{{\tabcolsep}}{{{room:g}pt}}", rf"\begin{{longtable}}{{{columns}}}", r"\toprule",
-         *headings_of(rectangle), r"\midrule", r"\endhead", *rows, r"\bottomrule", r"\end{longtable}}"]
-    )  # fmt: skip
-
-
-def _fitted(rectangle: Rectangle) -> tuple[tuple[str, float, float], list[float | None]]:
-    """The letters for a table, and how wide the columns are that have to be broken."""
-    whole: list[float | None] = [None] * len(rectangle.limits)
-    for size in SIZES[:3]:
-        if _width(rectangle.limits, size) <= TEXT_WIDTH:
-            return size, whole
-    wide = [place for place, limit in enumerate(rectangle.limits)
-            if limit > BROKEN_FROM and not rectangle.numeric[place] and place not in rectangle.spaced]  # fmt: skip
-    for size in SIZES:
-        others = [0 if place in wide else limit for place, limit in enumerate(rectangle.limits)]
-        left = TEXT_WIDTH - _width(others, size)
-        if wide and left >= len(wide) * BROKEN_FROM * LETTER * size[1]:
-            total = sum(rectangle.limits[place] for place in wide)
-            return size, [
-                left * limit / total if place in wide else None for place, limit in enumerate(rectangle.limits)
-            ]
-        if not wide and left >= 0:
-            return size, whole
-    return SIZES[-1], whole
-
-
-def _width(limits: Iterable[int], size: tuple[str, float, float]) -> float:
-    return sum(limit * LETTER * size[1] + 2 * size[2] for limit in limits)
+    """A table that goes on over pages, in letters small enough for the page, divided where it has to be."""
+    return "\n".join(line for panel in set_within(rectangle, TEXT_WIDTH) for line in longtable(panel))
 
 
 # --- where the numbers come from --------------------------------------------------------------------------------------
@@ -166,7 +116,7 @@ def _width(limits: Iterable[int], size: tuple[str, float, float]) -> float:
 def _sources(report: Report) -> list[str]:
     parts = [
         rf"\section*{{{SOURCES}}}",
-        *(rf"{{\raggedright {_breakable(sentence)}\par}}" for sentence in provenance(report)),
+        *(rf"{{\raggedright {breakable(sentence)}\par}}" for sentence in provenance(report)),
     ]
     if report.sources:
         parts.append(_table(sources_rectangle(report.sources)))

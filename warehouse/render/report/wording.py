@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 
 from warehouse.charts import Chart
-from warehouse.render.rectangle import Rectangle, notes_below
+from warehouse.render.panels import Rectangle
+from warehouse.render.rectangle import notes_below
 from warehouse.render.report.description import Report, Source
 from warehouse.results import Result
 

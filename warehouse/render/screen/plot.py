@@ -8,7 +8,7 @@ from rich.text import Text
 
 from warehouse.charts import Panel, Path, Point, Points, written
 from warehouse.charts.labelling import place, spread_out
-from warehouse.render.rectangle import middle
+from warehouse.render.panels import middle
 from warehouse.render.screen.canvas import Canvas, marked, tick_line
 from warehouse.render.style import Style, clean, width
 

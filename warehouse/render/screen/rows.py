@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from warehouse.charts import Brackets, Panel, Points, Rule, Spans
-from warehouse.render.rectangle import middle
+from warehouse.render.panels import middle
 from warehouse.render.screen.canvas import Canvas, marked, tick_line
 from warehouse.render.style import Style, cell, clean, width
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from warehouse.charts import Panel, Squares
-from warehouse.render.rectangle import middle
+from warehouse.render.panels import middle
 from warehouse.render.style import Style, clean, width
 
 SIGNS = {"significant": ("■", "bold cyan"), "undecided": ("▒", "yellow"), "not significant": ("·", "")}

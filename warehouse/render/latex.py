@@ -1,0 +1,250 @@
+"""The format LaTeX: tables of the package booktabs that are never wider than the text, every character as it is.
+
+A table is set in the largest type in which it fits. What does not fit in \\footnotesize has its texts broken into
+lines, and what is too wide even then is divided into panels that stand one below the other. One that is taller than a
+page becomes a longtable. `latex_widths` says how wide it will be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from warehouse.render.latex_widths import SIZES, TEXT_HEIGHT, TEXT_WIDTH, SetTable, TypeSize, lines_of, set_within
+from warehouse.render.panels import Figure, Rectangle, spans
+from warehouse.render.rectangle import notes_below, unbounded_rectangles
+from warehouse.render.style import UNDEFINED, Style, clean
+from warehouse.results import Result
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\char34{}",
+    # Behind the end of a row both would be taken for a part of it.
+    "[": "{[}",
+    "*": "{*}",
+    **{sign: "\\" + sign for sign in "{}$&#%_"},
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
+    "±": r"$\pm$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "×": r"$\times$",
+    "−": "$-$",
+    "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
+    **{chr(0x2080 + digit): rf"\textsubscript{{{digit}}}" for digit in range(10)},
+}
+_BEYOND_LATIN = re.compile("[^\u0000-\u017f–—‘’“”…]")
+"""Letters that pdfLaTeX knows only with packages that fit the script."""
+
+_SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
+
+
+_SIGN = re.compile(r"(?:(?<=[\[ ])|^)[-+<]")
+"""A sign before a number, and not one within a power of ten."""
+
+LONG, WIDE = 0.2, 0.8
+"""A word that takes more of a line than the first may be broken behind signs, and above the second anywhere."""
+
+_BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")
+
+FULL = 0.9
+"""A float takes no more of the height of a page than this."""
+
+
+def latex(result: Result, style: Style) -> str:
+    """A `table`, or longtables where that would be taller than a page, with the caption and the notes; the signature is
+    a comment before it.
+    """
+    drawn = [set_within(rectangle, TEXT_WIDTH) for rectangle in unbounded_rectangles(result, style)]
+    notes = notes_below(result)
+    caption = rf"\caption{{{breakable(result.caption)}}}" if result.caption else ""
+    caption += rf"\label{{{result.grid.label}}}" if result.grid and result.grid.label else ""
+    height = sum(panel.height for panels in drawn for panel in panels) + _height_of_texts(result.caption, notes)
+    below = [rf"{{\footnotesize\raggedright {breakable(note)}\par}}" for note in notes]
+    if height > FULL * TEXT_HEIGHT:
+        lines = [*_over_pages(drawn, caption), *below]
+        packages = "booktabs,array,longtable"
+    else:
+        lines = [*_floating(drawn, caption), *([r"\par\smallskip"] if below else []), *below, r"\end{table}"]
+        packages = "booktabs,array"
+    first = [f"% {clean(result.signature)}", rf"% \usepackage{{{packages}}}"]
+    if any(_BEYOND_LATIN.search(line) for line in lines):
+        first.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
+    return "\n".join([*first, *lines]) + "\n\n"
+
+
+def _height_of_texts(caption: str, notes: Sequence[str]) -> float:
+    """Points that the caption and the notes take."""
+    normal, _, footnote, *_ = SIZES
+    of_notes = sum(lines_of(note, TEXT_WIDTH, footnote) for note in notes) * footnote.leading
+    return lines_of(caption, TEXT_WIDTH, normal) * normal.leading + of_notes + 3 * normal.leading
+
+
+def _floating(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
+    """A float with the tables one below the other; it is ended below the notes."""
+    lines = [r"\begin{table}[htbp]", r"\centering"]
+    lines += [caption] if caption else []
+    first = True
+    for of_rectangle in drawn:
+        for panel in of_rectangle:
+            lines += [] if first else [r"\par\medskip"]
+            first = False
+            title = panel.rectangle.title if panel is of_rectangle[0] else ""
+            lines += [rf"\textit{{{typeset(title)}}}\par\smallskip"] if title else []
+            begin, end = rf"\begin{{tabular}}{{{_columns(panel)}}}", r"\end{tabular}"
+            group = _group(panel)
+            lines += [*group, begin, *_head(panel), *rows_of(panel), r"\bottomrule", end + "}" * len(group)]
+    return lines
+
+
+def _over_pages(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
+    """Tables that go on over pages, one below the other; the caption is that of the first."""
+    lines: list[str] = []
+    for of_rectangle in drawn:
+        for panel in of_rectangle:
+            title = panel.rectangle.title if panel is of_rectangle[0] else ""
+            lines += [rf"\begin{{center}}\textit{{{typeset(title)}}}\end{{center}}\nopagebreak"] if title else []
+            lines += longtable(panel, caption)
+            caption = ""
+    return lines
+
+
+def longtable(panel: SetTable, caption: str = "") -> list[str]:
+    """A table that goes on over pages; its headings stand on each."""
+    return [
+        *(_group(panel) or ["{"]),
+        *([r"\setlength{\LTcapwidth}{\linewidth}"] if caption else []),
+        rf"\begin{{longtable}}{{{_columns(panel)}}}",
+        *([caption + r"\\", *_head(panel), r"\endfirsthead"] if caption else []),
+        *_head(panel),
+        r"\endhead",
+        *rows_of(panel),
+        r"\bottomrule",
+        r"\end{longtable}}",
+    ]
+
+
+def _group(panel: SetTable) -> list[str]:
+    """What begins the group in which a table has its type, where it is not the usual one."""
+    size = panel.size
+    return [] if size is SIZES[0] else [rf"{{{size.command}\setlength{{\tabcolsep}}{{{size.room:g}pt}}"]
+
+
+def _columns(panel: SetTable) -> str:
+    """The columns as `tabular` takes them; those that are broken into lines have a width."""
+    return "".join(
+        rf">{{\raggedright\arraybackslash}}p{{{panel.broken[place]:.0f}pt}}"
+        if place in panel.broken
+        else "r"
+        if numeric
+        else "l"
+        for place, numeric in enumerate(panel.rectangle.numeric)
+    )
+
+
+def rows_of(panel: SetTable) -> list[str]:
+    """The lines of a table."""
+    return [
+        " & ".join(
+            breakable(text, panel.broken[place], panel.size)
+            if place in panel.broken
+            else _cell(panel.rectangle, number, place, text)
+            for place, text in enumerate(row)
+        ).rstrip()
+        + r" \\"
+        for number, row in enumerate(panel.rectangle.rows)
+    ]
+
+
+def _head(panel: SetTable) -> list[str]:
+    """The rules and headings: above them the test sets, each over its columns, where they stand side by side."""
+    headings = panel.rectangle.headings
+    lower = [heading.rpartition("\n")[2].rstrip() for heading in headings]
+    shown = [
+        breakable(text, panel.broken[place], panel.size) if place in panel.broken else typeset(text)
+        for place, text in enumerate(lower)
+    ]
+    lines = [" & ".join(shown) + r" \\", r"\midrule"]
+    if not any("\n" in heading for heading in headings):
+        return [r"\toprule", *lines]
+    above, rules = [], []
+    for head, places in spans(headings):
+        above.append(_over(panel, head, places) if head else "")
+        if head:
+            rules.append(rf"\cmidrule(lr){{{places[0] + 1}-{places[-1] + 1}}}")
+    return [r"\toprule", " & ".join(above).lstrip() + r" \\", " ".join(rules), *lines]
+
+
+def _over(panel: SetTable, head: str, places: Sequence[int]) -> str:
+    """What stands over several columns."""
+    text = typeset(head)
+    if places[0] in panel.head_widths:
+        within = panel.head_widths[places[0]]
+        text = rf"\parbox{{{within:.0f}pt}}{{\centering {breakable(head, within, panel.size)}}}"
+    return rf"\multicolumn{{{len(places)}}}{{c}}{{{text}}}"
+
+
+def _cell(rectangle: Rectangle, number: int, place: int, text: str) -> str:
+    figure = rectangle.figures.get((number, place))
+    if figure is not None:
+        return _marked(figure)
+    if place in rectangle.spaced:
+        return rf"\texttt{{{text.rstrip().replace(' ', '~')}}}" if text.strip() else ""
+    return _figure(text) if rectangle.numeric[place] else typeset(text)
+
+
+def _marked(figure: Figure) -> str:
+    """A figure with its marks; what others in its column have beside theirs keeps its room."""
+    number = _figure(figure.number)
+    parts = [rf"\textbf{{{number}}}" if figure.best else rf"\underline{{{number}}}" if figure.second else number]
+    if figure.mark_room:
+        lacking = typeset(figure.mark_room[len(figure.mark) :])
+        shown = rf"\textsuperscript{{{typeset(figure.mark)}}}" if figure.mark else ""
+        parts.append(shown + (rf"\phantom{{\textsuperscript{{{lacking}}}}}" if lacking else ""))
+    if figure.half_room:
+        lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
+        room = rf"\phantom{{{lacking}}}" if lacking else ""
+        shown = rf" $\pm$ {room}{figure.half}"
+        parts.append(shown if figure.half else rf"\phantom{{ $\pm$ {figure.half_room}}}")
+    if figure.ranks_room:
+        lacking = figure.ranks_room[len(figure.ranks) :]
+        shown = rf" ({typeset(figure.ranks)})" if figure.ranks else r"\phantom{ ()}"
+        parts.append(shown + (rf"\phantom{{{lacking}}}" if lacking else ""))
+    return "".join(parts)
+
+
+def _figure(text: str) -> str:
+    """A number or an interval: signs and powers of ten as mathematics; the mark behind a level takes no room."""
+    text = text.rstrip()
+    if text == UNDEFINED:
+        return "--"
+    if text.endswith(("*", "?")):
+        return _figure(text[:-1]) + rf"\rlap{{{text[-1]}}}"
+    text = _SCIENTIFIC.sub(lambda number: rf"${number[1]}\times10^{{{int(number[2])}}}$", text)
+    return _SIGN.sub(r"$\g<0>$", text).replace("[", "{[}") if not text.endswith("$") else text
+
+
+def typeset(text: str) -> str:
+    """Text as LaTeX prints it, with every character as it is; hyphens side by side stay hyphens."""
+    return "".join(_LATEX.get(sign, sign) for sign in clean(text)).replace("--", "-{}-").replace("--", "-{}-")
+
+
+def breakable(text: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) -> str:
+    """A text in which a line may end within a long word: behind signs that are not within a number, and anywhere in
+    what is about as wide as the line.
+    """
+    return " ".join(_breakable(word, within, size) for word in clean(text).split(" "))
+
+
+def _breakable(word: str, within: float, size: TypeSize) -> str:
+    if size.width_of(word) <= LONG * within:
+        return typeset(word)
+    pieces = ([*piece] if size.width_of(piece) > WIDE * within else [piece] for piece in _BEHIND_SIGNS.split(word))
+    return r"\allowbreak{}".join(typeset(piece) for of_word in pieces for piece in of_word)

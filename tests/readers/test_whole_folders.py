@@ -250,3 +250,18 @@ def test_logs_that_were_scored_again_are_told_apart_or_one_replaces_the_other(lo
 def test_a_system_that_was_named_is_not_to_be_named_by_its_file(load: Command) -> None:
     put(one_csv=VALUES, two_csv=VALUES.replace(",1", ",0"))
     assert OTHERWISE not in load("one.csv", "two.csv", "--set", "test_set=T", "--set", "system=GE")[2]
+
+
+def test_two_runs_of_a_new_model_are_numbered_both(load: Command) -> None:
+    """And the fingerprints are those of the names that they have then, which `stored` checks."""
+    samples = '"samples": [{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}}}]'
+    first, second = (
+        f'{{"eval": {{"task": "quiz", "model": "m", "run_id": "{run}", "created": "2026-01-0{run}"}}, {samples}}}'
+        for run in (1, 2)
+    )
+    put(logs__first_json=first, logs__second_json=second)
+    status, _, said = load("logs")
+    assert (status, "mistake" in said) == (0, False)
+    assert stored("select system from runs order by all") == [("m#1",), ("m#2",)]
+    assert load("logs")[0] == 0
+    assert len(stored("select system from runs")) == 2

@@ -120,7 +120,7 @@ def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprint
         _by_text(table, _fingerprint(table, columns[table]) + where + " group by all")
         for table, where in tables.items()
     )
-    added_up = database.rows(join(" union all ", queries))
+    added_up = database.rows(join(" union all ", queries)) if tables else ()
     sums = [(str(table), int(part), int(rows), int(digest)) for table, part, rows, digest in added_up]
     for table in _SMALL:
         rows = database.rows("from " + name(table))

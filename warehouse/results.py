@@ -35,7 +35,8 @@ class Column:
     """A column: its name in data, what it holds, and its heading on screen.
 
     A column that is not `on_screen` stands in data only. An `upper` limit is drawn together with the column before it,
-    its lower limit, as one interval below the heading of that.
+    its lower limit, as one interval below the heading of that. Of the columns with a number in `spare` the highest is
+    the first that a screen leaves out where it has no room.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Column:
     heading: str = ""
     on_screen: bool = True
     upper: bool = False
+    spare: int = 0
 
 
 @value
@@ -107,6 +109,16 @@ class SideBySide:
     across: str
     values: tuple[str, ...]
     spread: tuple[str, ...]
+
+
+@value
+class TableSection:
+    """Rows that stand on screen as a table of their own below a title, in an order of their own. They may hold rows
+    that data do not have, as that of a system which all others are compared with.
+    """
+
+    title: str
+    rows: tuple[tuple[Cell, ...], ...]
 
 
 @value
@@ -175,6 +187,7 @@ class Result:
     side_by_side: SideBySide | None = None
     triangle: Triangle | None = None
     grid: Grid | None = None
+    sections: tuple[TableSection, ...] = ()
     how: str = ""
     """What the caption says behind what it is of: how much was observed, and how it was tested."""
     chart: Chart | None = None

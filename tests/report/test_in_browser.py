@@ -17,6 +17,7 @@ from warehouse.render import Style
 from warehouse.render.data import csv
 from warehouse.render.latex import latex
 from warehouse.render.report import REPORTS, Report
+from warehouse.render.vegalite.dark import DARK
 from warehouse.session import Session
 from warehouse.studies import Study, answers, report
 
@@ -223,6 +224,24 @@ def test_light_and_dark_and_paper(browser: Any, pictured: Report, tmp_path: Path
     assert 3 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 8
 
 
+def test_pictures_are_dark_where_the_page_is(browser: Any, pictured: Report, tmp_path: Path) -> None:
+    fills = """
+        const fill = (chosen) => getComputedStyle(document.querySelector(chosen)).fill;
+        return [fill(".picture svg > rect"), fill(".picture svg text")];
+    """
+    opened(browser, pictured, tmp_path)
+    paper, ink = (luminance(fill) for fill in browser.execute_script(fills))
+    assert paper - ink > 0.8
+    opened(browser, pictured, tmp_path, prefers_color_scheme="dark")
+    paper, ink = (luminance(fill) for fill in browser.execute_script(fills))
+    assert ink - paper > 0.7
+    colours = """
+        const drawn = [...document.querySelectorAll(".picture svg [fill], .picture svg [stroke]")];
+        return drawn.flatMap((part) => [part.getAttribute("fill"), part.getAttribute("stroke")]);
+    """
+    assert set(browser.execute_script(colours)) - {None, "none"} <= set(DARK)
+
+
 def luminance(colour: str) -> float:
     """From 0, black, to 1, white."""
     red, green, blue = (int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
@@ -262,6 +281,8 @@ def test_words_are_told_from_what_is_behind_them(browser: Any, pictured: Report,
 
 def test_a_narrow_page_scrolls_its_tables_and_not_itself(page: Any) -> None:
     sized(page, 360)
+    wides = "return [...document.querySelectorAll('.picture svg')].map((each) => each.getBoundingClientRect().right)"
+    assert 0 < max(page.execute_script(wides)) <= 360
     assert page.execute_script("return document.documentElement.scrollWidth") <= 360
     wide = page.execute_script(
         "return [...document.querySelectorAll('.table')].filter(each => each.scrollWidth > each.clientWidth)"

@@ -47,12 +47,14 @@ def test_the_last_result_is_the_value_of_the_cell(notebook: Any, capsys: pytest.
     assert notebook.run_line_magic("evalhouse", "score F for $x on TST3").rows[0]["system"] == "UMASS"
 
 
-def test_a_plot_is_a_picture_over_its_table(notebook: Any) -> None:
+def test_a_plot_is_a_picture_with_its_numbers_folded_up(notebook: Any) -> None:
     pytest.importorskip("vl_convert", reason="vl-convert is not installed")
     shown = html_of(notebook, notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3"))
-    found = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="Ranked dots[^"]*">\s*<figure', shown)
+    found = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="Ranked dots[^"]*" [^>]*>\s*<details>', shown)
     assert found
-    assert "UMASS" in b64decode(found[1]).decode()
+    drawn = b64decode(found[1]).decode()
+    assert "UMASS" in drawn
+    assert "prefers-color-scheme: dark" in drawn
 
 
 def test_a_plot_without_the_extra_says_what_is_missing(notebook: Any, monkeypatch: pytest.MonkeyPatch) -> None:

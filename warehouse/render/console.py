@@ -35,10 +35,15 @@ def table(result: Result, style: Style) -> str:
             parts.append(Text())
         if rectangle.title:
             parts.append(Text(clean(rectangle.title), style="italic"))
-        if result.grid and rectangle.rows:
+        if not rectangle.rows:
+            parts.append(Text("(no rows)", style="dim"))
+        elif result.grid:
             parts.append(_below_heads(rectangle))
         else:
-            parts.append(_grid(rectangle) if rectangle.rows else Text("(no rows)", style="dim"))
+            parts += _records(rectangle) if rectangle.as_records else [_grid(rectangle)]
+        if rectangle.left_out:
+            left_out = ", ".join(heading.replace("\n", " ") for heading in rectangle.left_out)
+            parts.append(Text(clean(f"too narrow for {left_out}; --format tsv shows all"), style="dim"))
         if len(rectangle.rows) > MOST_ROWS:
             left = len(rectangle.rows) - MOST_ROWS
             parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
@@ -49,11 +54,13 @@ def table(result: Result, style: Style) -> str:
     if result.signed:
         parts.append(Text(clean(result.signature), style="dim"))
     beside = 0 if result.grid else 4
-    return printed(parts, style, max(style.width, max(rectangle.width for rectangle in drawn) + beside))
+    return printed(parts, style, max([style.width, *(one.width + beside for one in drawn if not one.as_records)]))
 
 
 def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
-    """Texts and tables one below the other as lines of a terminal, with its codes for colours if they are wanted."""
+    """Texts, and tables that may be so wide, one below the other as lines of a terminal, with its codes for colours if
+    they are wanted.
+    """
     out = io.StringIO()
     console = Console(
         file=out,
@@ -67,8 +74,23 @@ def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
         legacy_windows=False,
     )
     for part in parts:
-        console.print(part)
+        console.print(part, width=style.width if isinstance(part, Text) else None)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _records(rectangle: Rectangle) -> list[Text | Table]:
+    """Each row as lines of a heading and a cell."""
+    parts: list[Text | Table] = []
+    for row in rectangle.rows[:MOST_ROWS]:
+        if parts:
+            parts.append(Text())
+        record = Table.grid(padding=(0, 2, 0, 0))
+        record.add_column(no_wrap=True)
+        record.add_column()
+        for heading, text in zip(rectangle.headings, row, strict=True):
+            record.add_row(Text(clean(heading.replace("\n", " ")), style="bold"), Text(text.strip()))
+        parts.append(record)
+    return parts
 
 
 def _grid(rectangle: Rectangle) -> Table:

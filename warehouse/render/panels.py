@@ -57,6 +57,10 @@ class Rectangle:
     figures: Mapping[tuple[int, int], Figure] = field(default_factory=dict)
     keys: int = 0
     """So many columns at its left say what a row is of, and stand in each of its panels."""
+    left_out: tuple[str, ...] = ()
+    """The columns for which there is no room."""
+    as_records: bool = False
+    """Whether a row is too long for a line even without them; then all its cells stand one below the other."""
 
     @property
     def width(self) -> int:

@@ -1,5 +1,5 @@
-"""What a result looks like as one rectangle of texts: which columns are shown, test sets side by side, long names
-shortened.
+"""What a result looks like as rectangles of texts: which columns are shown, test sets side by side, long names
+shortened, columns left out where the screen has no room for them.
 
 Shared by all formats for people; it knows no terminal and no markup.
 """
@@ -24,8 +24,8 @@ NARROWEST = 20
 
 
 def rectangles(result: Result, style: Style) -> list[Rectangle]:
-    """The rectangles for a result, in the width there is if breaking texts, moving columns together and shortening
-    names can do it, in this order. A summary is a rectangle of its own.
+    """The rectangles for a result, in the width there is: by breaking texts, moving columns together, shortening names,
+    and leaving columns out, in this order; else as records. A summary is a rectangle of its own.
     """
     if result.grid:
         # Without colours nothing is bold, so signs stand for it.
@@ -37,7 +37,9 @@ def rectangles(result: Result, style: Style) -> list[Rectangle]:
             triangles = [_packed(triangle) for triangle in drawn]
             if all(triangle.width <= style.width for triangle in triangles):
                 return triangles
-    return [_rectangle(table, style) for table in tables(result)]
+    parts = [(section.title, Table(result.table.columns, section.rows)) for section in result.sections]
+    drawn = [replace(_rectangle(_shown(part), style), title=title) for title, part in parts]
+    return drawn + [_rectangle(table, style) for table in tables(result)[1 if parts else 0 :]]
 
 
 def tables(result: Result) -> list[Table]:
@@ -52,8 +54,27 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
         for row in table.rows
     ]
     columns, rows = _joined_intervals(table.columns, rows)
-    headings = tuple(column.heading or column.name for column in columns)
     rows = _aligned_letters(columns, rows)
+    whole, left_out = (columns, rows), list[str]()
+    while (drawn := _fitted(columns, rows, style)).width > style.width:
+        spare = max(range(len(columns)), key=lambda place: columns[place].spare)
+        if not columns[spare].spare:
+            return replace(_fitted(*whole, replace(style, width=sys.maxsize)), as_records=True)
+        left_out.append(_told_apart(columns[spare], table))
+        columns = (*columns[:spare], *columns[spare + 1 :])
+        rows = [(*row[:spare], *row[spare + 1 :]) for row in rows]
+    return replace(drawn, left_out=tuple(left_out))
+
+
+def _told_apart(column: Column, table: Table) -> str:
+    """The heading of a column, or its name in data where another column has the same heading."""
+    alike = [other for other in table.columns if other.heading == column.heading]
+    return column.heading if column.heading and len(alike) == 1 else column.name
+
+
+def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style: Style) -> Rectangle:
+    """All columns in the width there is, as far as breaking texts, moving together and shortening names can do it."""
+    headings = tuple(column.heading or column.name for column in columns)
     limits = widths(headings, rows)
     gap = GAP
     over = sum(limits) + gap * (len(limits) - 1) - style.width

@@ -12,7 +12,7 @@ from typing import Any
 from warehouse.charts import Chart
 from warehouse.faults import WarehouseError
 from warehouse.render.pdf import in_order
-from warehouse.render.vegalite import spec
+from warehouse.render.vegalite import dark, spec
 
 RESOLUTION = 2.0
 """Pixels of a PNG for each point."""
@@ -24,11 +24,16 @@ def available() -> None:
 
 
 def svg(chart: Chart) -> str:
-    """The chart as SVG. Raises WarehouseError where the extra is not installed."""
+    """The chart as SVG, on white paper. Raises WarehouseError where the extra is not installed."""
     drawn: str = _converter().vegalite_to_svg(spec(chart), allowed_base_urls=[])
     # vl-convert numbers clips through all pictures that a process makes; the same chart is to be the same text.
     numbers: dict[str, str] = {}
     return re.sub(r"(?<=clip)\d+(?=[\")])", lambda clip: numbers.setdefault(clip[0], str(len(numbers))), drawn)
+
+
+def svg_of_page(chart: Chart) -> str:
+    """The same, dark where its reader is. Raises WarehouseError where the extra is not installed."""
+    return svg(chart).replace(">", ">\n<style>\n" + dark.rules("svg") + "</style>", 1)
 
 
 def png(chart: Chart) -> bytes:
@@ -43,6 +48,20 @@ def pdf(chart: Chart) -> bytes:
     return in_order(drawn)
 
 
+PAGE = (
+    """\
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<style>
+#vega-chart { max-width: 100%; }
+#vega-chart svg.marks { max-width: 100%; height: auto; }
+"""
+    + dark.rules("svg.marks")
+    + "</style>\n"
+)
+"""What a page with a picture has in its head: it fits narrow windows, and follows the light or dark of its reader."""
+
+
 def page(chart: Chart) -> str:
     """The chart as a page that needs nothing else, with tooltips. Raises WarehouseError where the extra is not
     installed.
@@ -52,7 +71,7 @@ def page(chart: Chart) -> str:
     whole = {**spec(chart), "usermeta": {"embedOptions": {"actions": menu}}}
     drawn: str = _converter().vegalite_to_html(_without_tags(whole), bundle=True, renderer="svg")
     # Within a script a tag that a name holds would end it.
-    return drawn.replace(_LESS_THAN, "\\u003c")
+    return drawn.replace(_LESS_THAN, "\\u003c").replace("<head>", "<head>\n" + PAGE, 1)
 
 
 _LESS_THAN = "-evalhouse-less-than-"

@@ -61,6 +61,9 @@ for (const button of document.querySelectorAll("th button[data-column]")) {
 """A click on a heading sorts a table, down, then up, then as it was."""
 
 
+NUMBERS = "The numbers of the picture"
+
+
 def html(result: Result, style: Style) -> str:
     """A page with one result."""
     return page((result,), style)
@@ -77,9 +80,11 @@ def page(results: Sequence[Result], style: Style) -> str:
 
 
 def fragment(result: Result, style: Style) -> str:
-    """A result as a part of a page, such as a notebook shows: its picture, if any, over its table. Nothing runs."""
-    picture = _picture(result.chart) if result.chart is not None else ""
-    return f"<style>\n{_LOOKS}</style>\n{picture}{_figure(result, style, sortable=False)}"
+    """A result as a part of a page, such as a notebook shows; of a picture the numbers are folded up. Nothing runs."""
+    shown = _figure(result, style, sortable=False)
+    if result.chart is not None:
+        shown = f"{_picture(result.chart)}<details>\n<summary>{NUMBERS}</summary>\n{shown}</details>\n"
+    return f"<style>\n{_LOOKS}</style>\n{shown}"
 
 
 def _picture(chart: Chart) -> str:
@@ -88,13 +93,14 @@ def _picture(chart: Chart) -> str:
     """
     from base64 import b64encode
 
-    from warehouse.render.vega import svg
+    from warehouse.render.vega import svg_of_page
 
     try:
-        drawn = b64encode(svg(chart).encode()).decode()
+        drawn = b64encode(svg_of_page(chart).encode()).decode()
     except WarehouseError as error:
         return f"<p>{text('; '.join((error.message, *error.hints)))}</p>\n"
-    return f'<img src="data:image/svg+xml;base64,{drawn}" alt="{text(chart.alternative or chart.title)}">\n'
+    shown = f'src="data:image/svg+xml;base64,{drawn}" alt="{text(chart.alternative or chart.title)}"'
+    return f'<img {shown} style="max-width: 100%; height: auto">\n'
 
 
 def _figure(result: Result, style: Style, *, sortable: bool) -> str:

@@ -80,12 +80,12 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
             column
             for cell in CELLS
             for column in (
-                Column(f"{cell}_low", "whole", f"{cell} from", on_screen=cell in "abx"),
-                Column(f"{cell}_high", "whole", "to", on_screen=cell in "abx"),
+                Column(f"{cell}_low", "whole", f"{cell} from", on_screen=cell in "abx", spare=1),
+                Column(f"{cell}_high", "whole", "to", on_screen=cell in "abx", spare=1),
             )
         ),
         Column("conventions", "text", on_screen=False),
-        Column("f_follows", "text", "F follows"),
+        Column("f_follows", "text", "F follows", spare=2),
     )
     rows = TableRows.of(columns)
     notes: list[str] = []

@@ -22,6 +22,7 @@ from warehouse.query.resolving.testing import check_two, tested_entries
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.tests import named_adjustment, named_test
+from warehouse.statements import compare_against
 from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ COLUMNS = (
     Column("measure", "name"),
     Column("system_a", "name", "A"),
     Column("system_b", "name", "B"),
-    Column("value_a", "proportion", "A"),
-    Column("value_b", "proportion", "B"),
+    Column("value_a", "proportion", "A", spare=2),
+    Column("value_b", "proportion", "B", spare=3),
     Column("difference", "difference"),
     Column("difference_low", "difference", "bounds of difference"),
     Column("difference_high", "difference", "to", upper=True),
@@ -48,10 +49,10 @@ COLUMNS = (
     Column("shuffles", "count", on_screen=False),
     Column("nge", "count", on_screen=False),
     Column("p", "probability"),
-    Column("p_low", "probability", "bounds of p"),
+    Column("p_low", "probability", "bounds of p", spare=5),
     Column("p_high", "probability", "to", upper=True),
     Column("p_adjusted", "probability", on_screen=False),
-    Column("confidence", "number", "MC confidence", on_screen=False),
+    Column("confidence", "number", "MC confidence", on_screen=False, spare=6),
     Column("level", "number", on_screen=False),
     Column("margin", "difference", on_screen=False),
     Column("p_not_worse", "probability", "p not worse"),
@@ -62,7 +63,7 @@ COLUMNS = (
     Column("differing", "count", on_screen=False),
     Column("correlation", "number", on_screen=False),
     Column("inflation", "number", on_screen=False),
-    Column("ci_low", "difference", "CI"),
+    Column("ci_low", "difference", "CI", spare=1),
     Column("ci_high", "difference", "to", upper=True),
     Column("statistic", "number", on_screen=False),
     Column("seed", "whole", on_screen=False),
@@ -208,6 +209,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         ),
         how=how,
         triangle=triangle_of(plan, table) if all_pairs else None,
+        sections=compare_against.sections(table, _lowest_first(plan)) if _in_sections(plan, rows) else (),
     )
 
 
@@ -232,12 +234,6 @@ def level_column(how: p.Testing) -> str:
 def triangle_of(plan: ComparePlan, table: Table) -> Triangle:
     """All pairs of more than two systems as a triangle of p-values."""
     how = plan.how
-    lowest_first = frozenset(
-        (entry.test_set.name, statistic.label)
-        for entry in plan.entries
-        for statistic in entry.statistics
-        if statistic.measure.lower_is_better
-    )
     unsure = ", ? undecided" if "undecided" in table.column("verdict") else ""
     return Triangle(
         within=("test_set", "measure"),
@@ -248,8 +244,23 @@ def triangle_of(plan: ComparePlan, table: Table) -> Triangle:
         cell=level_column(how),
         mark="verdict",
         legend=f"p-values; * significant at {str(how.level).removeprefix('0')}{unsure}",
-        lowest_first=lowest_first,
+        lowest_first=_lowest_first(plan),
     )
+
+
+def _lowest_first(plan: ComparePlan) -> frozenset[tuple[Cell, Cell]]:
+    """The test sets and measures of which lower values are better."""
+    return frozenset(
+        (entry.test_set.name, statistic.label)
+        for entry in plan.entries
+        for statistic in entry.statistics
+        if statistic.measure.lower_is_better
+    )
+
+
+def _in_sections(plan: ComparePlan, rows: TableRows) -> bool:
+    """Whether several systems are compared with one."""
+    return plan.against is not None and len(set(rows.cells("system_a"))) > 1
 
 
 def _add(
@@ -328,15 +339,21 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
 
     headings = {"ci_low": interval_heading(plan.how.level)}
     hidden: set[str] = set()
+    spare: dict[str, int] = {}
     if len(pairs) == 1:
         (first, second) = next(iter(pairs))
         headings |= {"value_a": str(first), "value_b": str(second)}
         hidden = {"system_a", "system_b"}
+        spare = dict.fromkeys(("value_a", "value_b"), 0)  # they name the systems
+    if _in_sections(plan, rows):
+        headings, hidden = headings | compare_against.HEADINGS, set(compare_against.IN_TITLES)
     shown = {"test_set"} if len(plan.compared_entries) > 1 else set()
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
+        spare["p"] = 4  # it is the adjusted one that decides
     if plan.how.confidence_asked or "undecided" in rows.cells("verdict"):
         shown.add("confidence")
+    hidden |= {column for column in MARGIN if column in rows.names and set(rows.cells(column)) == {None}}
     values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high", "margin"}
     numbers = any(entry.task.unit == "number" for entry in plan.entries)
     return tuple(
@@ -345,6 +362,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
             heading=headings.get(column.name, column.heading),
             kind="number" if numbers and column.name in values else column.kind,
             on_screen=(column.on_screen or column.name in shown) and column.name not in hidden,
+            spare=spare.get(column.name, column.spare),
         )
         for column in _own_columns(plan)
     )

@@ -36,7 +36,7 @@ COLUMNS = (
     Column("absent", "count"),
     Column("failed", "count", on_screen=False),
     Column("reasons", "text", on_screen=False),
-    Column("names", "text"),
+    Column("names", "text", spare=1),
     Column("comparable", "text"),
 )
 

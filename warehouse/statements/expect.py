@@ -34,11 +34,11 @@ COMPARED = (
     Column("verdict", "text"),
     Column("met", "text"),
     Column("difference", "difference"),
-    Column("p", "probability"),
-    Column("ci_low", "difference", "CI"),
+    Column("p", "probability", spare=2),
+    Column("ci_low", "difference", "CI", spare=1),
     Column("ci_high", "difference", "to", upper=True),
     Column("margin", "difference", on_screen=False),
-    Column("why", "text"),
+    Column("why", "text", spare=3),
 )
 
 NEEDS_MARGIN = ("not worse", "equivalent")
@@ -248,7 +248,7 @@ def _valued_columns(plan: ExpectPlan, answered: Result) -> list[Column]:
         "ci_low": Column("ci_low", kind, interval_heading(plan.question.how.level), plan.question.interval),
         "ci_high": Column("ci_high", kind, "to", plan.question.interval, upper=True),
         "met": Column("met", "text"),
-        "why": Column("why", "text"),
+        "why": Column("why", "text", spare=1),
     }
     return _without_the_only([looks.get(name, Column(name, "name")) for name in _value_names(plan)], answered)
 

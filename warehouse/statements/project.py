@@ -132,7 +132,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
         Column("measure", "name", on_screen=several),
         Column("system", "name"),
         Column("generality_from", "number", on_screen=False),
-        Column("generality_to", "number", "generality"),
+        Column("generality_to", "number", "generality", spare=1),
         Column("assumption", "text", on_screen=False),
         Column("value_from", "proportion", "measured"),
         Column("value", "proportion", "projected"),

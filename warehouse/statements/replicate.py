@@ -201,12 +201,12 @@ def _columns(plan: ReplicatePlan) -> tuple[Column, ...]:
         Column("system_b", "name", "B"),
         Column("difference_from", difference, source),
         Column("difference_to", difference, target),
-        Column("effect_ratio", "number", "ratio"),
-        Column("p_from", "probability", f"p {source}"),
-        Column("p_to", "probability", f"p {target}"),
+        Column("effect_ratio", "number", "ratio", spare=3),
+        Column("p_from", "probability", f"p {source}", spare=2),
+        Column("p_to", "probability", f"p {target}", spare=1),
         Column("verdict_from", "text", source),
         Column("verdict_to", "text", target),
-        Column("same_sign", "text", "same sign"),
+        Column("same_sign", "text", "same sign", spare=4),
     )
 
 

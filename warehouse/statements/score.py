@@ -279,8 +279,8 @@ def _columns(
             for label, kind in values
             for column in (Column(label, kind), *(interval_columns(label, kind, plan.how) if plan.interval else ()))
         ),
-        *((Column("replicates", "count", on_screen=alone),) if replicated else ()),
-        *(Column(f"sd({label})", kind, f"sd {label}", alone) for label, kind in values if replicated),
+        *((Column("replicates", "count", on_screen=alone, spare=2),) if replicated else ()),
+        *(Column(f"sd({label})", kind, f"sd {label}", alone, spare=1) for label, kind in values if replicated),
         Column("source", "text", on_screen=False),
     )
 

@@ -17,9 +17,10 @@ from warehouse.render.latex import latex
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.report.description import LONGEST, Piece, Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, read_sections
-from warehouse.render.report.wording import NUMBERS, SOURCES, above, described, notes, provenance, sources_rectangle
+from warehouse.render.report.wording import SOURCES, above, described, notes, provenance, sources_rectangle
 from warehouse.render.style import Style
-from warehouse.render.web import SORTING, table, text
+from warehouse.render.vegalite import dark
+from warehouse.render.web import NUMBERS, SORTING, table, text
 from warehouse.results import Result
 
 LARGEST = 3_000_000
@@ -44,7 +45,7 @@ Heading = tuple[int, str, str]
 
 
 def _page(report: Report, style: Style) -> str:
-    looks = _resource("page.css")
+    looks = _resource("page.css") + dark.rules(".picture svg")
     script = SORTING + _resource("page.js")
     headings: list[Heading] = []
     body: list[str] = []

@@ -14,7 +14,6 @@ from warehouse.render.report.description import Report, Source
 from warehouse.results import Result
 
 SOURCES = "Where the numbers come from"
-NUMBERS = "The numbers of the picture"
 
 
 def above(report: Report) -> list[str]:

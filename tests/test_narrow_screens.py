@@ -1,0 +1,128 @@
+"""On a narrow screen nothing is broken within a number and no line goes beyond the edge: texts are broken at blanks,
+names are shortened, columns are left out in an order and said, and what is too long even so stands as records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+import warehouse
+from warehouse.render import Style, render
+from warehouse.render.style import width
+from warehouse.results import Column, Result, Table, TableSection
+from warehouse.session import Session
+
+QUESTIONS = (
+    "score F, recall, precision, error for GE, UMASS on TST3, TST4",
+    "score F, recall, precision for GE, UMASS on TST3, TST4 interval",
+    "compare recall, precision for GE, UMASS on TST3, TST4 shuffles 999",
+    "compare F, recall for UMASS, SRI, USC against GE on TST3, TST4 shuffles 999 adjust holm",
+    "compare F for GE, UMASS, SRI on TST3, TST4 one-sided shuffles 999",
+    "compare F for GE, UMASS on TST3 margin 2%",
+    "expect not worse compare F for GE, UMASS on TST3, TST4 margin 2%",
+    "rank F for GE, UMASS, SRI on TST3, TST4",
+    "group F for all on TST3 shuffles 999",
+    "replicate F for GE, UMASS, SRI from TST3 to TST4",
+    "audit published for ADS, GE on TST2",
+    "coverage for GE, UMASS on TST3, TST4",
+    "show measures",
+    "show imports",
+    "show systems",
+    "show tests",
+)
+
+
+@pytest.fixture(scope="module")
+def sample() -> Iterator[Session]:
+    with warehouse.open() as session:
+        yield session
+
+
+def drawn(result: Result, columns: int) -> str:
+    return render(result, "table", Style(width=columns))
+
+
+def decimals(text: str) -> set[str]:
+    """The numbers with a point that stand in a text as words of their own."""
+    return {word for word in re.split(r"[\s\[\],;]+", text) if re.fullmatch(r"[-+<]?\d*\.\d+", word)}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_line_goes_beyond_the_edge_and_no_number_is_broken(sample: Session, question: str) -> None:
+    result = sample.run(question)
+    numbers = decimals(drawn(result, 1000))
+    for columns in (120, 80, 60, 40):
+        narrow = drawn(result, columns)
+        assert max(map(width, narrow.splitlines())) <= columns
+        assert decimals(narrow) <= numbers
+
+
+COLUMNS = (
+    Column("system", "name"),
+    Column("value", "proportion"),
+    Column("p", "probability", spare=2),
+    Column("ci_low", "difference", "95% CI", spare=1),
+    Column("ci_high", "difference", "to", upper=True),
+    Column("verdict", "text"),
+)
+ROWS = (
+    ("a-system-of-mine", 0.5, 0.0123, -0.12, 0.13, "not significant"),
+    ("another-system", 0.25, 0.5, -0.02, 0.03, "significant"),
+)
+RESULT = Result("compare …", "compared", "", Table(COLUMNS, ROWS))
+
+
+def test_columns_are_left_out_in_their_order_and_named() -> None:
+    assert drawn(RESULT, 80) == (
+        "compared\n"
+        "system             value        p             95% CI   verdict\n"
+        "──────────────────────────────────────────────────────────────────────\n"
+        "a-system-of-mine   50.00   0.0123   [-12.00, +13.00]   not significant\n"
+        "another-system     25.00   0.5000    [-2.00,  +3.00]   significant\n"
+    )
+    assert drawn(RESULT, 54) == (
+        "compared\n"
+        "system          value           95% CI verdict\n"
+        "──────────────────────────────────────────────────────\n"
+        "a-syste…of-mine 50.00 [-12.00, +13.00] not significant\n"
+        "another-system  25.00  [-2.00,  +3.00] significant\n"
+        "too narrow for p; --format tsv shows all\n"
+    )
+
+
+def test_what_is_too_long_without_them_stands_as_records_with_all_columns() -> None:
+    assert drawn(RESULT, 30) == (
+        "compared\n"
+        "system   a-system-of-mine\n"
+        "value    50.00\n"
+        "p        0.0123\n"
+        "95% CI   [-12.00, +13.00]\n"
+        "verdict  not significant\n"
+        "\n"
+        "system   another-system\n"
+        "value    25.00\n"
+        "p        0.5000\n"
+        "95% CI   [-2.00,  +3.00]\n"
+        "verdict  significant\n"
+    )
+
+
+def test_sections_stand_one_below_the_other_in_their_own_order() -> None:
+    result = replace(RESULT, sections=(TableSection("first", ROWS[1:]), TableSection("second", ROWS[::-1])))
+    names = [line.split()[0] for line in drawn(result, 80).splitlines() if line.startswith("a")]
+    assert names == ["another-system", "another-system", "a-system-of-mine"]
+    assert [line for line in drawn(result, 80).splitlines() if line in ("first", "second")] == ["first", "second"]
+
+
+def test_what_is_compared_against_one_system_stands_by_measure_and_best_first(sample: Session) -> None:
+    result = sample.run("compare error, recall for GE, UMASS, SRI against NYU on TST3 shuffles 999")
+    assert [section.title for section in result.sections] == ["error on TST3", "recall on TST3"]
+    values = [[float(str(row[5])) for row in section.rows] for section in result.sections]
+    assert values == [sorted(values[0]), sorted(values[1], reverse=True)]
+    place = result.columns.index("system_a")
+    assert [[row[place] for row in section.rows].index("NYU") for section in result.sections] == [3, 3]
+    assert [row["system_a"] for row in result.rows] == ["GE", "UMASS", "SRI"] * 2  # data keep a row a pair

@@ -200,3 +200,20 @@ def test_a_matrix_that_cannot_be_read_is_not_drawn(session: Session, monkeypatch
     monkeypatch.setattr(import_module("warehouse.statements.pictures.compared"), "MOST_SYSTEMS", 3)
     with pytest.raises(QueryError, match="a matrix of 4 systems cannot be read; 3 can"):
         session.run(PICTURES["matrix"])
+
+
+def test_what_is_split_has_a_panel_a_part_along_one_axis(tmp_path: Path) -> None:
+    rows = ["test_set,system,document,unit,possible,actual,correct,partial,incorrect,spurious,missing"]
+    for place, system in enumerate("AB"):
+        for unit, correct in (("perp", 1 + place), ("target", 6 + place)):
+            rows.append(f"T,{system},d,{unit},10,10,{correct},0,0,{10 - correct},{10 - correct}")
+    (tmp_path / "s.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, tmp_path / "s.csv", "scores")
+    with Session.open(tmp_path / "w.duckdb") as split:
+        chart = chart_of(split, "plot score recall for all on T by unit")
+        assert [panel.title for panel in chart.panels] == ["perp", "target"]
+        assert {panel.y.names for panel in chart.panels} == {("B", "A")}
+        assert len({(panel.x.low, panel.x.high) for panel in chart.panels}) == 1
+        (alone,) = chart_of(split, "plot score recall for A on T by unit").panels
+        assert set(alone.y.names) == {"A, perp", "A, target"}

@@ -204,6 +204,10 @@ class Panel:
         return [(path.end, path.points[-1]) for path in self.marks_of(Path) if path.end]
 
 
+MOST_PANELS = 24
+"""More panels than this are no picture."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """A picture: what it shows (measure, test set), how it was got (task, sample size, test), panels, a legend of what

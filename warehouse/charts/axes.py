@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import ceil, floor, log10
 
-from warehouse.charts import Unit
+from warehouse.charts import Panel, Unit
 
 STEPS = (1.0, 2.0, 5.0)
 
@@ -56,3 +57,27 @@ def round_step(span: float, most: int) -> float:
 def _exactly(count: int, step: float) -> float:
     """count · step without the noise of floating point: 0.3, not 0.30000000000000004."""
     return float(f"{count * step:.12g}")
+
+
+def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+    """Panels of rows of names, those with the same measure along the same stretch of it, so that they can be compared
+    by eye.
+    """
+
+    def alike(panel: Panel) -> tuple[object, ...] | None:
+        return (panel.x.title, panel.x.unit, panel.x.log) if panel.y.nominal and not panel.x.nominal else None
+
+    ends: dict[tuple[object, ...], tuple[float, float]] = {}
+    for panel in panels:
+        if key := alike(panel):
+            low, high = ends.get(key, (panel.x.low, panel.x.high))
+            ends[key] = min(low, panel.x.low), max(high, panel.x.high)
+
+    def on_common(panel: Panel) -> Panel:
+        key = alike(panel)
+        if key is None:
+            return panel
+        low, high = ends[key]
+        return replace(panel, x=replace(panel.x, low=low, high=high))
+
+    return tuple(map(on_common, panels))

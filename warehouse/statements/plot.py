@@ -24,9 +24,6 @@ from warehouse.statements.questions import question, questions
 if TYPE_CHECKING:
     from warehouse.statements.pictures.drawn import Drawn
 
-MOST_PANELS = 24
-"""More panels than this are no picture."""
-
 
 @value
 class PlotPlan:
@@ -54,7 +51,8 @@ def compile(plan: PlotPlan) -> Queries:
 
 def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     """The answer to the question, with its chart. Raises QueryError where there is nothing to draw, or too much."""
-    from warehouse.charts import Chart
+    from warehouse.charts import MOST_PANELS, Chart
+    from warehouse.charts.axes import shared
     from warehouse.statements.pictures.drawn import labels
 
     result = plan.statement.answer(plan.question, facts, workforce)
@@ -70,7 +68,7 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     chart = Chart(
         title=drawn.title or f"{', '.join(labels(entries))} on {on(entries)}",
         subtitle=_subtitle(drawn, result),
-        panels=drawn.panels,
+        panels=shared(drawn.panels),
         legend=drawn.legend,
         notes=drawn.notes,
         simulated=simulated(entries),

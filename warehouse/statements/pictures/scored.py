@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
-from warehouse.charts import Panel, Points, Unit
+from warehouse.charts import MOST_PANELS, Panel, Points, Unit
 from warehouse.charts.ladder import ranking
 from warehouse.charts.plane import plane
 from warehouse.measures import PrintedFigure, Ratio, Statistic, measure_named, settle
@@ -61,11 +61,10 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         with_intervals |= bool(known.intervals)
         scale: Unit = "number" if plan.standardized else entry.unit
         for label in measures:
-            values = [(_name(row, plan.by), number(row[label])) for row in rows]
-            ranked = [(name, value) for name, value in values if value is not None]
-            if ranked:
-                title = panel_title(plan.entries, measures, entry, label)
-                panels.append(ranking(title, label, scale, ranked, intervals_of(label, known), computed(entry)))
+            title = panel_title(plan.entries, measures, entry, label)
+            for part, named in _facets(rows, label, plan.by, room=MOST_PANELS // (len(plan.entries) * len(measures))):
+                of_part = ", ".join(filter(None, (title, part)))
+                panels.append(ranking(of_part, label, scale, named, intervals_of(label, known), computed(entry)))
     said = "; ".join(
         f"{panel.x.title}{f' on {panel.title}' if panel.title else ''}: {len(panel.y.names)} rows, "
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
@@ -75,9 +74,28 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     return Drawn(plan.entries, tuple(panels), f"Ranked dots. {said}.", legend)
 
 
-def _name(row: dict[str, Cell], by: Sequence[p.Dimension]) -> str:
-    """A system, and the values that its rows are split by; a dash where there is none."""
-    parts = [row["system"], *(row[dimension.name] for dimension in by)]
+def _facets(
+    rows: Sequence[dict[str, Cell]], label: str, by: Sequence[p.Dimension], room: int
+) -> list[tuple[str, list[tuple[str, float]]]]:
+    """What stands in a panel of its own: a title, and names with their values. Where rows are split, each part of them
+    has a panel of the systems, unless there is one system only, or no room for so many.
+    """
+    values = [(row, value) for row in rows if (value := number(row[label])) is not None]
+    if not values:
+        return []
+    systems = {row["system"] for row, _ in values}
+    parts: dict[str, list[tuple[str, float]]] = {}
+    for row, value in values:
+        parts.setdefault(_part(row, by), []).append((str(row["system"]), value))
+    if by and len(systems) > 1 and len(parts) <= room:
+        return sorted(parts.items())
+    named = [(", ".join(filter(None, (str(row["system"]), _part(row, by)))), value) for row, value in values]
+    return [("", named)]
+
+
+def _part(row: dict[str, Cell], by: Sequence[p.Dimension]) -> str:
+    """The values that rows are split by; a dash where there is none."""
+    parts = (row[dimension.name] for dimension in by)
     return ", ".join("–" if part is None else str(part) for part in parts)
 
 

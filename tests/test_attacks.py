@@ -180,6 +180,7 @@ def test_an_attack_is_refused(
     count("attacks refused", 1)
 
 
+@pytest.mark.long
 def test_what_a_script_may_do_it_can(victim: Victim, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """So the attacks are not refused because nothing works."""
     inside = 'load "mine.csv" as scores; export score F for all on T to "new.csv"; sql "select count(*) from score"'

@@ -72,6 +72,7 @@ group F for all on TST4 shuffles 10001 adjust maxt
 """
 
 
+@pytest.mark.long
 def test_threads_change_no_number(tmp_path: Path) -> None:
     one, two = (evalhouse("query", ANSWERS, "--format", "json", "--threads", n, folder=tmp_path) for n in (1, 2))
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
@@ -203,6 +204,7 @@ def test_a_dry_run_stores_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "none.duckdb").exists()
 
 
+@pytest.mark.long
 def test_simulated_rows_say_so_in_every_caption(tmp_path: Path) -> None:
     write_csv(tmp_path / "scores.csv", SCORES, [("T", "S", "d1", 10, 9, 7, 1)])
     evalhouse("init", "my.duckdb", folder=tmp_path)
@@ -211,6 +213,7 @@ def test_simulated_rows_say_so_in_every_caption(tmp_path: Path) -> None:
     assert "simulated data" in json.loads(done.stdout)["caption"]
 
 
+@pytest.mark.long
 def test_results_go_to_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
     query = ["query", "score F for GE on TST3; score F for UMASS on TST3", "--output"]
     done = evalhouse(*query, "both.md", folder=tmp_path)
@@ -235,6 +238,7 @@ def test_several_results_as_html_are_one_page(tmp_path: Path) -> None:
     assert done.stdout.count("<figure") == 2
 
 
+@pytest.mark.long
 def test_what_is_unsound_is_said_and_told_in_the_status(tmp_path: Path, warehouses: dict[str, Path]) -> None:
     sound = evalhouse("check", "--db", warehouses["worked"], folder=tmp_path)
     assert (sound.returncode, sound.stdout) == (0, "")

@@ -70,6 +70,7 @@ def undefined(name: str, labels: Sequence[int], answers: Sequence[int]) -> bool:
     return relevant in (0, len(labels))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("optional", OPTIONAL)
 @pytest.mark.parametrize("name", ORACLES)
 @given(cells=CELLS)
@@ -112,6 +113,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield opened
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ORACLES)
 def test_the_exact_level_is_that_of_every_exchange(small: Session, name: str) -> None:
     """Each exchange scored by scikit-learn, the optional document left out."""

@@ -466,6 +466,7 @@ def test_a_query_too_large_or_too_deep_gets_a_clear_error(small: Database, text:
     assert len(query_error(caught.value, text)) < 2_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -231,6 +231,7 @@ def test_a_workbook_has_no_formula(hostile: Session, tmp_path: Path) -> None:
                 assert cell.hyperlink is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", PICTURES)
 def test_pictures_show_names_as_they_are(hostile: Session, question: str, count: Count) -> None:
     from warehouse.render.vega import page, svg
@@ -265,6 +266,7 @@ def test_pictures_show_names_as_they_are(hostile: Session, question: str, count:
     count("pictures drawn with hostile names", 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", [".html", ".md", ".tex"])
 def test_reports_show_names_as_they_are(
     ending: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], count: Count

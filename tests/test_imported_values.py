@@ -87,6 +87,7 @@ def test_wilcoxon_of_reciprocal_ranks_is_that_of_r(
         assert found["p"] == pytest.approx(stats.wilcoxon(whole, alternative="greater").pvalue, rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sides", ["two-sided", "one-sided"])
 def test_exchanges_of_reciprocal_ranks_tie_as_fractions_do(sides: str, tmp_path: Path) -> None:
     """Sums of few such values are off by more roundings than there are topics."""

@@ -55,6 +55,7 @@ def test_alike_documents_counted_give_what_single_ones_give(
                 assert together[column] == expected, column
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["F, precision", "accuracy of filtering", "mean(recall)", "MCC of filtering"])
 @pytest.mark.parametrize(
     "clauses",

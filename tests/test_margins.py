@@ -51,6 +51,7 @@ def by_enumeration(first: Sequence[Fraction], second: Sequence[Fraction], margin
     return sum(total >= sum(raised) for total in sums) / len(sums)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_both_p_are_those_of_all_shifted_flips(opened: Open, seed: int) -> None:
     random = Random(seed)
@@ -65,6 +66,7 @@ def test_both_p_are_those_of_all_shifted_flips(opened: Open, seed: int) -> None:
     assert (row["margin"], row["method"]) == (float(margin), "exact")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_flips_that_tie_but_for_rounding_are_ties(opened: Open, seed: int) -> None:
     """Values without an end in decimals: a sum of flips that is as large as the observed one is so after rounding."""
@@ -229,6 +231,7 @@ def test_shuffles_may_leave_it_open(opened: Open) -> None:
     assert row["verdict"] in ("undecided", "inconclusive", "not worse", "equivalent")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("differing", [0, 1, 9, 10])
 def test_a_note_says_where_so_few_items_differ_that_a_margin_is_met_too_easily(opened: Open, differing: int) -> None:
     """Of 40 items of which 1 in 20 is wrong for B alone, none differs in 13% of the cases."""

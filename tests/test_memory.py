@@ -97,6 +97,7 @@ def test_ten_thousand_systems_against_one_fit(crowd: Path) -> None:
     assert used < MOST // 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statement", ["compare m for all on T", "group m for all on T"])
 def test_all_pairs_of_ten_thousand_are_refused_at_once(crowd: Path, statement: str) -> None:
     status, used, said = run("query", statement, "--db", "w.duckdb", folder=crowd)

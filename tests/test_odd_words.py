@@ -60,6 +60,7 @@ def test_a_word_is_a_mistake_with_a_sentence(words: list[str | bytes], sentence:
     assert sentence in said
 
 
+@pytest.mark.long
 def test_what_check_finds_is_clean(tmp_path: Path) -> None:
     import duckdb
 
@@ -72,6 +73,7 @@ def test_what_check_finds_is_clean(tmp_path: Path) -> None:
     assert "e\\u001b[31mvil.duckdb: unsound" in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", ["abc", "0", "-5", DIGITS, "1e3", ""])
 def test_columns_that_are_none_are_passed_over(columns: str, tmp_path: Path) -> None:
     plain = run("query", "score F for GE on TST3", "--format", "table", folder=tmp_path)
@@ -79,17 +81,20 @@ def test_columns_that_are_none_are_passed_over(columns: str, tmp_path: Path) -> 
     assert run("--help", folder=tmp_path, COLUMNS=columns)[0] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [["query", "-"], ["run", "-"], ["verify", "-"], []])
 def test_a_closed_input_is_an_empty_one(words: list[str], tmp_path: Path) -> None:
     assert run(*words, folder=tmp_path, stdin=None) == run(*words, folder=tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [["query", "-"], ["run", "-"], ["verify", "-"]])
 def test_an_input_that_is_no_text_is_told(words: list[str], tmp_path: Path) -> None:
     assert "error: standard input: is not UTF-8" in run(*words, folder=tmp_path, stdin=b"show \xff")[1]
     assert "is longer than 16 MiB" in run(*words, folder=tmp_path, stdin=bytes(17 * 2**20))[1]
 
 
+@pytest.mark.long
 def test_an_error_is_about_the_file_that_it_is_of(tmp_path: Path) -> None:
     for command in (["query", "score F for GE on TST3"], ["--help"], ["load", "--help"], ["--version"]):
         with open("/dev/full", "wb") as full:
@@ -129,6 +134,7 @@ def test_a_saved_result_may_hold_such_a_number(tmp_path: Path) -> None:
     assert "different" in run("verify", "r.json", folder=tmp_path)[1]
 
 
+@pytest.mark.long
 def test_lists_of_lists_and_definitions_that_double_are_bounded(tmp_path: Path) -> None:
     doubling = f"let $a = {', '.join(['x'] * 1000)};" + "let $a = $a, $a, $a;" * 20
     assert "a variable is a list of at most 20,000" in run("query", doubling, folder=tmp_path)[1]

@@ -19,6 +19,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_share_done_grows_to_the_whole_of_each_test_set(question: str) -> None:
     shares: list[float] = []

@@ -133,6 +133,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "evalhouse"
 
 
+@pytest.mark.long
 def test_a_damaged_cache_is_made_anew(cache: Path, count: Count) -> None:
     sample.sample().close()
     (path,) = cache.iterdir()

@@ -103,6 +103,7 @@ def same(folder: Path, documents: int, orders: int, count: Count) -> None:
     )
 
 
+@pytest.mark.long
 def test_neither_threads_nor_the_order_of_loading_change_a_digit(tmp_path: Path, count: Count) -> None:
     same(tmp_path, 60, 2, count)
 

@@ -48,6 +48,7 @@ def test_no_cell_of_a_result_is_a_formula(path: Path, format: str, capsys: pytes
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet"])
 def test_what_is_exported_comes_back(path: Path, ending: str, warehouses: dict[str, Path]) -> None:
     again = Path(shutil.copy(warehouses["empty"], "again.duckdb"))

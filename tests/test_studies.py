@@ -21,6 +21,7 @@ def session() -> Session:
     return Session(sample())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.stem)
 def test_a_study_runs_and_is_laid_out(study: Path) -> None:
     text = study.read_text(encoding="utf-8")

@@ -47,6 +47,7 @@ def loaded(folder: Path, gold: Tagged, answers: Mapping[str, Tagged], scheme: st
     return Session.open(folder / "w.duckdb")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scheme", "prefixes"), [("conlleval", "BI"), ("conlleval", "BIES"), ("iob2", "BI"), ("iobes", "BIES")]
 )

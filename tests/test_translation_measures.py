@@ -59,6 +59,7 @@ def stored(folder: Path, systems: dict[str, list[str]], references: list[list[st
     return folder / "w.duckdb"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("references", [1, 3])
 @pytest.mark.parametrize("segments", [1, 2, 40])
 def test_values_are_those_of_sacrebleu(tmp_path: Path, segments: int, references: int) -> None:
@@ -72,6 +73,7 @@ def test_values_are_those_of_sacrebleu(tmp_path: Path, segments: int, references
             assert found == pytest.approx(wanted, abs=1e-9), name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("hypotheses", "reference"),
     [

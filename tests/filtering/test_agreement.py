@@ -51,6 +51,7 @@ def test_alpha_is_that_of_the_krippendorff_package(labels: NDArray[np.int64], sc
     assert ours == pytest.approx(peer, abs=1e-12)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(labels=LABELS.filter(lambda labels: len(labels) > 1))
 def test_pairs_are_those_of_scikit_learn(labels: NDArray[np.int64]) -> None:

@@ -308,6 +308,7 @@ def mutated(dice: random.Random) -> str:
     return "".join(words)
 
 
+@pytest.mark.long
 def test_a_mutated_query_gives_statements_or_an_error_with_a_place_in_it() -> None:
     dice = random.Random(1992)
     texts = [mutated(dice) for _ in range(FUZZED)]

@@ -241,6 +241,7 @@ def test_printing_and_parsing_gives_the_statements_again(built: tuple[nodes.AnyS
     assert parse(to_text(built)) == built
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES // 3, deadline=None)
 @given(st.lists(statements, max_size=3).map(tuple))
 def test_laying_out_what_was_printed_says_the_same_and_is_settled(built: tuple[nodes.AnyStatement, ...]) -> None:
@@ -249,12 +250,14 @@ def test_laying_out_what_was_printed_says_the_same_and_is_settled(built: tuple[n
     assert layout(laid_out) == laid_out
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(plain_measures | means)
 def test_a_measure_printed_alone_reads_as_in_a_statement(measure: nodes.MeasureCall | nodes.Mean) -> None:
     assert parse(f"score {to_text(measure)}") == (nodes.Score((measure,)),)
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(conditions)
 def test_a_condition_printed_alone_reads_as_in_a_statement(condition: nodes.Condition) -> None:
@@ -262,6 +265,7 @@ def test_a_condition_printed_alone_reads_as_in_a_statement(condition: nodes.Cond
     assert parse(f"score F where {to_text(condition)}") == (nodes.Score(measures, where=condition),)
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(expressions)
 def test_an_expression_printed_within_a_definition_is_read_again(expression: nodes.WrittenExpression) -> None:
@@ -269,6 +273,7 @@ def test_an_expression_printed_within_a_definition_is_read_again(expression: nod
     assert parse(to_text(define)) == (define,)
 
 
+@pytest.mark.long
 def test_random_statements_hold_nodes_of_every_class() -> None:
     seen: set[type[nodes.Node]] = set()
 

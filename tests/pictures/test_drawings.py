@@ -52,6 +52,7 @@ def texts(svg: str) -> list[str]:
     return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_picture_is_whole_and_the_same_again(session: Session, name: str) -> None:
     chart = chart_of(session, QUERIES[name])
@@ -75,6 +76,7 @@ def test_every_name_of_a_plane_is_drawn(session: Session) -> None:
         assert said.count(name) >= 2
 
 
+@pytest.mark.long
 def test_png_and_pdf_are_of_the_size_of_the_svg(session: Session) -> None:
     chart = chart_of(session, QUERIES["null"])
     root = ElementTree.fromstring(vega.svg(chart))
@@ -90,12 +92,14 @@ def test_png_and_pdf_are_of_the_size_of_the_svg(session: Session) -> None:
     assert float(box[1]) / float(box[2]) == pytest.approx(wide / high, rel=0.01)
 
 
+@pytest.mark.long
 def test_a_page_needs_nothing_from_elsewhere(session: Session) -> None:
     page = vega.page(chart_of(session, QUERIES["groups"]))
     assert "SIMULATED DATA" in page
     assert not re.findall(r"<(?:script|link|iframe)[^>]+(?:src|href)\s*=", page)
 
 
+@pytest.mark.long
 def test_nothing_in_a_name_is_an_instruction() -> None:
     drawn = vega.svg(hostile())
     said = texts(drawn)
@@ -158,6 +162,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(session: Session, tmp_path: 
     assert [each.name for each in tmp_path.iterdir()] == ["a.svg"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda path: path.name)
 def test_the_pictures_of_the_documentation_say_what_the_program_draws(path: Path, tmp_path: Path) -> None:
     """`make pictures` makes them; what they say is compared, as other versions of vl-convert may place it otherwise."""

@@ -87,6 +87,7 @@ def test_records_fit_the_schemas(filled: Database, tmp_path: Path, real_files: P
         of_sample.validate(sample)
 
 
+@pytest.mark.long
 def test_records_load_as_what_they_were(filled: Database, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     export_eee(filled, folder, Evaluator())

@@ -81,6 +81,7 @@ def test_numbers_beyond_all_values_are_read(tmp_path: Path, reader: str, number:
         assert told(database, file, reader) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", ["7" * 5_000, "NaN", "-Infinity"])
 @pytest.mark.parametrize("reader", NAMES)
 def test_and_are_no_values(tmp_path: Path, reader: str, number: str) -> None:

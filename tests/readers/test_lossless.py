@@ -203,6 +203,7 @@ def generated(folder: Path, times: int, seed: int, count: Count) -> None:
     count("generated tables refused, with something wrong in them", times - stored)
 
 
+@pytest.mark.long
 def test_tables_are_stored_as_another_reader_reads_them(tmp_path: Path, count: Count) -> None:
     generated(tmp_path, FEW, 6, count)
 

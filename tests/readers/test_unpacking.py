@@ -61,6 +61,7 @@ def test_members_of_an_archive_are_counted_together() -> None:
         meter.reading(io.BytesIO(b"x" * 20)).read()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 def test_what_becomes_200_times_as_large_is_refused_unless_its_size_is_said(
     pack: object, w: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -96,6 +97,7 @@ def test_a_size_that_is_none_is_a_mistake_in_the_command(w: Path, capsys: pytest
     assert "'much' is not a size such as 500MB or 20GB" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", ["auto", "values", "conll", "trec", "helm", "inspect"])
 def test_pipes_and_devices_are_no_files(reader: str, w: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo("fifo")

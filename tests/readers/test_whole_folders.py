@@ -57,6 +57,7 @@ def stored(
         return database.rows(Sql(query))
 
 
+@pytest.mark.long
 def test_keys_come_first_wherever_they_lie_and_name_the_test_set(load: Command) -> None:
     put(robust__runs__a_run=EXAMPLE_RUN, robust__z_qrels=EXAMPLE, robust__README_md="# 1 2 3", robust__notes="hello")
     status, _, said = load("robust")
@@ -104,6 +105,7 @@ def test_nothing_but_bad_files_is_an_error(load: Command) -> None:
     assert load("none")[2].startswith("error: none: nothing in it is a result that a reader knows")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["old.zip", "old.tar.gz"])
 def test_archives_are_loaded_like_folders(load: Command, name: str) -> None:
     members = {
@@ -130,6 +132,7 @@ def test_archives_are_loaded_like_folders(load: Command, name: str) -> None:
     assert stored("select source from import order by id") == [(source,) for source in sources]
 
 
+@pytest.mark.long
 def test_archives_are_bounded_and_their_faults_have_places(load: Command) -> None:
     with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("a.csv", "system,document,measure,value\n" + "\n" * 200_000_000)
@@ -224,6 +227,7 @@ OTHERWISE = (
 )
 
 
+@pytest.mark.long
 def test_two_runs_with_one_tag_are_told_apart_by_their_files(load: Command) -> None:
     first, second = "1 Q0 a 1 3.0 tag\n1 Q0 b 2 2.0 tag\n", "1 Q0 b 1 3.0 tag\n1 Q0 a 2 2.0 tag\n"
     put(web__qrels_txt="1 0 a 1\n1 0 b 0\n", web__one_run=first, web__two_run=second)
@@ -235,6 +239,7 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_files(load: Command) -> N
     assert stored() == [("web", "one"), ("web", "two")]
 
 
+@pytest.mark.long
 def test_logs_that_were_scored_again_are_told_apart_or_one_replaces_the_other(load: Command) -> None:
     log = (
         '{"version": 2, "eval": {"task": "quiz", "model": "m", "run_id": "r", "created": "2026-01-01T00:00:00"}, '

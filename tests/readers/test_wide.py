@@ -280,6 +280,7 @@ def test_workbooks_that_cannot_be_meant_are_refused(untouched: Database, tmp_pat
         load(untouched, file, "wide")
 
 
+@pytest.mark.long
 def test_many_columns(database: Database, load_text: Load, complaints: Complaints) -> None:
     wide = ",".join(f"m{k}" for k in range(300))
     load_text(f"model,question,{wide}\na,Q1" + ",1" * 300 + "\n", "wide", "in.csv", fields=ON)

@@ -221,6 +221,7 @@ def test_standard_input_is_a_study_too(evalhouse: Run, tmp_path: Path) -> None:
     assert (tmp_path / "s.md").read_text(encoding="utf-8").startswith("# Piped\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(each.name for each in (FOLDER / "studies").glob("*.eval")))
 def test_the_studies_that_come_along_are_reported(evalhouse: Run, name: str, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert", reason="pictures need the extra plot")

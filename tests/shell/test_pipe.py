@@ -83,6 +83,7 @@ def test_enter_runs_what_is_whole(text: str, runs: bool) -> None:
     assert is_command(text) is (text in (".foo", "help"))
 
 
+@pytest.mark.long
 def test_results_go_to_standard_output_and_talk_to_standard_error(tmp_path: Path) -> None:
     done = shell("score F for GE\non TST3;\n.format json\nscore F for UMASS on TST3", tmp_path)
     first, _, third = done.stdout.splitlines()
@@ -92,6 +93,7 @@ def test_results_go_to_standard_output_and_talk_to_standard_error(tmp_path: Path
     assert done.returncode == 0
 
 
+@pytest.mark.long
 def test_what_is_wrong_stops_nothing_and_is_told_in_the_status(tmp_path: Path) -> None:
     done = shell("score F for UMAS on TST3;\n.foo\n.open nothing.duckdb\nscore F for GE on TST3;\n", tmp_path)
     assert done.stdout.splitlines()[1].startswith("TST3\textraction\tGE")
@@ -113,6 +115,7 @@ def test_a_mistake_of_ours_is_a_sentence_and_the_session_goes_on(tmp_path: Path)
     assert done.returncode == 1
 
 
+@pytest.mark.long
 def test_the_last_result_is_drawn_again_in_another_format(tmp_path: Path) -> None:
     done = shell("score F for GE on TST3;\n.last markdown\n.digits 4\n.last markdown\n.last xml\n", tmp_path)
     assert "| GE     |     56.01 |" in done.stdout
@@ -144,6 +147,7 @@ def test_files_are_read_and_warehouses_opened(tmp_path: Path, warehouses: dict[s
     assert "absent.eval: no such file or directory" in done.stderr
 
 
+@pytest.mark.long
 def test_the_editor_gives_back_a_text_that_waits(tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\ncat "$1" > seen\n', encoding="utf-8")
@@ -169,6 +173,7 @@ def test_the_rest_is_not_run_behind_quit(word: str, tmp_path: Path) -> None:
     assert (done.stdout, done.returncode) == ("", 0)
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     line = f"printf 'show measures;show systems;show measures' | {sys.executable} {ROOT / 'cli.py'} | head -1"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], capture_output=True, text=True, cwd=tmp_path)

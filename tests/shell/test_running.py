@@ -90,6 +90,7 @@ def test_whatever_watching_raises_stops_the_work_first() -> None:
     assert ended.is_set()
 
 
+@pytest.mark.long
 def test_work_is_stopped_while_it_starts_threads() -> None:
     """At any moment of it; a stop that a thread took which was just being started would be waited for without end."""
 

@@ -295,6 +295,7 @@ def test_many_units_of_few_that_differ_are_drawn_by_their_kinds(kind: str) -> No
     assert 22 < low < 30 < 50 < high < 62
 
 
+@pytest.mark.long
 def test_no_few_units_that_decide_a_sum_are_ever_taken_for_normal() -> None:
     """One document of 30,000 weighs as much as all others: in a third of the resamples it is not there at all."""
     source = np.random.default_rng(9)

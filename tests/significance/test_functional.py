@@ -158,6 +158,7 @@ def test_shuffles_come_near_the_exact_level(sides: Sides) -> None:
     assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / shuffles) + 1 / shuffles
 
 
+@pytest.mark.long
 def test_the_exact_test_of_a_ratio_is_that_of_the_kernel_for_ratios() -> None:
     source = np.random.default_rng(5)
     under = source.integers(1, 3, (2, 200))

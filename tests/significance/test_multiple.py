@@ -22,6 +22,7 @@ from warehouse.significance.work import Work
 LEVELS = [0.01, 0.04, 0.03, 0.005, 0.6, 0.03, 1.0, 0.0001]
 
 
+@pytest.mark.long
 def test_adjustments_equal_those_of_statsmodels_and_scipy() -> None:
     source = np.random.default_rng(1)
     for levels in (LEVELS, [0.03], source.random(50).tolist(), (source.integers(0, 5, 40) / 100).tolist()):

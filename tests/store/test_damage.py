@@ -222,6 +222,7 @@ def test_a_file_cut_off_anywhere_is_told(whole: Path, tmp_path: Path, count: Cou
     count("files cut off", 15)
 
 
+@pytest.mark.long
 def test_damage_that_a_query_meets_is_told_with_status_3(
     whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

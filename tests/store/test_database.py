@@ -153,6 +153,7 @@ class TestOpening:
         path.write_bytes(whole[: -(1 << 18)])
         assert "is cut off" in refusal(path).message or "cannot be read" in refusal(path).message
 
+    @pytest.mark.long
     def test_a_file_that_lacks_only_free_blocks_is_whole(self, folder: Path) -> None:
         """DuckDB leaves free blocks out at the end of a file, and its header still counts them."""
         path = folder / "w.duckdb"
@@ -546,6 +547,7 @@ def loader(path: Path, file: Path, wait: float = 0.5) -> subprocess.Popen[str]:
 
 
 class TestTwoLoaders:
+    @pytest.mark.long
     def test_the_second_is_told_who_is_loading_and_the_first_finishes(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         with loader(path, folder / "one.csv") as first:
@@ -560,6 +562,7 @@ class TestTwoLoaders:
         assert count(path) == 4
         assert not (folder / "w.duckdb.lock").exists()
 
+    @pytest.mark.long
     def test_the_second_waits_says_for_whom_and_loads_then(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         (folder / "two.csv").write_text(SCORES + "T,GE,D4,1,1,1,0\n")
@@ -607,6 +610,7 @@ class TestTwoLoaders:
         assert count(path) == 4
 
 
+@pytest.mark.long
 def test_a_killed_load_leaves_all_or_nothing(folder: Path) -> None:
     """SIGKILL at moments spread over the load, from the copy to the replacement."""
     path, many = folder / "w.duckdb", folder / "many.csv"

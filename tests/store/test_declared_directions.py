@@ -103,6 +103,7 @@ def test_lakes_backups_and_exports_keep_what_was_declared(tmp_path: Path) -> Non
         assert directions(names) == {"effort": True, "WER": False}
 
 
+@pytest.mark.long
 def test_an_older_warehouse_has_no_declarations_and_takes_some_once_upgraded(tmp_path: Path) -> None:
     path, file = tmp_path / "old.duckdb", tmp_path / "v.csv"
     file.write_text(EFFORTS)

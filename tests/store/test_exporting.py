@@ -105,6 +105,7 @@ def test_the_real_evaluation_comes_back_as_it_was(real_data: Path, tmp_path: Pat
         assert contents(database) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_one_kind_of_rows_in_every_format(ending: str, warehouses: dict[str, Path], tmp_path: Path) -> None:
     for form in (SCORES, PUBLISHED):

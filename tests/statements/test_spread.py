@@ -164,7 +164,7 @@ def test_asked_of_all_test_sets_it_is_asked_of_those_with_replicates(warehouses:
     with Session.open(warehouses["replicated"]) as opened:
         rows = opened.run("spread accuracy for all").rows
         assert {row["test_set"] for row in rows} == {"qa", "folds", "greedy", "graded"}
-        with pytest.raises(QueryError, match="spread needs two replicates, and there is one on folds"):
+        with pytest.raises(QueryError, match="spread needs two replicates, and there is one of each system\n"):
             opened.run("spread accuracy for solo")
 
 

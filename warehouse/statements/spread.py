@@ -77,10 +77,9 @@ def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
         entries = tuple(entry for entry in entries if _replicated(entry)) or entries
     for entry in entries:
         if not _replicated(entry):
-            one = "there is one of each system" if len(entry.systems) > 1 else "there is one"
-            raise QueryError(
-                f"spread needs two replicates, and {one} on {entry.test_set.name}", statement.span, (HOW_TO_LOAD,)
-            )
+            here = f" on {entry.test_set.name}" if named(statement.test_sets) or len(entries) == 1 else ""
+            one = "there is one of each system" if len(entry.systems) > 1 or not here else "there is one"
+            raise QueryError(f"spread needs two replicates, and {one}{here}", statement.span, (HOW_TO_LOAD,))
     entries = resampled_entries(statement, entries, scope)
     where = filter_of(scope, statement.where, entries[0].task)
     check_replicates(entries, replicates, (), where)
@@ -217,14 +216,15 @@ def _notes(entry: p.Entry, estimated: Sequence[tuple[Crossed, Components | None]
 
 def _exceptions(entry: p.Entry, own: Sequence[tuple[Crossed, Components | None]]) -> dict[str, list[str]]:
     """The systems without variances, or with one that is estimated as 0, by what is said of them."""
+    units = plural(_unit(entry))
     said: dict[str, list[str]] = {
         "no rows for {systems}": [],
         "undefined for {systems}": [],
         "{systems}: one replicate, so nothing tells how much replicates vary": [],
-        f"{{systems}}: too few {plural(_unit(entry))} are in two replicates to tell them apart": [],
+        f"{{systems}}: too few {units} are in two replicates to tell them apart": [],
         "{systems}: nothing varies": [],
-        "{systems}: replicates vary no more than chance on single documents makes them, so their sd is 0": [],
-        "{systems}: documents vary no more than chance makes them, so their sd is 0": [],
+        f"{{systems}}: replicates vary no more than chance on single {units} makes them, so their sd is 0": [],
+        f"{{systems}}: {units} vary no more than chance makes them, so their sd is 0": [],
     }
     absent, undefined, single, nested, constant, alike, even = said.values()
     there = {of.system for of, _ in own}

@@ -10,7 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from warehouse.render.latex_widths import SIZES, TEXT_HEIGHT, TEXT_WIDTH, SetTable, TypeSize, lines_of, set_within
+from warehouse.render.latex_widths import (
+    LONGEST_HEADING,
+    SIZES,
+    TEXT_HEIGHT,
+    TEXT_WIDTH,
+    SetTable,
+    TypeSize,
+    heading_is_broken,
+    lines_of,
+    set_within,
+)
 from warehouse.render.panels import Figure, Rectangle, spans
 from warehouse.render.rectangle import notes_below, unbounded_rectangles
 from warehouse.render.style import UNDEFINED, Style, clean
@@ -50,7 +60,9 @@ _SIGN = re.compile(r"(?:(?<=[\[ ])|^)[-+<]")
 """A sign before a number, and not one within a power of ten."""
 
 LONG, WIDE = 0.2, 0.8
-"""A word that takes more of a line than the first may be broken behind signs, and above the second anywhere."""
+"""A word that takes more of a line than the first may be broken behind signs, and above the second within parts as wide
+as the first.
+"""
 
 _BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")
 
@@ -97,7 +109,7 @@ def _floating(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
             lines += [] if first else [r"\par\medskip"]
             first = False
             title = panel.rectangle.title if panel is of_rectangle[0] else ""
-            lines += [rf"\textit{{{typeset(title)}}}\par\smallskip"] if title else []
+            lines += [rf"\textit{{{breakable(title)}}}\par\smallskip"] if title else []
             begin, end = rf"\begin{{tabular}}{{{_columns(panel)}}}", r"\end{tabular}"
             group = _group(panel)
             lines += [*group, begin, *_head(panel), *rows_of(panel), r"\bottomrule", end + "}" * len(group)]
@@ -110,7 +122,7 @@ def _over_pages(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
     for of_rectangle in drawn:
         for panel in of_rectangle:
             title = panel.rectangle.title if panel is of_rectangle[0] else ""
-            lines += [rf"\begin{{center}}\textit{{{typeset(title)}}}\end{{center}}\nopagebreak"] if title else []
+            lines += [rf"\begin{{center}}\textit{{{breakable(title)}}}\end{{center}}\nopagebreak"] if title else []
             lines += longtable(panel, caption)
             caption = ""
     return lines
@@ -140,7 +152,7 @@ def _group(panel: SetTable) -> list[str]:
 def _columns(panel: SetTable) -> str:
     """The columns as `tabular` takes them; those that are broken into lines have a width."""
     return "".join(
-        rf">{{\raggedright\arraybackslash}}p{{{panel.broken[place]:.0f}pt}}"
+        rf">{{\raggedright\arraybackslash}}p{{{int(panel.broken[place])}pt}}"
         if place in panel.broken
         else "r"
         if numeric
@@ -167,10 +179,7 @@ def _head(panel: SetTable) -> list[str]:
     """The rules and headings: above them the test sets, each over its columns, where they stand side by side."""
     headings = panel.rectangle.headings
     lower = [heading.rpartition("\n")[2].rstrip() for heading in headings]
-    shown = [
-        breakable(text, panel.broken[place], panel.size) if place in panel.broken else typeset(text)
-        for place, text in enumerate(lower)
-    ]
+    shown = [_heading(panel, place, text) for place, text in enumerate(lower)]
     lines = [" & ".join(shown) + r" \\", r"\midrule"]
     if not any("\n" in heading for heading in headings):
         return [r"\toprule", *lines]
@@ -182,13 +191,25 @@ def _head(panel: SetTable) -> list[str]:
     return [r"\toprule", " & ".join(above).lstrip() + r" \\", " ".join(rules), *lines]
 
 
+def _heading(panel: SetTable, place: int, heading: str) -> str:
+    """A heading, broken into lines where it is too wide."""
+    if place in panel.broken:
+        return breakable(heading, panel.broken[place], panel.size)
+    side = r"\raggedleft" if panel.rectangle.numeric[place] else r"\raggedright"
+    return _broken_heading(panel, heading, side)
+
+
 def _over(panel: SetTable, head: str, places: Sequence[int]) -> str:
     """What stands over several columns."""
-    text = typeset(head)
-    if places[0] in panel.head_widths:
-        within = panel.head_widths[places[0]]
-        text = rf"\parbox{{{within:.0f}pt}}{{\centering {breakable(head, within, panel.size)}}}"
-    return rf"\multicolumn{{{len(places)}}}{{c}}{{{text}}}"
+    shown = _broken_heading(panel, head, r"\centering")
+    return rf"\multicolumn{{{len(places)}}}{{c}}{{{shown}}}"
+
+
+def _broken_heading(panel: SetTable, heading: str, side: str) -> str:
+    if not heading_is_broken(panel, heading):
+        return typeset(heading)
+    inner = breakable(heading, LONGEST_HEADING, panel.size)
+    return rf"\parbox[b]{{{LONGEST_HEADING:.0f}pt}}{{{side} {inner}}}"
 
 
 def _cell(rectangle: Rectangle, number: int, place: int, text: str) -> str:
@@ -237,8 +258,8 @@ def typeset(text: str) -> str:
 
 
 def breakable(text: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) -> str:
-    """A text in which a line may end within a long word: behind signs that are not within a number, and anywhere in
-    what is about as wide as the line.
+    """A text in which a line may end within a long word: behind signs that are not within a number, and here and there
+    in what is about as wide as the line.
     """
     return " ".join(_breakable(word, within, size) for word in clean(text).split(" "))
 
@@ -246,5 +267,14 @@ def breakable(text: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) 
 def _breakable(word: str, within: float, size: TypeSize) -> str:
     if size.width_of(word) <= LONG * within:
         return typeset(word)
-    pieces = ([*piece] if size.width_of(piece) > WIDE * within else [piece] for piece in _BEHIND_SIGNS.split(word))
-    return r"\allowbreak{}".join(typeset(piece) for of_word in pieces for piece in of_word)
+    pieces = (part for piece in _BEHIND_SIGNS.split(word) for part in _short_enough(piece, within, size))
+    return r"\allowbreak{}".join(map(typeset, pieces))
+
+
+def _short_enough(piece: str, within: float, size: TypeSize) -> list[str]:
+    """A part of a word, divided where it is about as wide as the line."""
+    taken = size.width_of(piece)
+    if taken <= WIDE * within:
+        return [piece]
+    step = max(1, int(LONG * within / taken * len(piece)))
+    return [piece[start : start + step] for start in range(0, len(piece), step)]

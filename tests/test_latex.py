@@ -1,0 +1,171 @@
+"""Tables in LaTeX, as pdfLaTeX sets them: none is wider than the text or taller than a page, whatever is asked, and
+widths are those that were computed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import string
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import WithValues
+from warehouse.render import Style, render
+from warehouse.render.latex import latex, typeset
+from warehouse.render.latex_widths import SIZES, TEXT_WIDTH, fits, set_within
+from warehouse.render.rectangle import unbounded_rectangles
+from warehouse.results import Result
+from warehouse.session import Session
+
+needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+
+STATEMENTS = (
+    "score recall, precision, F, overgeneration, undergeneration, substitution, error for all on TST3, TST4",
+    "score recall, precision, F for all on TST3, TST4 interval",
+    "score F for GE, UMASS on TST3 by document",
+    "compare F, recall, precision for all against GE on TST3, TST4 adjust holm",
+    "compare F for all on TST3 exact",
+    "compare recall, precision for GE, UMASS on TST3, TST4 margin 5%",
+    "group F for all on TST3",
+    "rank F for GE, UMASS, SRI, NYU on TST3",
+    "rank F of published for GE, UMASS, SRI, NYU on MUC-3.TST2, MUC-4.TST3, MUC-4.TST4 over test sets",
+    "table recall, precision, F for all on TST3, TST4 against GE adjust holm interval",
+    'table F, error, recall for GE, UMASS, SRI on TST3, TST4 letters interval rank caption "MUC-4" label "tab:muc4"',
+    "table F for all on TST3, TST4 letters exact adjust holm",
+    "generality on TST2, TST3, TST4",
+    "change F of published for all from MUC-3.TST2 to MUC-4.TST3",
+    "replicate F for all from TST3 to TST4",
+    "project precision, F of filtering for GE, UMASS from TST3 to generality 0.01, 0.05, 0.1, 0.2, 0.5",
+    "audit published for all on TST3",
+    "coverage of extraction for all on TST3, TST4",
+    "expect better compare F for GE against MDC on TST3",
+    "explain compare F for GE, UMASS on TST3",
+    "show systems",
+    "show measures",
+    "show tests",
+    "show imports",
+    "show attributes",
+    "show evaluations",
+    "show test sets",
+    'sql "select * from scores limit 60"',
+)
+
+
+@pytest.fixture(scope="module")
+def sample() -> Iterator[Session]:
+    with Session.open() as session:
+        yield session
+
+
+def compiled(results: Sequence[Result], folder: Path, paper: str = "") -> str:
+    """What pdfLaTeX says of a document with these results, twice, so that longtables have their widths."""
+    drawn = "\n\\clearpage\n".join(latex(result, Style()) for result in results)
+    beyond = sorted({sign for sign in drawn if ord(sign) > 0x17F and sign not in "–—‘’“”…"})
+    letters = "".join(rf"\DeclareUnicodeCharacter{{{ord(sign):04X}}}{{?}}" for sign in beyond)
+    packages = r"\usepackage{booktabs,array,longtable}"
+    document = rf"\documentclass{paper}{{article}}{packages}{letters}\begin{{document}}{drawn}\end{{document}}"
+    (folder / "tables.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+        assert done.returncode == 0, done.stdout[-1500:]
+    # The log is broken into lines at 79 signs.
+    return (folder / "tables.log").read_text(encoding="utf-8", errors="replace")
+
+
+def too_large(log: str) -> list[str]:
+    return re.findall(r"(?m)^(?:Overfull \\[hv]box.*|LaTeX Warning: Float too large.*)", log)
+
+
+@pytest.mark.long
+@needs_latex
+@pytest.mark.parametrize("paper", ["", "[a4paper]"])
+def test_no_table_is_wider_than_the_text_or_taller_than_a_page(sample: Session, tmp_path: Path, paper: str) -> None:
+    results = [sample.run(statement) for statement in STATEMENTS]
+    assert too_large(compiled(results, tmp_path, paper)) == []
+
+
+@pytest.mark.long
+@needs_latex
+def test_nor_is_one_with_the_longest_names_there_can_be(with_values: WithValues, tmp_path: Path) -> None:
+    names = ["W" * 200, "m-" * 99, "a b " * 49 + "c", "[x]*{y}$z_%" * 18, "short", "-" * 150]
+    test_sets = ["T" * 200, "news test of a year " * 9]
+    session = with_values(
+        (test_set.strip(), name.strip(), f"d{k}", "measure " * 12 + "M" * 60, place + k)
+        for test_set in test_sets
+        for place, name in enumerate(names)
+        for k in range(8)
+    )
+    measure = '"' + "measure " * 12 + "M" * 60 + '"'
+    asked = f'for all on "{test_sets[0]}", "{test_sets[1].strip()}"'
+    statements = (
+        f"score {measure} {asked}",
+        f"compare {measure} {asked}",
+        f"group {measure} {asked}",
+        f'compare {measure} for all against short on "{test_sets[0]}"',
+        f"table {measure} {asked} against short interval rank",
+        f"table {measure} {asked} letters",
+        f"score {measure} {asked} by document",
+        "show systems",
+    )
+    results = [session.run(statement) for statement in statements]
+    assert too_large(compiled(results, tmp_path)) == []
+
+
+@pytest.mark.long
+@needs_latex
+def test_letters_are_as_wide_as_they_are_taken_to_be(tmp_path: Path) -> None:
+    """No letter is wider, nor a hyphen, which may be a sign; together they are not much narrower."""
+    signs = string.digits + string.ascii_letters + string.punctuation + " ±×≤≥↓↑–—“”‘’…†‡"
+    lines = [
+        rf"{{{size.command}\sbox0{{{typeset(sign).replace(' ', '~')}}}\typeout{{W{number} {ord(sign)} \the\wd0}}}}"
+        for number, size in enumerate(SIZES)
+        for sign in signs
+    ]
+    document = r"\documentclass{article}\begin{document}" + "\n".join(lines) + r"\end{document}"
+    (tmp_path / "letters.tex").write_text(document, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "letters.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    measured = re.findall(r"W(\d) (\d+) ([\d.]+)pt", done.stdout)
+    assert len(measured) == len(signs) * len(SIZES)
+    wide = [
+        f"{SIZES[int(number)].command} {chr(int(sign))!r} {points} {SIZES[int(number)].width_of(chr(int(sign))):.2f}"
+        for number, sign, points in measured
+        if float(points) > SIZES[int(number)].width_of(chr(int(sign))) * 1.01
+    ]
+    assert wide == []
+    taken = sum(SIZES[int(number)].width_of(chr(int(sign))) for number, sign, _ in measured)
+    assert taken < 1.1 * sum(float(points) for _, _, points in measured)
+
+
+def test_what_is_set_fits_by_the_widths_that_are_computed(sample: Session) -> None:
+    for statement in STATEMENTS[:12]:
+        for rectangle in unbounded_rectangles(sample.run(statement), Style()):
+            panels = set_within(rectangle, TEXT_WIDTH)
+            assert all(fits(panel, TEXT_WIDTH) for panel in panels), statement
+            shown = [heading for panel in panels for heading in panel.rectangle.headings[rectangle.keys :]]
+            assert shown == list(rectangle.headings[rectangle.keys :])
+
+
+def test_the_size_is_the_largest_in_which_a_table_fits(sample: Session) -> None:
+    six = "table recall, precision, F for GE, UMASS on TST3, TST4"
+    begins = {
+        "score recall for all on TST3": r"\begin{tabular}{lr}",
+        "table recall, F for GE, UMASS on TST3, TST4": r"\begin{tabular}{lrrrr}",
+        six: r"\begin{tabular}{lrrrrrr}",
+        f"{six} against GE digits 3": r"{\small\setlength{\tabcolsep}{5pt}",
+        f"{six} against GE interval": r"{\footnotesize\setlength{\tabcolsep}{4pt}",
+    }
+    for statement, begin in begins.items():
+        drawn = str(render(sample.run(statement), "latex", Style()))
+        lines = drawn.splitlines()
+        assert begin == lines[lines.index(r"\centering") + 2], drawn

@@ -256,12 +256,11 @@ class Oriented(Population):
         self, units: int, samples: int, amounts: Sequence[float], chance: np.random.Generator, sides: Sides
     ) -> Samples:
         drawn = chance.integers(0, len(self.sums), size=(samples, units))
-        chances = np.array([(1 + self.bias(amount)) / 2 for amount in amounts])
-        signs = np.where(chance.random((samples, 1, units)) < chances[:, None], 1.0, -1.0)
-        turned = np.moveaxis(signs @ self.differences[drawn], 1, 0)
+        speaks, rows = chance.random((samples, 1, units)), self.differences[drawn]
         table = self._table[drawn].sum(axis=1)
         sums = table[:, : self.sums.shape[1]]
-        differences = np.stack([self._difference(sums, of_amount) for of_amount in turned])
+        turned = (np.where(speaks < (1 + self.bias(amount)) / 2, 1.0, -1.0) @ rows for amount in amounts)
+        differences = np.stack([self._difference(sums, of_amount[:, 0]) for of_amount in turned])
         levels = self._levels(table, sums, differences, sides)
         for some, units_of in _few_differing(self._differs, drawn):
             levels[:, some] = self._enumerated(units_of, sums[some], differences[:, some], sides)

@@ -1,0 +1,262 @@
+"""How long power takes, beside the same simulations with SciPy; and how near it comes to what really happens.
+
+    python benchmarks/power.py [--samples 400]
+
+prints two markdown tables. The first is of processor time, in one run: a statement in an open session that simulates 50
+powers of F of two systems and searches for five numbers of documents, 2,000 simulations each; and samples of its 100
+documents that SciPy's permutation test is made of, a few of them, multiplied by as many as there are.
+
+In the second a test set of some hundred documents is drawn from a population that is known, and tells with which power
+the systems would differ on other numbers of documents; beside it how often the exact test does find that difference in
+so many `--samples` of the population. The last rows are of 2,000 sentences and one point of BLEU, once with the
+differences and once with the counts of n-grams that vary as Card et al. (2020) found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from warehouse.measures import Function, measure_named, settle
+from warehouse.results import Cell
+from warehouse.session import Session
+from warehouse.significance.draws import Draws
+from warehouse.significance.exact.counting import exact_test
+from warehouse.significance.paired import Many, Paired
+from warehouse.significance.power.populations import Oriented, population_of
+from warehouse.significance.power.simulation import Criterion, Simulation
+from warehouse.significance.valuation import ManyCounts, Valuation
+
+STATEMENT = (
+    "power F for GE, UMASS on TST3 detect 3%, 5%, 7%, 10%, 15% documents 25, 50, 75, 100, 150, 200, 300, 400, 600, 1000"
+)
+CELLS, SIMULATIONS, SHUFFLES = 50, 2000, 9999
+PILOTS = 20
+"""So many test sets tell their power."""
+
+Chance = np.random.Generator
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def whole(cell: Cell) -> int:
+    return int(cell or 0)
+
+
+def with_scipy(samples: int) -> float:
+    """What so many samples of 100 documents take, each with a permutation test of F."""
+    with Session.open() as session:
+        rows = session.run("sql \"from scores where test_set = 'TST3' and system in ('GE', 'UMASS')\"").rows
+    by_system = {
+        name: np.array(
+            [
+                (2 * whole(row["correct"]) + whole(row["partial"]), whole(row["possible"]) + whole(row["actual"]))
+                for row in sorted(rows, key=lambda row: str(row["document"]))
+                if row["system"] == name
+            ]
+        )
+        for name in ("GE", "UMASS")
+    }
+    a, b = by_system["GE"], by_system["UMASS"]
+
+    def difference(x: NDArray[np.int64], y: NDArray[np.int64], axis: int) -> NDArray[np.float64]:
+        """Documents are numbered; those of the first system come before those of the second."""
+        both = np.concatenate((a, b))
+        first, second = both[x].sum(axis=axis if axis >= 0 else -2), both[y].sum(axis=axis if axis >= 0 else -2)
+        return np.asarray(first[..., 0] / first[..., 1] - second[..., 0] / second[..., 1])
+
+    chance = np.random.default_rng(1992)
+
+    def loop() -> None:
+        for _ in range(samples):
+            drawn = chance.integers(0, len(a), len(a))
+            stats.permutation_test(
+                (drawn, drawn + len(a)),
+                difference,
+                permutation_type="samples",
+                vectorized=True,
+                n_resamples=SHUFFLES,
+                batch=1000,
+                rng=chance,
+            )
+
+    return seconds(loop)
+
+
+# --- what really happens ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Known:
+    """A population that is known: how documents are drawn from it, as numerators and denominators of two systems of
+    the shape (2, documents), the worth of a numerator, and by how much the systems differ."""
+
+    name: str
+    draw: Callable[[Chance, int], tuple[NDArray[np.int64], NDArray[np.int64]]]
+    factor: float
+    shifted: bool
+
+
+def values(chance: Chance, documents: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Skewed values, that of the first system the higher by 0.1 on average."""
+    common = chance.gamma(2, 1, documents)
+    both = np.stack((common + chance.gamma(4, 0.25, documents) + 0.1, common + chance.gamma(4, 0.25, documents)))
+    return np.rint(1000 * both).astype(np.int64), np.ones_like(both, dtype=np.int64)
+
+
+def items(chance: Chance, documents: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Right or wrong: 15% that only the first system has right, 9% that only the second has."""
+    kind = chance.random(documents)
+    both = np.stack((kind < 0.15 + 0.5, (kind >= 0.15) & (kind < 0.65 + 0.09)))
+    return both.astype(np.int64), np.ones_like(both, dtype=np.int64)
+
+
+def answers(chance: Chance, documents: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """F of extraction: documents of different lengths and difficulty; the first system finds more, and says more."""
+    possible, hard = 1 + chance.poisson(8, documents), chance.beta(4, 4, documents)
+    right = np.stack([chance.binomial(possible, np.clip(hard + raised, 0, 1)) for raised in (0.04, 0.0)])
+    actual = np.stack([one + chance.poisson(rate, documents) for one, rate in zip(right, (3.0, 2.6), strict=True)])
+    return 2 * right, possible + actual
+
+
+KNOWN = (
+    Known("values, skewed", values, 1e-3, True),
+    Known("right or wrong", items, 1.0, False),
+    Known("F", answers, 1.0, False),
+)
+
+
+def difference_of(known: Known, chance: Chance) -> float:
+    over, under = (part.sum(axis=1) for part in known.draw(chance, 2_000_000))
+    return float(known.factor * (over[0] / under[0] - over[1] / under[1]))
+
+
+def found(known: Known, documents: int, samples: int, chance: Chance) -> float:
+    """How often the exact test finds the difference in samples of the population."""
+    times = 0
+    for _ in range(samples):
+        over, under = known.draw(chance, documents)
+        if known.shifted:
+            # Rounded to hundredths, so that the exact test is quick.
+            over = np.rint(over / 20).astype(np.int64)
+        times += int(exact_test(Paired(over[0], under[0], over[1], under[1])).p <= 0.05)
+    return times / samples
+
+
+def said(known: Known, there: int, documents: int, amount: float, chance: Chance) -> list[float]:
+    """The power that test sets of so many documents tell."""
+    powers = []
+    for pilot in range(PILOTS):
+        population = population_of(Many(*known.draw(chance, there)), known.factor, known.shifted)
+        assert population is not None
+        simulation = Simulation(population, Criterion(0.05, "two-sided"), Draws(SIMULATIONS, 1992, pilot))
+        (simulated,) = simulation.powers(documents, [amount])
+        powers.append(0.0 if simulated is None else simulated.power)
+    return powers
+
+
+# --- BLEU -------------------------------------------------------------------------------------------------------------
+
+
+def differences_of_sentences(sentences: int = 2000, zero: float = 0.13, scale: float = 25.8) -> Many:
+    """What each sentence adds to a difference of BLEU, in thousandths of a point: nothing, or half of what exchanging
+    it changes, which is Laplace-distributed (Card et al. 2020)."""
+    changing = round(sentences * (1 - zero))
+    changes = stats.laplace.ppf((np.arange(changing) + 0.5) / changing)
+    differences = np.rint(1000 * np.append(scale / 2 * changes, np.zeros(sentences - changing))).astype(np.int64)
+    return Many(np.stack((differences, np.zeros_like(differences))), np.ones((2, sentences), dtype=np.int64))
+
+
+def counts_of_sentences(share: float, chance: Chance, sentences: int = 2000) -> ManyCounts:
+    """Counts of n-grams of two translations, how good a sentence is being a `share` of its own matter in each; 13% of
+    the sentences are alike."""
+    bleu = settle(measure_named("BLEU", "counts"), {}).computation  # type: ignore[arg-type]
+    assert isinstance(bleu, Function)
+    length = 5 + chance.poisson(20, sentences)
+    common, alike = chance.beta(2, 2, sentences), np.arange(sentences) < 0.13 * sentences
+    first = [np.zeros(0, dtype=np.int64)] * 4
+    systems = []
+    for _ in range(2):
+        skill = (1 - share) * common + share * chance.beta(0.7, 0.7, sentences)
+        matches = [chance.binomial(length, 0.3 + 0.7 * skill)]
+        for n in range(1, 4):
+            matches.append(np.minimum(length - n, chance.binomial(matches[-1], 0.2 + 0.8 * skill)))
+        matches = [np.where(alike, f, m) for f, m in zip(first, matches, strict=True)] if first[0].size else matches
+        first = matches
+        by_name = {"sys": length, "ref": length}
+        by_name |= {f"correct-{n + 1}": matches[n] for n in range(4)}
+        by_name |= {f"total-{n + 1}": length - n for n in range(4)}
+        systems.append(np.stack([by_name[column] for column in bleu.columns]))
+    columns = bleu.columns
+
+    def values_of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        return bleu.values(dict(zip(columns, sums, strict=True)))
+
+    return ManyCounts(np.stack(systems).astype(np.int64), Valuation(values_of, bleu.exact))
+
+
+def with_the_variance(wanted: float) -> ManyCounts:
+    """Counts whose sentences add to BLEU with this standard deviation: the share that is found by halving."""
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        made = counts_of_sentences(middle, np.random.default_rng(1992))
+        deviation = Oriented.of(made, 1.0).spread(0.0).exchanged
+        low, high = (middle, high) if deviation < wanted else (low, middle)
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, default=400)
+    samples = parser.parse_args().samples
+
+    with Session.open() as session:
+        session.run("power F for GE, UMASS on TST3 detect 5% documents 50")
+        ours = statistics.median(seconds(lambda: session.run(STATEMENT)) for _ in range(5))
+    few = 20
+    theirs = with_scipy(few) / few * CELLS * SIMULATIONS
+    print("| 50 powers of F, 2,000 simulations each | processor seconds |\n|---|---|")
+    print(f"| a statement, with five numbers of documents that are needed | {ours:.2f} |")
+    print(f"| SciPy, {few} of 100,000 permutation tests of 9,999 shuffles, multiplied | ~{theirs:,.0f} |")
+    print(f"| ratio | {theirs / ours:,.0f} |\n")
+
+    chance = np.random.default_rng(1992)
+    print("| population | difference | documents there | asked for | found by exact tests | power told (sd) |")
+    print("|---|---|---|---|---|---|")
+    for known in KNOWN:
+        amount = difference_of(known, chance)
+        for there, documents in ((100, 100), (100, 300), (400, 300)):
+            powers, happens = said(known, there, documents, amount, chance), found(known, documents, samples, chance)
+            told = f"{statistics.mean(powers):.3f} ({statistics.stdev(powers):.3f})"
+            print(f"| {known.name} | {amount:.3f} | {there} | {documents} | {happens:.3f} | {told} |")
+    criterion, draws = Criterion(0.05, "two-sided"), Draws(10_000, 1992)
+    deviation = sqrt(0.87 * 2 * (25.8 / 2) ** 2)
+    for name, population, amount in (
+        ("differences of BLEU", population_of(differences_of_sentences(), 1e-3, True), 1.0),
+        ("counts of BLEU", population_of(with_the_variance(deviation / 100), 1.0, False), 0.01),
+    ):
+        assert population is not None
+        (simulated,) = Simulation(population, criterion, draws).powers(2000, [amount])
+        assert simulated is not None
+        print(f"| {name} | {amount} | 2000 | 2000 | about .75 (Card et al. 2020) | {simulated.power:.3f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -247,6 +247,9 @@ CLAUSES = (
     ),
     Clause("caption", "caption", '"TEXT"', "what stands above the table", 'caption "Results on MUC-4"'),
     Clause("label", "label", '"NAME"', "what the table is referred to by", 'label "tab:muc4"'),
+    Clause("title", "title", '"TEXT"', "what stands above the picture", 'title "Recall on MUC-4"'),
+    Clause("width", "width", "LENGTH", "how wide a picture in a file is, in mm, cm, in, pt or px", "width 80mm"),
+    Clause("font", "font", '"NAME"', "the letters of a picture in a file", 'font "Times New Roman"'),
     Clause("to", "to", '"FILE"', "the file; its ending names the format", 'to "scores.csv"'),
 )
 """All clauses, in the order in which they are printed."""

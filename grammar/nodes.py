@@ -405,6 +405,9 @@ class Expect(AboutQuestion):
 class Plot(AboutQuestion):
     words: ClassVar[str] = "plot"
 
+    title: Text | Variable | None = None
+    width: Name | None = None
+    font: Text | Variable | None = None
     to: Text | Variable | None = None
 
 

@@ -184,12 +184,15 @@ M = TypeVar("M", Points, Spans, Path, Bins, Rule, Squares, Brackets)
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Marks on two axes, in the order in which they are drawn."""
+    """Marks on two axes, in the order in which they are drawn; `wide`, in points, where that is not left to the
+    drawing.
+    """
 
     title: str
     x: Axis
     y: Axis
     marks: tuple[Mark, ...]
+    wide: float | None = None
 
     def marks_of(self, kind: type[M]) -> list[M]:
         """The marks of a kind, in their order."""
@@ -213,7 +216,8 @@ class Chart:
     """A picture: what it shows (measure, test set), how it was got (task, sample size, test), panels, a legend of what
     the marks mean, and whether anything in it was simulated.
 
-    `alternative` says in a sentence or two what there is to see, for who cannot see it.
+    `alternative` says in a sentence or two what there is to see, for who cannot see it. A picture in a file is as wide
+    as `width`, in points of 1/96 inch, and its letters are those of `font`, where they were asked for.
     """
 
     title: str
@@ -223,6 +227,8 @@ class Chart:
     notes: tuple[str, ...] = ()
     simulated: bool = False
     alternative: str = ""
+    width: float | None = None
+    font: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The whole description as plain lists and dictionaries; each mark says of which kind it is."""

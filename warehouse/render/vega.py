@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from warehouse.charts import Chart
 from warehouse.faults import WarehouseError
 from warehouse.render.pdf import in_order
-from warehouse.render.vegalite import dark, spec
+from warehouse.render.vegalite import columns, dark, spec
+from warehouse.render.vegalite.looks import WIDE, Spec
 
 RESOLUTION = 2.0
 """Pixels of a PNG for each point."""
@@ -25,7 +27,10 @@ def available() -> None:
 
 def svg(chart: Chart) -> str:
     """The chart as SVG, on white paper. Raises WarehouseError where the extra is not installed."""
-    drawn: str = _converter().vegalite_to_svg(spec(chart), allowed_base_urls=[])
+    described, scale = _fitted(chart)
+    drawn: str = _converter().vegalite_to_svg(described, allowed_base_urls=[])
+    if chart.width is not None:
+        drawn = _SIZE.sub(lambda size: f'{size[1]}="{float(size[2]) * scale:.6g}"', drawn, count=2)
     # vl-convert numbers clips through all pictures that a process makes; the same chart is to be the same text.
     numbers: dict[str, str] = {}
     return re.sub(r"(?<=clip)\d+(?=[\")])", lambda clip: numbers.setdefault(clip[0], str(len(numbers))), drawn)
@@ -38,14 +43,41 @@ def svg_of_page(chart: Chart) -> str:
 
 def png(chart: Chart) -> bytes:
     """The chart as PNG. Raises WarehouseError where the extra is not installed."""
-    drawn: bytes = _converter().vegalite_to_png(spec(chart), scale=RESOLUTION, allowed_base_urls=[])
+    described, scale = _fitted(chart)
+    drawn: bytes = _converter().vegalite_to_png(described, scale=RESOLUTION * scale, allowed_base_urls=[])
     return drawn
 
 
 def pdf(chart: Chart) -> bytes:
     """The chart as PDF. Raises WarehouseError where the extra is not installed."""
-    drawn: bytes = _converter().vegalite_to_pdf(spec(chart), allowed_base_urls=[])
+    described, scale = _fitted(chart)
+    drawn: bytes = _converter().vegalite_to_pdf(described, scale=scale, allowed_base_urls=[])
     return in_order(drawn)
+
+
+_SIZE = re.compile(r'(?<=\s)(width|height)="([\d.]+)"')
+
+NARROWEST = 80.0
+"""Axes are no narrower than this, in points; a picture that is to be narrower still is made smaller as a whole."""
+
+
+def _fitted(chart: Chart) -> tuple[Spec, float]:
+    """What to draw, and how many times as large, so that the picture is as wide as it was asked for: its letters keep
+    their size, as far as the axes can give way.
+    """
+    drawn, wide = spec(chart), WIDE
+    if chart.width is None:
+        return drawn, 1.0
+    for _ in range(2):
+        wide = max(wide + (chart.width - _wide(drawn)) / columns(chart), NARROWEST)
+        drawn = spec(replace(chart, panels=tuple(replace(panel, wide=wide) for panel in chart.panels)))
+    return drawn, chart.width / _wide(drawn)
+
+
+def _wide(described: Spec) -> float:
+    """How wide a picture becomes, in points."""
+    size = _SIZE.search(_converter().vegalite_to_svg(described, allowed_base_urls=[]))
+    return float(size[2]) if size else WIDE
 
 
 PAGE = (
@@ -68,7 +100,7 @@ def page(chart: Chart) -> str:
     """
     # The menu of the page saves the picture; the rest of what it could do leads to a site elsewhere.
     menu = {"export": True, "source": False, "compiled": False, "editor": False}
-    whole = {**spec(chart), "usermeta": {"embedOptions": {"actions": menu}}}
+    whole = {**_fitted(chart)[0], "usermeta": {"embedOptions": {"actions": menu}}}
     drawn: str = _converter().vegalite_to_html(_without_tags(whole), bundle=True, renderer="svg")
     # Within a script a tag that a name holds would end it.
     return drawn.replace(_LESS_THAN, "\\u003c").replace("<head>", "<head>\n" + PAGE, 1)

@@ -5,6 +5,7 @@ What is drawn of the answer is said beside the other pictures; what it looks lik
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -32,12 +33,39 @@ class PlotPlan:
     question: Any
     """The plan of the question."""
     to: str | None
+    title: str = ""
+    width: float | None = None
+    """In points of 1/96 inch."""
+    font: str = ""
+
+
+UNITS = {"mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0, "pt": 96 / 72, "px": 1.0}
+"""Units of a length, in points of 1/96 inch."""
+
+LEAST_WIDE, MOST_WIDE = 75.0, 7600.0
+"""A picture is from 20 mm to 2 m wide."""
 
 
 def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
     statement = question(type(node.question))
     to = None if node.to is None else text_of(node.to, node.to, "the name of a file")
-    return PlotPlan(to_text(node), statement, statement.resolve(node.question, scope), to)
+    title = "" if node.title is None else text_of(node.title, node.title, "a title")
+    font = "" if node.font is None else text_of(node.font, node.font, "the name of a font")
+    width = None if node.width is None else _points(node.width)
+    return PlotPlan(to_text(node), statement, statement.resolve(node.question, scope), to, title, width, font)
+
+
+def _points(length: n.Name) -> float:
+    """A length in points. Raises QueryError for what is none, and for one of which no picture is."""
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?) ?(mm|cm|in|pt|px)", length.text, re.ASCII)
+    if parts is None:
+        raise QueryError(
+            f"{length.text} is no length", length.span, ("write it like 80mm, 8cm, 3.3in, 240pt or 600px",)
+        )
+    points = float(parts[1]) * UNITS[parts[2]]
+    if not LEAST_WIDE <= points <= MOST_WIDE:
+        raise QueryError(f"no picture is {length.text} wide", length.span, ("from 20mm to 2000mm",))
+    return points
 
 
 def compile(plan: PlotPlan) -> Queries:
@@ -66,13 +94,15 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
         )
     entries: Sequence[p.Entry] = drawn.entries
     chart = Chart(
-        title=drawn.title or f"{', '.join(labels(entries))} on {on(entries)}",
+        title=plan.title or drawn.title or f"{', '.join(labels(entries))} on {on(entries)}",
         subtitle=_subtitle(drawn, result),
         panels=shared(drawn.panels),
         legend=drawn.legend,
         notes=drawn.notes,
         simulated=simulated(entries),
         alternative=drawn.alternative,
+        width=plan.width,
+        font=plan.font,
     )
     return replace(result, statement=plan.text, chart=chart, notes=(*result.notes, *drawn.notes))
 

@@ -19,13 +19,16 @@ BETWEEN = 110
 """About how far panels side by side are from each other."""
 
 LEAST = 420.0
-"""Titles have at least so much room."""
+"""Titles have at least so much room, unless the picture is to be narrow."""
+
+NARROW = 480.0
+"""A picture that is to be narrower than this has one panel below the other."""
 
 
 def spec(chart: Chart) -> Spec:
     """The whole of a chart."""
     panels = [_panel(panel) for panel in chart.panels]
-    drawn = panels[0] if len(panels) == 1 else {"concat": panels, "columns": _columns(chart)}
+    drawn = panels[0] if len(panels) == 1 else {"concat": panels, "columns": columns(chart)}
     wide = _width(chart)
     subtitle = _lines(clean(chart.subtitle), wide)
     below = [line for text in (*_meanings(chart), *chart.legend, *chart.notes) for line in _lines(clean(text), wide)]
@@ -44,7 +47,7 @@ def spec(chart: Chart) -> Spec:
         "spacing": 24,
         "vconcat": [drawn, _footer(below, wide)] if below else [drawn],
         "config": {
-            "font": FONT,
+            "font": f"{clean(chart.font)}, {FONT}" if chart.font else FONT,
             "title": {"fontSize": 15, "subtitleFontSize": SIZE, "subtitleColor": colour},
             "axis": {
                 "labelFontSize": SIZE,
@@ -66,13 +69,17 @@ def _meanings(chart: Chart) -> list[str]:
     return [meaning for kind, meaning in meanings.items() if kind in kinds]
 
 
-def _columns(chart: Chart) -> int:
+def columns(chart: Chart) -> int:
+    """How many panels stand side by side."""
+    if len(chart.panels) == 1 or (chart.width is not None and chart.width < NARROW):
+        return 1
     return 2 if len(chart.panels) in (2, 4) or size(chart.panels[0])[0] > 300 else 3
 
 
 def _width(chart: Chart) -> float:
-    columns = 1 if len(chart.panels) == 1 else _columns(chart)
-    return max(columns * size(chart.panels[0])[0] + (columns - 1) * BETWEEN, LEAST)
+    side_by_side = columns(chart)
+    wide = side_by_side * size(chart.panels[0])[0] + (side_by_side - 1) * BETWEEN
+    return wide if chart.width is not None else max(wide, LEAST)
 
 
 def _lines(text: str, wide: float) -> list[str]:

@@ -18,9 +18,11 @@ def size(panel: Panel) -> Pixels:
     if panel.marks_of(Squares):
         side = float(SQUARE * len(panel.y.names))
         return side, side
+    wide = WIDE if panel.wide is None else panel.wide
     if panel.y.nominal:
-        return WIDE - 60.0, float(ROW * len(panel.y.names))
-    return float(WIDE), HIGH * (0.65 if panel.marks_of(Bins) else 1.0)
+        return wide - 60.0, float(ROW * len(panel.y.names))
+    high = HIGH * (0.65 if panel.marks_of(Bins) else 1.0)
+    return wide, high if wide >= WIDE else high * max(wide / WIDE, 0.6)
 
 
 def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", **encoding: Any) -> Spec:

@@ -24,7 +24,7 @@ LINE = 1.15
 """Height of a line of letters in their size."""
 
 ROW = 20
-WIDE, HIGH = 460, 400
+WIDE, HIGH = 460.0, 400.0
 SQUARE = 30
 BESIDE = 60
 """How far names may reach beyond the right end of the axes."""

@@ -406,7 +406,7 @@ class Plot(AboutQuestion):
     words: ClassVar[str] = "plot"
 
     title: Text | Variable | None = None
-    width: Name | None = None
+    width: Name | Number | None = None
     font: Text | Variable | None = None
     to: Text | Variable | None = None
 

@@ -179,7 +179,7 @@ GOLDENS: list[tuple[str, AnyStatement]] = [
             exponent=number("0.45"),
         ),
     ),
-    ("plot agree to $file on TST3", Plot(nodes.Agree(TestSets(names("TST3"))), Variable("file"))),
+    ("plot agree to $file on TST3", Plot(nodes.Agree(TestSets(names("TST3"))), to=Variable("file"))),
     ("explain audit published", Explain(nodes.Audit())),
     ('export generality to "g.csv"', Export(nodes.Generality(), Text("g.csv"))),
     ("let $x = GE*, 7B-chat, $y", Let(Variable("x"), (Pattern("GE*"), Name("7B-chat"), Variable("y")))),

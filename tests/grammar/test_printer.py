@@ -216,12 +216,13 @@ question_kinds = (
 )
 questions = st.one_of(*question_kinds)
 files = texts | variables
+lengths = st.sampled_from(["80mm", "3.3in", "8 cm"]).map(nodes.Name)
 shown = typing.get_args(typing.get_type_hints(nodes.Show)["what"])
 defaults = st.builds(nodes.Default, name_texts, perhaps(numbers))
 other_kinds = (
     st.builds(nodes.Expect, compares, st.sampled_from(EXPECTATIONS)),
     st.builds(nodes.Expect, scores, at_least=perhaps(amounts), at_most=perhaps(amounts)),
-    st.builds(nodes.Plot, questions, perhaps(files)),
+    st.builds(nodes.Plot, questions, perhaps(files), perhaps(lengths), perhaps(files), perhaps(files)),
     st.builds(nodes.Explain, questions),
     st.builds(nodes.Export, questions, files),
     st.builds(nodes.Let, variables, some(bare_names | patterns | numbers | texts | variables)),

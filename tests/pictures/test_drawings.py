@@ -171,3 +171,26 @@ def test_the_pictures_of_the_documentation_say_what_the_program_draws(path: Path
     (tmp_path / study.name).write_text(study.read_text(encoding="utf-8"), encoding="utf-8")
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert texts((tmp_path / path.name).read_text(encoding="utf-8")) == texts(path.read_text(encoding="utf-8"))
+
+
+POINTS = 96 / 25.4
+"""Points of 1/96 inch in a millimetre."""
+
+
+@pytest.mark.parametrize("name", ["groups", "planes", "null", "matrix"])
+@pytest.mark.parametrize("millimetres", [84, 174])
+def test_a_picture_is_as_wide_as_it_is_asked_to_be(session: Session, name: str, millimetres: int) -> None:
+    chart = chart_of(session, f'{QUERIES[name]} title "Mine" width {millimetres}mm font "Some Letters"')
+    drawn = vega.svg(chart)
+    root = ElementTree.fromstring(drawn)
+    assert float(root.attrib["width"]) == pytest.approx(millimetres * POINTS, abs=0.01)
+    assert "Mine" in texts(drawn)
+    assert 'font-family="Some Letters, ' in drawn
+    (wide,) = struct.unpack(">I", vega.png(chart)[16:20])
+    assert wide == pytest.approx(vega.RESOLUTION * millimetres * POINTS, abs=2)
+
+
+def test_letters_keep_their_size_where_axes_give_way(session: Session) -> None:
+    drawn = vega.svg(chart_of(session, f"{QUERIES['null']} width 84mm"))
+    root = ElementTree.fromstring(drawn)
+    assert float(root.attrib["viewBox"].split()[2]) == pytest.approx(84 * POINTS, rel=0.02)

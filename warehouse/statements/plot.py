@@ -55,8 +55,10 @@ def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
     return PlotPlan(to_text(node), statement, statement.resolve(node.question, scope), to, title, width, font)
 
 
-def _points(length: n.Name) -> float:
+def _points(length: n.Name | n.Number) -> float:
     """A length in points. Raises QueryError for what is none, and for one of which no picture is."""
+    if isinstance(length, n.Number):
+        raise QueryError("a length has a unit", length.span, (f"{to_text(length)}mm is in millimetres",))
     parts = re.fullmatch(r"(\d+(?:\.\d+)?) ?(mm|cm|in|pt|px)", length.text, re.ASCII)
     if parts is None:
         raise QueryError(

@@ -14,11 +14,13 @@ import pytest
 from ir_measures import AP, RR, Bpref, Judged, P, R, Rprec, Success, nDCG
 
 from grammar.errors import QueryError
+from tests.conftest import write_csv
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.store.database import Database, in_memory
+from warehouse.store.replacement import create
 from warehouse.store.soundness import check
 
 Scores = Mapping[str, Mapping[str, float]]
@@ -338,3 +340,14 @@ def test_a_list_is_added_to_at_its_end(load_text: Load) -> None:
     with pytest.raises(DataError, match="the ranks of T, base, 1 are not 1 to 2"):
         load_text(RANKINGS + "T,base,1,B,1\n", "rankings")
     load_text(RANKINGS + "T,base,1,B,2\n", "rankings")
+
+
+def test_runs_without_judgments_say_what_is_missing(tmp_path: Path) -> None:
+    write_csv(tmp_path / "r.csv", "test_set system document item rank", [("T", s, "q", "i", 1) for s in "ab"])
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, tmp_path / "r.csv", "rankings")
+    with Session.open(tmp_path / "w.duckdb") as unjudged:
+        notes = unjudged.run("score AP for all on T").notes
+        assert "no rows on T for a, b; none of its topics that they have lists for is judged" in notes
+        with pytest.raises(QueryError, match="no topic on T that is asked about has lists and judgments"):
+            unjudged.run("compare AP for a, b on T")

@@ -487,7 +487,8 @@ def _undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.Dimens
     there = {line.system.name for line in lines}
     missing = [system.name for system in entry.systems if system.name not in there]
     if missing:
-        notes.append(f"no rows on {entry.test_set.name} for {some(missing)}")
+        why = "; none of its topics that they have lists for is judged" if entry.task.of_lists else ""
+        notes.append(f"no rows on {entry.test_set.name} for {some(missing)}{why}")
     return notes
 
 

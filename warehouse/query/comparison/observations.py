@@ -179,9 +179,17 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     return _from_rows(how, _own_rows(facts[name], entry), entry, facts)
 
 
+def _nothing(entry: p.Entry) -> QueryError:
+    """The error where no row is left to test."""
+    where = entry.test_set.name
+    if entry.task.of_lists:
+        return QueryError(f"no topic on {where} that is asked about has lists and judgments", hints=("load its qrels",))
+    return QueryError(f"no rows on {where} meet the condition")
+
+
 def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
     if not len(rows["document"]):
-        raise QueryError(f"no rows on {entry.test_set.name} meet the condition")
+        raise _nothing(entry)
     documents = facts[_documents_name(entry)]
     document = _ranks(_whole(rows["document"]), _whole(documents["id"]))
     unit = np.zeros_like(document)
@@ -245,7 +253,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
     row."""
     times = _whole(rows["times"])
     if not times.size:
-        raise QueryError(f"no rows on {entry.test_set.name} meet the condition")
+        raise _nothing(entry)
     present = np.stack([~_null(rows[f"system_{side}"]) for side in (0, 1)])
     everywhere = np.asarray(present.all(axis=0))
     columns, kind = _columns(entry), _kind(entry)

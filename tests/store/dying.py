@@ -15,9 +15,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pytest
 
@@ -225,7 +227,10 @@ def _child(asked: dict[str, object], out: int) -> None:
     os.write(out, json.dumps({"killed": False, "said": said, "calls": calls}).encode())
 
 
-def _serve() -> None:
+def serve(work: Callable[[dict[str, Any], int], None]) -> None:
+    """Makes a child for each line of JSON, which does the work and writes what came of it into a pipe; and prints that,
+    or that it was killed.
+    """
     import warehouse.loading.ingest
     import warehouse.session
     import warehouse.store.upgrading  # noqa: F401 - so that the children have it
@@ -237,12 +242,12 @@ def _serve() -> None:
         if child == 0:
             os.close(ours)
             try:
-                _child(asked, theirs)
+                work(asked, theirs)
             except BaseException as error:
                 os.write(theirs, json.dumps({"killed": False, "said": f"TRACEBACK {error!r}", "calls": 0}).encode())
             os._exit(0)
         os.close(theirs)
-        if asked["after"] is not None:
+        if asked.get("after") is not None:
             time.sleep(asked["after"])
             os.kill(child, signal.SIGKILL)
         with open(ours) as told:
@@ -252,4 +257,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    serve(_child)

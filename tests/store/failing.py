@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.store.dying import JOBS as CHANGES
-from tests.store.dying import ROOT
+from tests.store.dying import ROOT, serve
 from tests.store.dying import Death as Outcome
 
 SOURCE = Path(__file__).with_name("faulty_calls.c")
@@ -174,30 +174,12 @@ def _serve() -> None:
     import warehouse.lake.folder
     import warehouse.loading.exporting
     import warehouse.loading.exporting_eee
-    import warehouse.loading.ingest
-    import warehouse.loading.sample
-    import warehouse.session
-    import warehouse.store.upgrading  # noqa: F401 - so that the children have it
+    import warehouse.loading.sample  # noqa: F401 - so that the children have it
     from warehouse.threads import allow
 
     # So that the same bytes are written each time.
     allow(1)
-    for line in sys.stdin:
-        asked = json.loads(line)
-        ours, theirs = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(ours)
-            try:
-                _child(asked, theirs)
-            except BaseException as error:
-                os.write(theirs, json.dumps({"killed": False, "said": f"TRACEBACK {error!r}", "calls": 0}).encode())
-            os._exit(0)
-        os.close(theirs)
-        with open(ours) as told:
-            said = told.read()
-        os.waitpid(child, 0)
-        print(said or json.dumps({"killed": True, "said": "", "calls": 0}), flush=True)
+    serve(_child)
 
 
 if __name__ == "__main__":

@@ -94,15 +94,7 @@ class ScorePlan:
 
 
 def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
-    wanted = Wanted(
-        statement.measures,
-        statement.task,
-        statement.systems,
-        statement.span,
-        statement.replicates,
-        statement.missing,
-    )
-    entries = entries_on(statement.test_sets, wanted, scope)
+    entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
     _check_missing(statement, entries)
     by: tuple[p.Dimension, ...] = ()
     where = None

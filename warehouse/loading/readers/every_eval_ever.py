@@ -13,7 +13,7 @@ from typing import Any
 
 from warehouse.loading.readers.every_eval_ever_records import Record, RecordedResult, parsed
 from warehouse.loading.staging.cells import finite
-from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.lines import Document, documents, filled_lines
 from warehouse.loading.staging.printed import FIGURES, printed
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
@@ -44,10 +44,8 @@ SAMPLES = "_samples.jsonl"
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the figures of a record, or samples. Raises DataError where a file is neither."""
-    for document in documents(staging):
-        first = next((line for _, line in document.lines() if line.strip()), "")
-        return _stage_samples(staging) if '"sample_id"' in first else _stage_record(staging)
-    return ()
+    first = next((line for _, _, line in filled_lines(staging)), "")
+    return _stage_samples(staging) if '"sample_id"' in first else _stage_record(staging)
 
 
 def _stage_record(staging: Staging) -> tuple[Staged, ...]:
@@ -136,10 +134,8 @@ def _parsed(staging: Staging, written: bytes, called: str) -> Record:
 
 
 def _samples(staging: Staging) -> Iterator[tuple[Document, int, dict[str, Any]]]:
-    for document in documents(staging):
-        for number, line in document.lines():
-            if line.strip():
-                yield document, number, _sample(document, number, line)
+    for document, number, line in filled_lines(staging):
+        yield document, number, _sample(document, number, line)
 
 
 def _sample(document: Document, number: int, line: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from warehouse.loading.readers import lm_eval_results
 from warehouse.loading.readers.lm_eval_results import Results, TaskFigure
 from warehouse.loading.staging.cells import finite, shown
 from warehouse.loading.staging.labelled_spans import OTHER, SpanCounts, span_counts, tallies
-from warehouse.loading.staging.lines import Document, documents
+from warehouse.loading.staging.lines import Document, documents, filled_lines
 from warehouse.loading.staging.mentions import COLUMNS
 from warehouse.loading.staging.printed import FIGURES, printed
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
@@ -230,10 +230,8 @@ def _parsed(staging: Staging, written: bytes, called: str) -> Results:
 
 def _samples(staging: Staging) -> Iterator[tuple[Document, int, dict[str, Any]]]:
     """The samples of a log, each with the line it stands on."""
-    for document in documents(staging):
-        for number, line in document.lines():
-            if line.strip():
-                yield document, number, _sample(document, number, line)
+    for document, number, line in filled_lines(staging):
+        yield document, number, _sample(document, number, line)
 
 
 def _sample(document: Document, number: int, line: str) -> dict[str, Any]:

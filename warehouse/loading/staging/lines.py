@@ -221,6 +221,14 @@ def documents(staging: Staging) -> Iterator[Document]:
         yield Document(staging, binary)
 
 
+def filled_lines(staging: Staging) -> Iterator[tuple[Document, int, str]]:
+    """The lines of a file that are not blank, each with its text and number. Raises DataError as `documents` does."""
+    for document in documents(staging):
+        for number, line in document.lines():
+            if line.strip():
+                yield document, number, line
+
+
 def _members(staging: Staging) -> Iterator[Document]:
     meter = meter_of(staging)
     with (

@@ -36,6 +36,18 @@ class Wanted:
     missing: str | None = None
     """What becomes of documents that a system lacks, as it was said."""
 
+    @classmethod
+    def of(cls, statement: n.Score | n.Tested) -> Wanted:
+        """What a question says that takes replicates, and says what becomes of missing documents."""
+        return cls(
+            statement.measures,
+            statement.task,
+            statement.systems,
+            statement.span,
+            statement.replicates,
+            statement.missing,
+        )
+
 
 def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tuple[p.Entry, ...]:
     """The systems and statistics on each test set.

@@ -32,15 +32,7 @@ MOST_SHUFFLES = 10**9
 
 def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Scope) -> tuple[p.Entry, ...]:
     """The entries of a question that is answered by tests."""
-    wanted = Wanted(
-        statement.measures,
-        statement.task,
-        statement.systems,
-        statement.span,
-        statement.replicates,
-        statement.missing,
-    )
-    entries = entries_on(test_sets, wanted, scope)
+    entries = entries_on(test_sets, Wanted.of(statement), scope)
     if not named(test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
         entries = tuple(entry for entry in entries if entry.task.by_document) or entries

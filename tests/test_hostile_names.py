@@ -123,6 +123,7 @@ QUESTIONS = (
     'compare F for all against "=1+1" on "<i>T|1</i> _$&" shuffles 9',
     'group recall for all on "<i>T|1</i> _$&" shuffles 9 level 0.2',
     'change F for all from "<i>T|1</i> _$&" to "\u202eT2 [b]"',
+    'power F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" detect 1% documents 9',
     "score F for all on documents by document",
     "show systems",
     "show test sets",
@@ -135,6 +136,7 @@ PICTURES = (
     'plot score F, recall for all on "<i>T|1</i> _$&"',
     'plot compare F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" shuffles 9',
     'plot group recall for all on "<i>T|1</i> _$&" shuffles 9 level 0.2',
+    'plot power F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" detect 1% documents 4, 9',
     'plot change F for all from "<i>T|1</i> _$&" to "\u202eT2 [b]"',
 )
 

@@ -30,6 +30,8 @@ QUESTIONS = (
     "group ter for all on V shuffles 99",
     "score F, mean(recall), overgeneration for all on C",
     "compare F, mean(recall) for all on C shuffles 99",
+    "power bleu for S0, S1 on V detect 1000000 documents 20, 2000",
+    "power F for S0, S1 on C detect 1% documents 20",
     "score recall, precision, fallout, auc of filtering for all on D",
     "compare F of filtering for all on D shuffles 99",
 )

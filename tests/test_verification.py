@@ -26,6 +26,7 @@ QUESTIONS = (
     "compare F for GE, UMASS, SRI on TST3 shuffles 99 seed 7 adjust holm",
     "plot group F for GE, UMASS, SRI on TST3 level 0.1 shuffles 99",
     "generality on TST3",
+    "power recall for GE, UMASS on TST3 detect 10% documents 50",
     "change F for all from TST3 to TST4",
     "project F of filtering for GE, UMASS from TST3 to generality 5%",
     "audit published for LSI, PRC on TST3",

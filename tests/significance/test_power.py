@@ -131,6 +131,7 @@ def test_right_or_wrong_has_the_power_of_exact_mcnemar(units: int, amount: float
     assert power(population, units, amount) == pytest.approx(expected, abs=noise())
 
 
+@pytest.mark.long
 def test_right_or_wrong_agrees_with_units_drawn_one_by_one() -> None:
     systems = right_or_wrong(50, 9, 6)
     drawn = Oriented.of(systems, 1.0)
@@ -161,6 +162,7 @@ def enumerated_power(systems: Many, units: int, amount: float, sides: Sides) -> 
     return float(total)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sides", ["two-sided", "one-sided"])
 @pytest.mark.parametrize("amount", [0.1, 0.3])
 def test_ratios_have_the_power_of_all_samples(amount: float, sides: Sides) -> None:
@@ -247,11 +249,11 @@ def test_few_items_that_are_right_alone_are_counted() -> None:
                 stats.binomtest(a, d, alternative=alternative).pvalue if d else 1.0
                 for a, d in zip(ahead.tolist(), differing.tolist(), strict=True)
             ]
-            assert binomial_levels(ahead, differing, sides) == pytest.approx(expected, rel=1e-9, abs=2e-5)  # type: ignore[arg-type]
+            assert binomial_levels(ahead, differing, sides) == pytest.approx(expected, rel=1e-9, abs=2e-5)
 
 
 def test_the_fourth_moment_brings_p_near_the_exact_one() -> None:
-    """Of 20 and 40 differences some of which are large: the p that decide are more than twice as near as normal ones."""
+    """Of 20 and 40 differences, some of them large: p that decide are more than twice as near as normal ones."""
     rng, off = np.random.default_rng(10), []
     for units in (20, 40) * 60:
         whole = np.rint(1000 * rng.laplace(size=units)).astype(np.int64)

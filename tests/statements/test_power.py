@@ -43,6 +43,7 @@ def powers(result: Result) -> list[Cell]:
     return [row["power"] for row in result.rows]
 
 
+@pytest.mark.long
 def test_values_have_the_power_of_the_t_test(opened: Open) -> None:
     systems = {"A": normal(800, 5, 2, 1), "B": normal(800, 5, 1, 2)}
     deviation = stats.tstd([a - b for a, b in zip(systems["A"], systems["B"], strict=True)])
@@ -71,6 +72,7 @@ def test_the_observed_difference_decides_nothing(opened: Open) -> None:
     assert as_they_are.summary[0]["documents_needed"] == higher.summary[0]["documents_needed"]
 
 
+@pytest.mark.long
 def test_a_lower_value_may_be_the_better(with_values: WithValues) -> None:
     """Differences are skewed, so it matters which of the systems is to be the better."""
     random = Random(3)
@@ -90,6 +92,7 @@ def test_a_lower_value_may_be_the_better(with_values: WithValues) -> None:
     assert "lower latency is better" in lower.notes
 
 
+@pytest.mark.long
 def test_systems_that_never_differ_have_no_power(opened: Open) -> None:
     same = normal(30, 1, 1, 4)
     with opened({"A": same, "B": same, "C": normal(30, 1, 1, 5)}) as session:
@@ -119,6 +122,7 @@ def test_right_or_wrong_keeps_what_is_right_or_wrong(opened: Open) -> None:
     assert any("0.3 is out of reach" in note and "they would differ by 0.2" in note for note in result.notes)
 
 
+@pytest.mark.long
 def test_what_else_is_asked_changes_no_power(opened: Open) -> None:
     with opened({"A": normal(50, 1, 1, 6), "B": normal(50, 1, 1, 7), "C": normal(50, 1, 1, 8)}) as session:
         alone = powers(session.run("power m for A, B on t detect 0.4 documents 80"))
@@ -131,6 +135,7 @@ def test_what_else_is_asked_changes_no_power(opened: Open) -> None:
         assert powers(session.run("power m for A, B on t detect 0.4 documents 80 seed 1")) != alone
 
 
+@pytest.mark.long
 def test_a_stricter_level_a_worse_test_and_shuffles_cost_power(opened: Open) -> None:
     with opened({"A": normal(60, 1, 1, 9), "B": normal(60, 1, 1, 10)}) as session:
         plain, strict, few, directed = (

@@ -376,13 +376,17 @@ def _few_differing(differs: Booleans, drawn: Places) -> Iterator[tuple[Places, P
 
 
 def _levels_among(exchanged: Floats, observed: Floats, sides: Sides) -> Floats:
-    """The share of exchanges that are at least as extreme as each of what was observed in a sample, for shapes
-    (samples, exchanges) and (samples, any)."""
+    """The share of exchanges, those given and their opposites, that are at least as extreme as each of what was
+    observed in a sample; for shapes (samples, exchanges) and (samples, any)."""
+    tie = _TIE * np.abs(exchanged).max(axis=1, keepdims=True)
     if sides == "two-sided":
-        exchanged, observed = np.abs(exchanged), np.abs(observed)
-    tie = _TIE * np.abs(exchanged).max(axis=1)
-    least = (observed - tie[:, None]).T
-    return np.stack([np.mean(exchanged >= one[:, None], axis=1) for one in least], axis=1)
+        sizes = np.abs(exchanged) + tie
+        return np.stack([np.mean(sizes >= one[:, None], axis=1) for one in np.abs(observed).T], axis=1)
+    shares = [
+        (np.mean(exchanged + tie >= one[:, None], axis=1) + np.mean(tie - exchanged >= one[:, None], axis=1)) / 2
+        for one in observed.T
+    ]
+    return np.stack(shares, axis=1)
 
 
 def _over(numerators: Floats | float, denominators: Floats) -> Floats:

@@ -22,7 +22,7 @@ MOST_UNITS = 10**9
 """No more units than this are said to be needed."""
 
 _FEW = 40
-"""Where no more units than this are expected to be needed, one number after another is tried."""
+"""Where no more units than this are expected to be needed, numbers of units are tried."""
 
 _SHARES = (0.8, 0.92, 1.0, 1.08, 1.25)
 """Around the number of units that is expected to be needed, these are simulated, in shares of it."""
@@ -112,15 +112,30 @@ class Simulation:
         about = self.expected_units(amount, wanted)
         if about > MOST_UNITS:
             return None
-        if about <= _FEW:
-            for units in range(1, 4 * _FEW):
-                if self.least(units) <= self.criterion.level and self._power(units, amount) >= wanted:
-                    return units
+        if about <= _FEW and (few := self._few_needed(ceil(about), amount, wanted)) is not None:
+            return few
         sizes = sorted({ceil(about * share) for share in _SHARES})
         known = [(sqrt(units), power) for units in sizes if 0.02 < (power := self._power(units, amount)) < 0.995]
         root = _solved(known, wanted)
         needed = sizes[len(sizes) // 2] if root is None else max(1, ceil(root**2))
         return needed if needed <= MOST_UNITS else None
+
+    def _few_needed(self, about: int, amount: float, wanted: float) -> int | None:
+        """The same by halving, where few are needed and the lowest p that can be reached decides; None where more than
+        a few are needed after all."""
+
+        def enough(units: int) -> bool:
+            return self.least(units) <= self.criterion.level and self._power(units, amount) >= wanted
+
+        low, high = max(1, about // 2), about
+        while not enough(high):
+            low, high = high + 1, high + high // 2 + 1
+            if high > 5 * _FEW:
+                return None
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle + 1, high)
+        return high
 
     def detectable(self, units: int, wanted: float) -> float | None:
         """The smallest difference that is found in so many units with a power; None where none in reach is."""

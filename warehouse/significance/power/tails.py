@@ -18,8 +18,9 @@ from warehouse.significance.paired import Floats, Integers
 ENUMERATED = 12
 """Samples in which no more units differ have all their exchanges counted."""
 
-PATTERNS: Floats = np.where((np.arange(2**ENUMERATED)[:, None] >> np.arange(ENUMERATED)) & 1, -1.0, 1.0)
-"""Every way in which so many units can be exchanged, of shape (ways, units); for fewer units all ways as often."""
+PATTERNS: Floats = np.where((np.arange(2 ** (ENUMERATED - 1))[:, None] >> np.arange(ENUMERATED)) & 1, -1.0, 1.0)
+"""Every way in which so many units can be exchanged, or its opposite, of shape (ways, units); for fewer units each as
+often."""
 
 _COUNTED = 1000
 """Up to so many units of one size, ways are counted."""

@@ -117,7 +117,7 @@ def set_within(rectangle: Rectangle, width: float) -> tuple[SetTable, ...]:
 
 def fits(panel: SetTable, width: float) -> bool:
     """Whether a panel is not wider than so many points."""
-    return sum(_columns(panel)) <= width
+    return sum(_columns(panel)) <= width + 0.01
 
 
 def _panel(rectangle: Rectangle, size: TypeSize, width: float | None = None, least: float = 0.0) -> SetTable:

@@ -122,6 +122,10 @@ QUESTIONS = (
     'score "<b>m</b> & \'x\' %_" for all on "<i>T|1</i> _$&"',
     'compare F for all against "=1+1" on "<i>T|1</i> _$&" shuffles 9',
     'group recall for all on "<i>T|1</i> _$&" shuffles 9 level 0.2',
+    'table F, recall for all on "<i>T|1</i> _$&", "\u202eT2 [b]" against "=1+1" shuffles 9',
+    'table "<b>m</b> & \'x\' %_" for all on "<i>T|1</i> _$&"',
+    'table F for all except "--" on "<i>T|1</i> _$&" letters shuffles 9 columns F as "\\newline{x} #eval(""1"") <b>" '
+    'caption "#{1}\\end{table} \u202e </figcaption>"',
     'change F for all from "<i>T|1</i> _$&" to "\u202eT2 [b]"',
     'power F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" detect 1% documents 9',
     "score F for all on documents by document",
@@ -216,6 +220,9 @@ def test_in_every_format_names_are_names(hostile: Session, format: Format, colou
                 assert tags.wrong == []
                 assert drawn.count("<script") == 1 * ("sort" in drawn and "<script" in drawn)
                 assert not tags.tags & {"img", "iframe", "object", "b", "i", "svg"}
+            case "typst":
+                bare = re.sub(r'"(?:[^"\\]|\\(?:["\\]|u\{200b\}))*"', "", re.sub("(?m)^//.*$", "", drawn))
+                assert not re.search(r"""["'\\@*_`$<~/=]|--""", bare), question
             case "latex":
                 bare = re.sub(r"\\[%&$#_{}]|\\textbackslash\{\}", "", drawn)
                 assert not re.search(r"\\(input|write|end\{document)", bare)

@@ -86,6 +86,8 @@ show measures
 show attributes
 show imports
 score F, recall, precision for all on TST3
+table F, recall for GE, UMASS, SRI on TST3, TST4 against GE adjust holm interval
+table F for GE, UMASS, SRI on TST3 letters rank shuffles 99
 score F for all on TST3, TST4 order by F desc limit 3
 score F for all on TST3 by system.pre_parse where system.post_parse = "yes"
 score mean(F), error, recall(partial=0) for GE*, U* on TST3

@@ -44,6 +44,8 @@ class Format:
                 from warehouse.render.markup import markdown as draw
             case "latex":
                 from warehouse.render.latex import latex as draw
+            case "typst":
+                from warehouse.render.typst import typst as draw
             case _:
                 from warehouse.render.web import html as draw
         return draw(result, style)
@@ -73,6 +75,12 @@ FORMATS: tuple[Format, ...] = (
         "latex",
         "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
         ".tex",
+        has_notes=True,
+    ),
+    Format(
+        "typst",
+        "a figure for a paper in Typst: caption, notes, and the signature as a comment",
+        ".typ",
         has_notes=True,
     ),
     Format(

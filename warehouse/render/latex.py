@@ -265,14 +265,18 @@ def breakable(text: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) 
 
 
 def _breakable(word: str, within: float, size: TypeSize) -> str:
+    return r"\allowbreak{}".join(map(typeset, short_enough(word, within, size)))
+
+
+def short_enough(word: str, within: float, size: TypeSize) -> list[str]:
+    """A word in parts that a line may end behind."""
     if size.width_of(word) <= LONG * within:
-        return typeset(word)
-    pieces = (part for piece in _BEHIND_SIGNS.split(word) for part in _short_enough(piece, within, size))
-    return r"\allowbreak{}".join(map(typeset, pieces))
+        return [word]
+    return [part for piece in _BEHIND_SIGNS.split(word) for part in _divided(piece, within, size)]
 
 
-def _short_enough(piece: str, within: float, size: TypeSize) -> list[str]:
-    """A part of a word, divided where it is about as wide as the line."""
+def _divided(piece: str, within: float, size: TypeSize) -> list[str]:
+    """A part of a word, divided again where it is about as wide as the line."""
     taken = size.width_of(piece)
     if taken <= WIDE * within:
         return [piece]

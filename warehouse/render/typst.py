@@ -1,0 +1,153 @@
+"""The format Typst: figures with tables that are never wider than the text. Every text is a string, so that nothing of
+it is markup.
+
+Type, broken texts and panels are those of `latex_widths`: in ems a page of Typst has wider lines, and narrower letters.
+"""
+
+from __future__ import annotations
+
+import re
+
+from warehouse.render.latex import short_enough
+from warehouse.render.latex_widths import (
+    LONGEST_HEADING,
+    SIZES,
+    TEXT_WIDTH,
+    SetTable,
+    TypeSize,
+    heading_is_broken,
+    set_within,
+)
+from warehouse.render.panels import Figure, spans
+from warehouse.render.rectangle import notes_below, unbounded_rectangles
+from warehouse.render.style import Style, clean
+from warehouse.results import Result
+
+_SIGN = re.compile(r"(?:(?<=[\[ ])|^)-(?=\d)")
+"""A sign before a number."""
+
+MAY_BREAK = r"\u{200b}"
+"""A place in a string where a line may end."""
+
+
+def typst(result: Result, style: Style) -> str:
+    """A figure that may go on over pages, its notes below; the signature is a comment before it."""
+    lines = [f"// {clean(result.signature)}", "#[", "#show figure: set block(breakable: true)", "#figure("]
+    if result.caption:
+        lines.append(f"  caption: figure.caption(position: top, {text(result.caption)}),")
+    lines += ["  kind: table,", "  supplement: [Table],", "  {"]
+    for rectangle in unbounded_rectangles(result, style):
+        for number, panel in enumerate(set_within(rectangle, TEXT_WIDTH)):
+            if rectangle.title and not number:
+                lines.append(f"    block(emph({text(rectangle.title)}))")
+            lines += [f"    {line}" for line in _table(panel)]
+    label = f" <{result.grid.label}>" if result.grid and result.grid.label else ""
+    lines += ["  },", f"){label}"]
+    lines += [f"#block(text(size: 0.85em, {text(note)}))" for note in notes_below(result)]
+    return "\n".join([*lines, "]"]) + "\n\n"
+
+
+def _table(panel: SetTable) -> list[str]:
+    """A table in its size."""
+    rectangle, size = panel.rectangle, panel.size
+    places = range(len(rectangle.headings))
+    widths = (f"{panel.broken[place] / size.scale:.2f}em" if place in panel.broken else "auto" for place in places)
+    sides = ("right" if numeric else "left" for numeric in rectangle.numeric)
+    rows = [
+        f"  {', '.join(_cell(panel, number, place, content) for place, content in enumerate(row))},"
+        for number, row in enumerate(rectangle.rows)
+    ]
+    return [
+        f"block(text(size: {size.scale / SIZES[0].scale:.3g}em, table(",
+        f"  columns: ({', '.join(widths)},),",
+        f"  align: ({', '.join(sides)},),",
+        "  stroke: none,",
+        "  inset: (x: 0.45em, y: 0.3em),",
+        "  table.hline(),",
+        f"  table.header({', '.join(_head(panel))}),",
+        "  table.hline(stroke: 0.5pt),",
+        *rows,
+        "  table.hline(),",
+        ")))",
+    ]
+
+
+def _head(panel: SetTable) -> list[str]:
+    """The headings; above them the test sets, each over its columns with a rule of its own."""
+    rectangle = panel.rectangle
+    lower = [
+        _heading(panel, heading.rpartition("\n")[2], "right" if numeric else "left")
+        for heading, numeric in zip(rectangle.headings, rectangle.numeric, strict=True)
+    ]
+    if not any("\n" in heading for heading in rectangle.headings):
+        return lower
+    above, rules = [], []
+    for head, places in spans(rectangle.headings):
+        shown = f"table.cell(colspan: {len(places)}, align: center, {_heading(panel, head, 'center')})"
+        above.append(shown if head else '""')
+        if head:
+            rules.append(f"table.hline(start: {places[0]}, end: {places[-1] + 1}, stroke: 0.5pt)")
+    return [*above, *rules, *lower]
+
+
+def _heading(panel: SetTable, heading: str, side: str) -> str:
+    if not heading_is_broken(panel, heading):
+        return text(heading.rstrip())
+    width = LONGEST_HEADING / panel.size.scale
+    inner = text(heading.rstrip(), LONGEST_HEADING, panel.size)
+    return f"block(width: {width:.2f}em, align({side}, {inner}))"
+
+
+def _cell(panel: SetTable, number: int, place: int, content: str) -> str:
+    rectangle = panel.rectangle
+    figure = rectangle.figures.get((number, place))
+    if figure is not None:
+        return _marked(figure)
+    if place in rectangle.spaced:
+        return f"raw({_string(content.rstrip())})"
+    if rectangle.numeric[place]:
+        return _string(_number(content.rstrip()))
+    return text(content.rstrip(), panel.broken.get(place, TEXT_WIDTH), panel.size)
+
+
+def _marked(figure: Figure) -> str:
+    """A figure with its marks; what others in its column have beside theirs keeps its room."""
+    number = _string(_number(figure.number))
+    parts = [f"strong({number})" if figure.best else f"underline({number})" if figure.second else number]
+    if figure.mark_room:
+        lacking = figure.mark_room[len(figure.mark) :]
+        parts += [f"super({_string(figure.mark)})"] * bool(figure.mark) + _hidden(f"super({_string(lacking)})", lacking)
+    if figure.half_room:
+        lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
+        shown = [_string(" ± "), *_hidden(_string(lacking), lacking), _string(figure.half)]
+        parts += shown if figure.half else [f"hide({_string(f' ± {figure.half_room}')})"]
+    if figure.ranks_room:
+        lacking = figure.ranks_room[len(figure.ranks) :]
+        parts.append(_string(f" ({figure.ranks})") if figure.ranks else f"hide({_string(' ()')})")
+        parts += _hidden(_string(lacking), lacking)
+    return " + ".join(parts)
+
+
+def _hidden(shown: str, lacking: str) -> list[str]:
+    return [f"hide({shown})"] if lacking else []
+
+
+def _number(written: str) -> str:
+    """A number, or an interval, with signs as they are printed."""
+    return _SIGN.sub("−", written)
+
+
+def text(plain: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) -> str:
+    """A text as a string, in which a line may end within long words."""
+    words = (map(_escaped, short_enough(word, within, size)) for word in clean(plain).split(" "))
+    return f'"{" ".join(map(MAY_BREAK.join, words))}"'
+
+
+def _string(plain: str) -> str:
+    """A string of Typst."""
+    return f'"{_escaped(plain)}"'
+
+
+def _escaped(plain: str) -> str:
+    """What stands within the quotes of a string."""
+    return plain.replace("\\", "\\\\").replace('"', '\\"')

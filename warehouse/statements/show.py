@@ -94,10 +94,9 @@ def _measures(scope: Scope) -> Table:
     )
     rows = TableRows.of(columns)
     for measure in MEASURES:
-        defaults = [
-            f"{parameter.name}={plain(parameter.default)}"
+        parameters = [
+            parameter.name if parameter.default is None else f"{parameter.name}={plain(parameter.default)}"
             for parameter in measure.parameters
-            if parameter.default is not None
         ]
         kinds = [
             test_sets
@@ -110,7 +109,7 @@ def _measures(scope: Scope) -> Table:
             measure=measure.name,
             task=measure.task,
             better=_better(measure.lower_is_better),
-            parameters=", ".join(defaults) or None,
+            parameters=", ".join(parameters) or None,
             meaning=measure.meaning,
             test_sets=_named(scope, kinds),
             source=measure.source,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf, log, sqrt
 
 import numpy as np
@@ -29,10 +30,11 @@ GRID = np.concatenate((np.linspace(0, 0.9, 10), (0.95, 0.98, 0.99, 0.999, LARGES
 MOST_ROUNDS = 200
 """So often at most are both ratios of variances minimized in turn."""
 
-SETTLED = 1e-7
-"""Ratios that move by less have settled: a minimum is flat, so that rounding leaves no more digits."""
+SETTLED = 1e-12
+"""Ratios that move by less have settled."""
 
-GOLDEN = (sqrt(5) - 1) / 2
+DIGITS = 9
+"""So many digits of the results are the same on every processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class _Design:
             spread = replicate * float((of_replicates**2).sum())
             return sqrt(document / documents + spread + residual * of_cells)
 
-        return Components(
+        numbers = (
             document,
             replicate,
             residual,
@@ -120,6 +122,7 @@ class _Design:
             error(more, shares, squares),
             error(size, self.shares_with_replicate, self.squares_with_replicate),
         )
+        return Components(*(float(f"{number:.{DIGITS}g}") for number in numbers))
 
 
 def _connected(present: Booleans) -> int:
@@ -164,6 +167,18 @@ def _balanced(values: Floats) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Fitted:
+    """Minus twice the logarithm of the restricted likelihood but for a constant, the variance of the residual, and the
+    slopes of the criterion by the ratios of the variances between documents and between replicates.
+    """
+
+    criterion: float
+    residual: float
+    by_document: float
+    by_replicate: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Restricted:
     """The restricted likelihood for any ratio of the variances to that of the residual, from sums over the documents
     that have equally many replicates.
@@ -199,28 +214,56 @@ class _Restricted:
             whole=float((values**2).sum()),
         )
 
-    def criterion(self, document: float, replicate: float) -> tuple[float, float]:
-        """Minus twice the logarithm of the restricted likelihood but for a constant, and the variance of the residual,
-        for ratios to it of the variances between documents and between replicates.
+    def fitted(self, document: float, replicate: float) -> _Fitted:
+        """What the likelihood is for ratios to the variance of the residual of those between documents and between
+        replicates.
 
         Documents are integrated out one by one, replicates together (Searle, Casella and McCulloch 1992, chapter 6).
         """
-        weights = document / (1 + document * self.sizes)
+        shrunk = 1 / (1 + document * self.sizes)
+        weights = document * shrunk
         having = np.einsum("kii->ki", self.both)
         between = np.diag(having.sum(axis=0)) - np.tensordot(weights, self.both, 1)
         of_values = self.own - weights @ self.of_replicates
         of_ones = having.sum(axis=0) - (weights * self.sizes) @ having
+        inverse = np.linalg.inv(np.eye(len(self.own)) + replicate * between)
+        by_values, by_ones = inverse @ of_values, inverse @ of_ones
         size = float(self.sizes @ self.many)
-        matrix = np.eye(len(self.own)) + replicate * between
-        solved = np.linalg.solve(matrix, np.stack((of_values, of_ones), axis=1))
-        ones = size - float(weights * self.sizes**2 @ self.many) - replicate * float(of_ones @ solved[:, 1])
-        cross = -float(weights * self.sizes @ self.totals) - replicate * float(of_ones @ solved[:, 0])
-        squares = self.whole - float(weights @ self.squares) - replicate * float(of_values @ solved[:, 0])
+        ones = size - float(weights * self.sizes**2 @ self.many) - replicate * float(of_ones @ by_ones)
+        cross = -float(weights * self.sizes @ self.totals) - replicate * float(of_ones @ by_values)
+        squares = self.whole - float(weights @ self.squares) - replicate * float(of_values @ by_values)
         left = squares - cross**2 / ones if ones > 0 else 0.0
         if not left > 0:
-            return inf, 0.0
-        determinant = float(self.many @ np.log1p(document * self.sizes)) + float(np.linalg.slogdet(matrix)[1])
-        return determinant + log(ones) + (size - 1) * log(left / (size - 1)), left / (size - 1)
+            return _Fitted(inf, 0.0, 0.0, 0.0)
+        determinant = float(self.many @ np.log1p(document * self.sizes)) - float(np.linalg.slogdet(inverse)[1])
+        mean, spare = cross / ones, size - 1
+        by_rest = by_values - mean * by_ones
+        of_rest = self._squares_by_document(shrunk, replicate * by_rest, mean)
+        of_units = self._squares_of_ones(shrunk, replicate * by_ones)
+        shared = np.tensordot(shrunk**2, self.both, 1)
+        traced = float(self.many * self.sizes @ shrunk) - replicate * float((inverse * shared).sum())
+        return _Fitted(
+            criterion=determinant + log(ones) + spare * log(left / spare),
+            residual=left / spare,
+            by_document=traced - of_units / ones - spare * of_rest / left,
+            by_replicate=float((inverse * between).sum())
+            - float(by_ones @ by_ones) / ones
+            - spare * float(by_rest @ by_rest) / left,
+        )
+
+    def _squares_by_document(self, shrunk: Floats, effects: Floats, mean: float) -> float:
+        """The sum over documents of the squared sums of what the mean and the effects of replicates leave, each sum
+        shrunk."""
+        having = np.einsum("kii->ki", self.both)
+        squares = self.squares - 2 * mean * self.sizes * self.totals + mean**2 * self.sizes**2 * self.many
+        crossed = self.of_replicates @ effects - mean * self.sizes * (having @ effects)
+        return float(shrunk**2 @ (squares - 2 * crossed + (self.both @ effects) @ effects))
+
+    def _squares_of_ones(self, shrunk: Floats, effects: Floats) -> float:
+        """The same of ones in place of the values, of which the mean takes nothing."""
+        having = np.einsum("kii->ki", self.both)
+        squares = self.sizes**2 * self.many - 2 * self.sizes * (having @ effects)
+        return float(shrunk**2 @ (squares + (self.both @ effects) @ effects))
 
 
 def _unbalanced(values: Floats, present: Booleans) -> tuple[float, float, float]:
@@ -235,17 +278,22 @@ def _unbalanced(values: Floats, present: Booleans) -> tuple[float, float, float]
     if float((left**2).sum()) <= NOTHING * restricted.whole:
         return float(of_documents.var(ddof=1)), float(of_replicates.var(ddof=1)), 0.0
 
-    def criterion(document: float, replicate: float) -> float:
-        return restricted.criterion(_ratio(document), _ratio(replicate))[0]
+    def of_document(share: float, other: float) -> tuple[float, float]:
+        fitted = restricted.fitted(_ratio(share), _ratio(other))
+        return fitted.criterion, fitted.by_document
+
+    def of_replicate(share: float, other: float) -> tuple[float, float]:
+        fitted = restricted.fitted(_ratio(other), _ratio(share))
+        return fitted.criterion, fitted.by_replicate
 
     document = replicate = 0.5
     for _ in range(MOST_ROUNDS):
         before = document, replicate
-        document = _least(lambda share: criterion(share, replicate))  # noqa: B023
-        replicate = _least(lambda share: criterion(document, share))  # noqa: B023
+        document = _least(partial(of_document, other=replicate))
+        replicate = _least(partial(of_replicate, other=document))
         if max(abs(document - before[0]), abs(replicate - before[1])) < SETTLED:
             break
-    residual = restricted.criterion(_ratio(document), _ratio(replicate))[1]
+    residual = restricted.fitted(_ratio(document), _ratio(replicate)).residual
     return _ratio(document) * residual, _ratio(replicate) * residual, residual
 
 
@@ -262,22 +310,26 @@ def _ratio(share: float) -> float:
     return (share / (1 - share)) ** 2
 
 
-def _least(criterion: Callable[[float], float]) -> float:
-    """Where a criterion is least between 0 and the largest share, by golden sections around the least of the grid."""
+def _least(criterion: Callable[[float], tuple[float, float]]) -> float:
+    """Where a criterion, given with the sign of its slope, is least between 0 and the largest share: the root of the
+    slope beside the least of the grid, by the method of Ridders (1979).
+    """
     found = [criterion(float(share)) for share in GRID]
-    at = int(np.argmin(found))
-    low, high = float(GRID[max(at - 1, 0)]), float(GRID[min(at + 1, len(GRID) - 1)])
-    first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    of_first, of_second = criterion(first), criterion(second)
+    at = min(range(len(GRID)), key=lambda place: found[place][0])
+    falls = found[at][1] < 0
+    other = at + 1 if falls else at - 1
+    if not 0 <= other < len(GRID):
+        return float(GRID[at])
+    low, high = sorted((float(GRID[at]), float(GRID[other])))
+    of_low, of_high = (found[place][1] for place in sorted((at, other)))
+    if of_low > 0 or of_high < 0:
+        return float(GRID[at])
     while high - low > SETTLED / 10:
-        if of_first <= of_second:
-            high, second, of_second = second, first, of_first
-            first = high - GOLDEN * (high - low)
-            of_first = criterion(first)
-        else:
-            low, first, of_first = first, second, of_second
-            second = low + GOLDEN * (high - low)
-            of_second = criterion(second)
-    middle = (low + high) / 2
-    at_edges = [(criterion(edge), edge) for edge in (0.0, LARGEST_SHARE, middle)]
-    return min(at_edges)[1]
+        middle = (low + high) / 2
+        of_middle = criterion(middle)[1]
+        turned = sqrt(of_middle**2 - of_low * of_high)
+        root = middle if not turned else middle - (middle - low) * of_middle / turned
+        ends = [(low, of_low), (high, of_high), (middle, of_middle), (root, criterion(root)[1])]
+        low, of_low = max(end for end in ends if end[1] <= 0)
+        high, of_high = min(end for end in ends if end[1] >= 0)
+    return (low + high) / 2

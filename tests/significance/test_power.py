@@ -76,6 +76,40 @@ def test_values_need_as_many_documents_as_the_formula_says() -> None:
         assert detectable == pytest.approx(amount, rel=0.06)
 
 
+def truncated(amount: float, error: float) -> float:
+    """How much larger than it is a normal estimate seems, where it is beyond 1.96 of its standard error."""
+    beyond = stats.norm.isf(0.025) - amount / error
+    return 1 + error / amount * float(stats.norm.pdf(beyond) / stats.norm.sf(beyond))
+
+
+def test_what_is_found_is_exaggerated_as_a_truncated_mean_is() -> None:
+    differences = stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
+    for amount in (0.15, 0.2, 0.4):
+        (found,) = simulation(of_values(differences, np.zeros(2000))).powers(200, [amount])
+        assert found is not None
+        assert found.exaggeration == pytest.approx(truncated(amount, 1 / sqrt(200)), rel=0.03)
+
+
+def test_differences_are_shifted_by_their_denominators() -> None:
+    """Clusters of several documents, some of which do not differ: centred, then shifted, then summed."""
+    rng = np.random.default_rng(11)
+    sizes = rng.integers(1, 6, 60)
+    values = rng.integers(0, 50, (2, 60)) * sizes
+    values[1, :20] = values[0, :20]
+    population = Shifted.of(Many(values, np.stack((sizes, sizes))), 0.1)
+    shifted = population.centred + 0.7 * population.weights
+    assert shifted.sum() / population.denominators.sum() == pytest.approx(0.7)
+    assert (shifted[:20] == 0).all()
+    samples = population._drawn(30, 50, [0.3, 0.7], np.random.default_rng(12), "two-sided")
+    drawn = shifted[(units := np.random.default_rng(12).integers(0, 60, (50, 30)))]
+    assert samples.differences[1] == pytest.approx(drawn.sum(axis=1) / population.denominators[units].sum(axis=1))
+    squares = (drawn**2).sum(axis=1)
+    levels = normal_levels(drawn.sum(axis=1) / np.sqrt(squares), (drawn**4).sum(axis=1) / squares**2, 0.0, "two-sided")
+    many = (drawn != 0).sum(axis=1) > 12
+    assert samples.levels[1][many] == pytest.approx(levels[many])
+    assert np.abs(samples.levels[1] - levels).max() < 0.03
+
+
 def test_one_sided_power_is_in_one_direction() -> None:
     differences = stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
     population = of_values(differences, np.zeros(2000))
@@ -94,9 +128,7 @@ def test_2000_sentences_have_about_75_percent_power_for_1_bleu() -> None:
     differences = np.append(25.8 / 2 * changes, np.zeros(round(sentences * zero)))
     population = of_values(differences, np.zeros(sentences))
     (found,) = simulation(population).powers(sentences, [1.0])
-    error = sqrt(0.87 * 2 * (25.8 / 2) ** 2 / sentences)
-    beyond = (stats.norm.isf(0.025) * error - 1) / error
-    exaggeration = 1 + error * stats.norm.pdf(beyond) / stats.norm.sf(beyond)
+    exaggeration = truncated(1.0, sqrt(0.87 * 2 * (25.8 / 2) ** 2 / sentences))
     assert found == SimulatedPower(pytest.approx(0.75, abs=0.025), pytest.approx(exaggeration, abs=0.02))
 
 

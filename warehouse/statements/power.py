@@ -408,6 +408,7 @@ def weigh(plan: PowerPlan, facts: Facts) -> Iterator[Line]:
                 f"{label}: {plural(noun)} resampled, each with the chance to speak for the first system at which they "
                 f"differ by as much as asked, {_amounts([population.reach], comparison.entry.unit)} at most",
             )
+    yield from (("exchange", f"{entry.test_set.name}: by {entry.exchange.name}") for entry in plan.entries)
     sizes_asked = len(plan.documents) or len(SHARES)
     yield "simulations", f"{SIMULATIONS:,} for each of {sizes_asked} numbers of documents, the same for all differences"
     test = named_test(plan.how.test)

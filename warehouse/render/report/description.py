@@ -113,9 +113,12 @@ def shortened(report: Report, longest: int = LONGEST) -> Report:
 def _shortened(section: Section, longest: int) -> Section:
     if isinstance(section, Passage) or section.result is None or len(section.result.table.rows) <= longest:
         return section
+    if section.result.grid is not None and len(section.result.grid.systems) <= longest:
+        # Its lines are the systems, each of which has many rows.
+        return section
     table = section.result.table
     note = (
         f"the first {longest:,} of {len(table.rows):,} rows, also when they are copied; evalhouse query gives them all"
     )
-    cut = replace(section.result, table=Table(table.columns, table.rows[:longest]), triangle=None)
+    cut = replace(section.result, table=Table(table.columns, table.rows[:longest]), triangle=None, grid=None)
     return replace(section, result=replace(cut, notes=(note, *cut.notes)))

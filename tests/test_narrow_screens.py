@@ -126,3 +126,28 @@ def test_what_is_compared_against_one_system_stands_by_measure_and_best_first(sa
     place = result.columns.index("system_a")
     assert [[row[place] for row in section.rows].index("NYU") for section in result.sections] == [3, 3]
     assert [row["system_a"] for row in result.rows] == ["GE", "UMASS", "SRI"] * 2  # data keep a row a pair
+
+
+def test_a_system_in_a_heading_is_shortened_and_its_values_stand() -> None:
+    long = "meta-llama/Llama-3.1-405B-Instruct-turbo-fp8-2026-03-01-with-cot-and-self-consistency-40"
+    columns = (Column("measure", "name"), Column("value_a", "proportion", long), Column("verdict", "text"))
+    result = Result("compare …", "compared", "", Table(columns, (("accuracy", 0.5, "not significant"),)))
+    assert drawn(result, 40) == (
+        "compared\n"
+        "measure  meta-ll…ency-40 verdict\n"
+        "────────────────────────────────────────\n"
+        "accuracy           50.00 not significant\n"
+    )
+    records = [line.split("  ", 1) for line in drawn(result, 30).splitlines()[1:]]
+    assert [(name, cell.strip()) for name, cell in records] == [
+        ("measure", "accuracy"),
+        ("meta-ll…ency-40", "50.00"),
+        ("verdict", "not"),
+        ("", "significant"),
+    ]
+
+
+def test_what_says_most_comes_back_first_where_there_is_room() -> None:
+    columns = (Column("system", "name"), Column("a", "letters", spare=1), Column("b", "count", spare=2))
+    result = Result("…", "", "", Table(columns, (("x", "word" * 10, 7),)))
+    assert "too narrow for a;" in drawn(result, 30)

@@ -40,7 +40,7 @@ def table(result: Result, style: Style) -> str:
         elif result.grid:
             parts.append(_below_heads(rectangle))
         else:
-            parts += _records(rectangle) if rectangle.as_records else [_grid(rectangle)]
+            parts += _records(rectangle, style.width) if rectangle.as_records else [_grid(rectangle)]
         if rectangle.left_out:
             left_out = ", ".join(heading.replace("\n", " ") for heading in rectangle.left_out)
             parts.append(Text(clean(f"too narrow for {left_out}; --format tsv shows all"), style="dim"))
@@ -78,17 +78,18 @@ def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def _records(rectangle: Rectangle) -> list[Text | Table]:
-    """Each row as lines of a heading and a cell."""
+def _records(rectangle: Rectangle, width: int) -> list[Text | Table]:
+    """Each row as lines of a heading, which takes half of the width at most, and a cell."""
     parts: list[Text | Table] = []
     for row in rectangle.rows[:MOST_ROWS]:
         if parts:
             parts.append(Text())
         record = Table.grid(padding=(0, 2, 0, 0))
         record.add_column(no_wrap=True)
-        record.add_column()
+        record.add_column(overflow="fold")
         for heading, text in zip(rectangle.headings, row, strict=True):
-            record.add_row(Text(clean(heading.replace("\n", " ")), style="bold"), Text(text.strip()))
+            called = middle(clean(heading.replace("\n", " ")), max(width // 2, 1))
+            record.add_row(Text(called, style="bold"), Text(text.strip()))
         parts.append(record)
     return parts
 

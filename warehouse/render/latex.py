@@ -226,9 +226,11 @@ def _marked(figure: Figure) -> str:
     number = _figure(figure.number)
     parts = [rf"\textbf{{{number}}}" if figure.best else rf"\underline{{{number}}}" if figure.second else number]
     if figure.mark_room:
-        lacking = typeset(figure.mark_room[len(figure.mark) :])
+        # Letters differ in width, so that the rest of the longest mark would not make up for what one lacks.
         shown = rf"\textsuperscript{{{typeset(figure.mark)}}}" if figure.mark else ""
-        parts.append(shown + (rf"\phantom{{\textsuperscript{{{lacking}}}}}" if lacking else ""))
+        room = rf"\textsuperscript{{{typeset(figure.mark_room)}}}"
+        beside = rf"\rlap{{{shown}}}" if shown else ""
+        parts.append(room if shown == room else rf"{beside}\phantom{{{room}}}")
     if figure.half_room:
         lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
         room = rf"\phantom{{{lacking}}}" if lacking else ""

@@ -60,7 +60,7 @@ DIVIDED = SIZES[2]
 BOLD = 1.16
 """How much wider bold letters are."""
 
-RAISED, BESIDE = 0.8, 0.5
+RAISED, BESIDE = 0.88, 0.5
 """The size of a raised mark, and points that stand behind it."""
 
 LEAST, NARROWEST = 70.0, 25.0

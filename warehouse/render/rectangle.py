@@ -55,15 +55,28 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
     ]
     columns, rows = _joined_intervals(table.columns, rows)
     rows = _aligned_letters(columns, rows)
-    whole, left_out = (columns, rows), list[str]()
-    while (drawn := _fitted(columns, rows, style)).width > style.width:
-        spare = max(range(len(columns)), key=lambda place: columns[place].spare)
-        if not columns[spare].spare:
-            return replace(_fitted(*whole, replace(style, width=sys.maxsize)), as_records=True)
-        left_out.append(_told_apart(columns[spare], table))
-        columns = (*columns[:spare], *columns[spare + 1 :])
-        rows = [(*row[:spare], *row[spare + 1 :]) for row in rows]
+    drawn = _fitted(columns, rows, style)
+    if drawn.width <= style.width:
+        return drawn
+    kept = [place for place, column in enumerate(columns) if not column.spare]
+    # What says most comes back first, where there is room.
+    for spare in sorted((set(range(len(columns))) - set(kept)), key=lambda place: columns[place].spare):
+        wanted = sorted([*kept, spare])
+        if _of_columns(columns, rows, wanted, style).width <= style.width:
+            kept = wanted
+    drawn = _of_columns(columns, rows, kept, style)
+    if drawn.width > style.width:
+        return replace(_fitted(columns, rows, replace(style, width=sys.maxsize)), as_records=True)
+    left_out = (_told_apart(column, table) for place, column in enumerate(columns) if place not in kept)
     return replace(drawn, left_out=tuple(left_out))
+
+
+def _of_columns(
+    columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], places: Sequence[int], style: Style
+) -> Rectangle:
+    """Some of the columns in the width there is."""
+    chosen = tuple(columns[place] for place in places)
+    return _fitted(chosen, [tuple(row[place] for place in places) for row in rows], style)
 
 
 def _told_apart(column: Column, table: Table) -> str:
@@ -83,7 +96,17 @@ def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style:
         over -= len(limits) - 1
         gap -= 1
     names = [place for place, column in enumerate(columns) if column.kind == "name"]
-    _narrowed(limits, names, SHORTEST, over)
+    over = _narrowed(limits, names, SHORTEST, over)
+    # A system may stand as the heading of its values.
+    cells = widths([""] * len(columns), rows)
+    for place in sorted(range(len(columns)), key=lambda place: cells[place] - limits[place]):
+        if cells[place] < limits[place] and "\n" not in headings[place]:
+            room = max(cells[place], min(SHORTEST, limits[place]), limits[place] - max(over, 0))
+            over -= limits[place] - room
+            limits[place] = room
+    headings = tuple(
+        heading if "\n" in heading else middle(heading, limit) for heading, limit in zip(headings, limits, strict=True)
+    )
     return Rectangle(
         headings=headings,
         rows=tuple(

@@ -34,11 +34,11 @@ COMPARED = (
     Column("verdict", "text"),
     Column("met", "text"),
     Column("difference", "difference"),
-    Column("p", "probability", spare=2),
-    Column("ci_low", "difference", "CI", spare=1),
+    Column("p", "probability", spare=3),
+    Column("ci_low", "difference", "CI", spare=2),
     Column("ci_high", "difference", "to", upper=True),
     Column("margin", "difference", on_screen=False),
-    Column("why", "text", spare=3),
+    Column("why", "text", spare=1),
 )
 
 NEEDS_MARGIN = ("not worse", "equivalent")

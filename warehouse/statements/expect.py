@@ -63,8 +63,10 @@ def resolve(node: n.Expect, scope: Scope) -> ExpectPlan:
     statement = question(type(node.question))
     _check(node)
     plan = statement.resolve(node.question, scope)
-    bounds = (scope.number(bound, Decimal(0)) if bound is not None else None for bound in (node.at_least, node.at_most))
-    return ExpectPlan(to_text(node), statement, plan, node.expected, *bounds)
+    low, high = (scope.number(bound, Decimal(0)) if bound else None for bound in (node.at_least, node.at_most))
+    if low is not None and high is not None and low > high and node.at_most is not None:
+        raise QueryError("no value is at least the one and at most the other", node.at_most.span)
+    return ExpectPlan(to_text(node), statement, plan, node.expected, low, high)
 
 
 def _check(node: n.Expect) -> None:
@@ -223,10 +225,11 @@ def _of_values(plan: ExpectPlan, answered: Result) -> TableRows:
             if number is None:
                 where = f"{row['system']} on {row['test_set']}"
                 raise QueryError(f"{label} of {where} is undefined, so nothing can be expected of it")
-            met = _within(plan, (low, high) if plan.question.interval else (number, number))
+            limits = (low, high) if plan.question.interval else (number, number)
+            met = _within(plan, limits)
             cells = {"measure": label, "value": number, "ci_low": low, "ci_high": high, "met": met}
             named = {name: row[name] for name in ("test_set", "system", *_split(plan))}
-            rows.add(**named, **cells, **bounds, why=_value_reason(plan, met))
+            rows.add(**named, **cells, **bounds, why=_value_reason(plan, met, limits))
     return rows
 
 
@@ -277,15 +280,17 @@ def _beyond(bound: Decimal | None, limits: Sequence[Cell], sign: int) -> bool | 
     return sides.pop() if len(sides) == 1 else None
 
 
-def _value_reason(plan: ExpectPlan, met: bool | None) -> str:
-    """Why the value is what was expected, or is not: at least 55%, the whole interval below 55%."""
+def _value_reason(plan: ExpectPlan, met: bool | None, limits: Sequence[Cell]) -> str:
+    """Why the value, or its interval, is what was expected, or is not: at least 55%, the whole interval below 55%."""
     unit = plan.question.entries[0].task.unit
     lower, upper = (None if bound is None else written_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
+    beyond = {lower: _beyond(plan.at_least, limits, 1), upper: _beyond(plan.at_most, limits, -1)}
     if met is None:
-        return f"the interval holds {' or '.join(filter(None, (lower, upper)))}"
+        return f"the interval holds {' and '.join(bound for bound in beyond if bound and beyond[bound] is None)}"
     inside = [f"at least {lower}"] * (lower is not None) + [f"at most {upper}"] * (upper is not None)
-    outside = [f"below {lower}"] * (lower is not None) + [f"above {upper}"] * (upper is not None)
-    said = " and ".join(inside) if met else " or ".join(outside)
+    said = " and ".join(inside)
+    if not met:
+        said = f"below {lower}" if beyond[lower] is False else f"above {upper}"
     return f"the whole interval {said}" if plan.question.interval else said
 
 

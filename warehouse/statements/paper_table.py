@@ -179,12 +179,16 @@ def _check_baseline(statement: n.PaperTable, compared: ComparePlan, entries: Seq
     if statement.against is None or compared.against is None:
         return
     name = compared.against.name
-    for entry in entries:
+    there = [name in (system.name for system in entry.systems) for entry in entries]
+    for entry, is_there in zip(entries, there, strict=True):
         names = [system.name for system in entry.systems]
-        if name not in names:
+        if not is_there and any(there):
+            test_set = entry.test_set.name
+            said = f"{name} has no rows on {test_set}, so nothing is compared with it there"
+            raise QueryError(said, statement.against.span, (f"leave {test_set} out",))
+        if not is_there:
             hint = f"say for {', '.join((name, *names))}" if len(names) < 6 else f"name {name} behind for, too"
-            where = f" on {entry.test_set.name}" if len(entries) > 1 else ""
-            raise QueryError(f"{name} is not among the systems of the table{where}", statement.against.span, (hint,))
+            raise QueryError(f"{name} is not among the systems of the table", statement.against.span, (hint,))
 
 
 def _shown_names(statement: n.PaperTable, entries: Sequence[p.Entry], scope: Scope) -> dict[str, str]:
@@ -354,29 +358,29 @@ def _held_against(
             "p": row["p"],
             "p_adjusted": row["p_adjusted"],
             "verdict": row["verdict"],
-            "mark": SECOND_MARK if key in second else mark,
+            "mark": second.get(key, mark),
         }
     return found
 
 
-def _second_marks(plan: PaperTablePlan, compared: Result, facts: Facts, workforce: Workforce) -> set[GridKey]:
-    """What is significant at the stricter level, too. Shuffles are to be as sure of that as of the first, so they are
-    made again; a level that is no matter of chance is only compared.
+def _second_marks(plan: PaperTablePlan, compared: Result, facts: Facts, workforce: Workforce) -> dict[GridKey, str]:
+    """The marks of what is significant at the stricter level, too, or may be. Shuffles are to be as sure of that as of
+    the first, so they are made again; a level that is no matter of chance is only compared.
     """
     if plan.stricter is None:
-        return set()
+        return {}
     deciding = "p_adjusted" if named_adjustment(plan.stricter.how.adjust).adjusts else "p"
-    rows = compared.rows
-    if any(row["shuffles"] is not None and row["verdict"] == "significant" for row in rows):
-        rows = COMPARE.answer(plan.stricter, facts, workforce).rows
-        significant = [row for row in rows if row["verdict"] == "significant"]
-    else:
+
+    def key(row: Mapping[str, Cell]) -> GridKey:
+        return row["test_set"], row["measure"], row["system_a" if row["system_b"] == plan.against else "system_b"]
+
+    marked = [row for row in compared.rows if row["verdict"] == "significant"]
+    if all(row["shuffles"] is None for row in marked):
         level = float(plan.stricter.how.level)
-        significant = [row for row in rows if row["verdict"] == "significant" and float(row[deciding] or 0.0) <= level]
-    return {
-        (row["test_set"], row["measure"], row["system_a" if row["system_b"] == plan.against else "system_b"])
-        for row in significant
-    }
+        return {key(row): SECOND_MARK for row in marked if float(row[deciding] or 0.0) <= level}
+    marks = {"significant": SECOND_MARK, "undecided": MARK + UNDECIDED_MARK}
+    again = {key(row): str(row["verdict"]) for row in COMPARE.answer(plan.stricter, facts, workforce).rows}
+    return {key(row): marks[again[key(row)]] for row in marked if again[key(row)] in marks}
 
 
 def _beaten(plan: PaperTablePlan, compared: Result, order: Sequence[Cell]) -> dict[GridKey, dict[str, Cell]]:
@@ -492,7 +496,7 @@ def _legend(
     """What the marks mean, and how each was got."""
     if plan.score.interval:
         yield f"±: half the width of the {scored.how.rpartition('; ')[2]}"
-    unsure = UNDECIDED_MARK in rows.cells("mark")
+    unsure = any(UNDECIDED_MARK in str(mark) for mark in rows.cells("mark"))
     if compared is not None and plan.compared is not None and plan.stricter is not None:
         level, stricter = plan.compared.how.level, plan.stricter.how.level
         what = "better than" if plan.compared.how.sides == "one-sided" else "different from"

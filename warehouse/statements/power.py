@@ -147,6 +147,7 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
     known: list[tuple[str, Size]] = []
     ways: dict[str, None] = {}
     pairs = list(_pairs(plan, facts))
+    _check_shuffles(plan)
     for place, (comparison, pair) in enumerate(pairs):
         known.append((comparison.entry.test_set.name, _size(comparison)))
         population = population_of_pair(comparison, pair)
@@ -253,7 +254,7 @@ def _add(
     if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
         yield (
             f"{named}: with {counted(max(hopeless), comparison.entry.noun)}"
-            f"{' or fewer' if len(hopeless) > 1 else ''} too few differ for a p of {plan.how.level}"
+            f"{' or fewer' if len(hopeless) > 1 else ''} too few differ, as a rule, for a p of {plan.how.level}"
         )
     observed = abs(comparison.difference(*pair) or 0.0)
     if any(abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9) for amount in map(float, plan.detect)):
@@ -276,6 +277,21 @@ def _simulation(plan: PowerPlan, comparison: Comparison, population: Population)
     most = _most_extreme(how, how.shuffles) if how.shuffles is not None else 0
     criterion = Criterion(float(how.level), how.sides, how.shuffles, most)
     return Simulation(population, criterion, Draws(SIMULATIONS, how.seed, comparison.stream))
+
+
+SHUFFLES = (19, 39, 99, 199, 499, 999, 1999, 4999, 9999, 99_999, 999_999)
+"""Numbers of shuffles that are often said."""
+
+
+def _check_shuffles(plan: PowerPlan) -> None:
+    """So many shuffles must be able to decide that a p is at most the level."""
+    how = plan.how
+    if how.shuffles is not None and _most_extreme(how, how.shuffles) < 0:
+        enough = next((f"shuffles {more}" for more in SHUFFLES if _most_extreme(how, more) >= 0), "")
+        raise QueryError(
+            f"{how.shuffles} shuffles cannot decide at confidence {how.confidence} that any p is at most {how.level}",
+            hints=tuple(filter(None, (enough,))),
+        )
 
 
 def _most_extreme(how: p.Testing, shuffles: int) -> int:

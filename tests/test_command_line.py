@@ -252,6 +252,7 @@ def test_what_is_unsound_is_said_and_told_in_the_status(tmp_path: Path, warehous
     assert "score: rows that point to no system: 100" in unsound.stdout
 
 
+@pytest.mark.long
 def test_a_backup_answers_as_the_warehouse_does(tmp_path: Path, warehouses: dict[str, Path]) -> None:
     copy = tmp_path / "copy.duckdb"
     assert evalhouse("backup", copy, "--db", warehouses["worked"], folder=tmp_path).returncode == 0

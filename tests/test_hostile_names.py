@@ -81,6 +81,7 @@ LOADED = (
 UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_could_steer_a_terminal_is_not_loaded(kind: str, tmp_path: Path) -> None:
     file = tmp_path / "in.csv"
@@ -191,6 +192,7 @@ class Tags(HTMLParser):
                 self.wrong.append((tag, name, value))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("format", "colour"),
     [*((format, False) for format in FORMATS), (FORMATS[0], True)],

@@ -143,6 +143,7 @@ def huge(values: Iterable[float], value: float = 1e14) -> list[float]:
     return [value, *rest]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign", "bootstrap shuffles 999", "two-sample-t"])
 def test_a_huge_value_of_a_third_system_does_not_change_a_pair(test: str, tmp_path: Path) -> None:
     alone = compared(asking(tmp_path, SMALL), f"compare M for A, B on T test {test}")

@@ -37,6 +37,7 @@ def answer(session: Session, question: str) -> str:
         return f"{error.message}\n{error.hints}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("few", [0, 3, 1000], ids="{} looked up".format)
 def test_answers_do_not_depend_on_how_systems_are_found(

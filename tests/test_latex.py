@@ -148,6 +148,7 @@ def test_letters_are_as_wide_as_they_are_taken_to_be(tmp_path: Path) -> None:
     assert taken < 1.1 * sum(float(points) for _, _, points in measured)
 
 
+@pytest.mark.long
 def test_what_is_set_fits_by_the_widths_that_are_computed(sample: Session) -> None:
     for statement in STATEMENTS[:12]:
         for rectangle in unbounded_rectangles(sample.run(statement), Style()):

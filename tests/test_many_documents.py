@@ -39,6 +39,7 @@ def session(warehouses: dict[str, Path]) -> Session:
     return warehouse.open(warehouses["sample"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", [*QUESTIONS, "compare BLEU for base, tuned on news exact"])
 def test_alike_documents_counted_give_what_single_ones_give(
     question: str, warehouses: dict[str, Path], monkeypatch: pytest.MonkeyPatch

@@ -199,6 +199,7 @@ def test_the_margin_is_in_signature_and_explanation(opened: Open) -> None:
     assert lines["margin"].startswith("m: 0.05, two one-sided tests")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("clauses", "message"),
     [

@@ -36,6 +36,7 @@ def run(*words: str | bytes, folder: Path, stdin: bytes | None = b"", **environm
     return done.returncode, said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -109,6 +110,7 @@ def test_an_error_is_about_the_file_that_it_is_of(tmp_path: Path) -> None:
     assert b"EVALHOUSE_TRACEBACK" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("reader", "name", "text"),
     [

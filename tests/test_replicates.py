@@ -320,6 +320,7 @@ def test_systems_that_are_alike_have_no_standardized_value(tmp_path: Path) -> No
     assert result.notes == ("F(beta=1) cannot be standardized on T: fewer than two systems differ in it",)
 
 
+@pytest.mark.long
 def test_functions_see_the_averages_of_counts_and_not_their_multiples(session: Session) -> None:
     """The square root of a count that is averaged over runs, document by document, and of a single run."""
     define = "define measure Root = sqrt(correct) + 0 * actual; "

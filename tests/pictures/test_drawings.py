@@ -177,6 +177,7 @@ POINTS = 96 / 25.4
 """Points of 1/96 inch in a millimetre."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["groups", "planes", "null", "matrix"])
 @pytest.mark.parametrize("millimetres", [84, 174])
 def test_a_picture_is_as_wide_as_it_is_asked_to_be(session: Session, name: str, millimetres: int) -> None:

@@ -72,6 +72,7 @@ def test_there_may_not_be_too_many_values(complaints: Complaints, monkeypatch: p
     assert "has more than 5 values in it" in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", ["7" * 5_000, "-" + "7" * 5_000, "NaN", "Infinity", "1e999"])
 @pytest.mark.parametrize("reader", NAMES)
 def test_numbers_beyond_all_values_are_read(tmp_path: Path, reader: str, number: str) -> None:

@@ -58,6 +58,7 @@ def test_of_several_metrics_the_one_that_says_what_is_right_is_the_accuracy(
     assert [row[2:] for row in values(database)] == [("acc_norm", 1.0), ("accuracy", 0.0), ("f1", 1.0)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["accuracy", "acc", "mean_acc", "exact_match", '"exact_match,strict-match"', "EM"])
 def test_what_a_log_calls_the_accuracy_finds_it(database: Database, load_text: Load, name: str) -> None:
     text = sample(0, "exact_match", 1.0, "strict-match") + sample(0, "exact_match", 0.5, "flexible-extract")

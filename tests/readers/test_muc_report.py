@@ -138,6 +138,7 @@ def test_faults_name_the_member_of_an_archive(complaints: Complaints) -> None:
     assert complaints(bad[: len(bad) // 2], "muc-report", "r.tar.gz")[0].startswith("r.tar.gz: the ")
 
 
+@pytest.mark.long
 def test_the_34_reports_give_the_official_counts(database: Database, real_files: Path) -> None:
     folder = real_files / "muc4"
     for test_set in ("tst3", "tst4"):

@@ -169,6 +169,7 @@ def test_help_lists_the_options_of_readers(tmp_path: Path) -> None:
             assert f"{reader.name}: {option.meaning}" in printed
 
 
+@pytest.mark.long
 def test_a_statement_loads_a_folder_of_what_each_file_is(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()

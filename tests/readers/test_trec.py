@@ -213,6 +213,7 @@ def test_what_trec_eval_printed_is_stored_by_topic(database: Database, real_file
     assert database.rows(Sql("select name from system")) == [("STANDARD",)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["as it comes", "ranked", "ranked but for ties", "topics mixed"])
 def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_text: Load, order: str) -> None:
     """Whatever the order of their lines is."""

@@ -183,6 +183,7 @@ def test_a_file_that_is_named_twice_is_loaded_once(load: Command) -> None:
     assert stored("select count(*) from import") == [(1,)]
 
 
+@pytest.mark.long
 def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> None:
     printed = "map\t301\t0.5000\nset_P\t301\t0.5000\nrunid\tall\tbase\n"
     put(r__a_eval=printed, r__means_eval="runid\tall\tbase\nmap\tall\t0.2500\n", r__q=EXAMPLE, r__z_run=EXAMPLE_RUN)
@@ -257,6 +258,7 @@ def test_a_system_that_was_named_is_not_to_be_named_by_its_file(load: Command) -
     assert OTHERWISE not in load("one.csv", "two.csv", "--set", "test_set=T", "--set", "system=GE")[2]
 
 
+@pytest.mark.long
 def test_two_runs_of_a_new_model_are_numbered_both(load: Command) -> None:
     """And the fingerprints are those of the names that they have then, which `stored` checks."""
     samples = '"samples": [{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}}}]'

@@ -135,6 +135,7 @@ def test_a_page_can_be_found_through_by_headings_and_tables_by_captions(study: R
     ]
 
 
+@pytest.mark.long
 def test_a_report_of_much_is_shortened_and_says_so(study: Report) -> None:
     columns = (Column("system", "name"), *(Column(f"m{place}", "proportion") for place in range(12)))
     rows: tuple[tuple[Cell, ...], ...] = tuple(

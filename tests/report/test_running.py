@@ -145,6 +145,7 @@ def test_a_wrong_ending_is_found_before_anything_is_run(evalhouse: Run, tmp_path
     )
 
 
+@pytest.mark.long
 def test_pictures_are_written_beside_or_nothing_is(evalhouse: Run, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert", reason="pictures need the extra plot")
     text = "--| # P\nplot score F for GE, SRI on TST3;\nplot score recall, precision of published for all on TST3;"

@@ -167,6 +167,7 @@ def test_the_last_question_is_explained_and_the_views_are_listed(tmp_path: Path)
     assert done.stderr.rstrip().endswith(" s")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("word", ["quit", ".quit", "exit;"])
 def test_the_rest_is_not_run_behind_quit(word: str, tmp_path: Path) -> None:
     done = shell(f"{word}\nscore F for GE on TST3;", tmp_path)

@@ -33,6 +33,7 @@ def everything_is_imported(session: Session) -> None:
     session.run('compare F for GE, UMASS, SRI on TST3 test tukey shuffles 9; sql "select 1"')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ENDLESS)
 @pytest.mark.parametrize("after", [0.01, 0.5])
 def test_what_would_never_end_is_stopped(name: str, after: float, session: Session) -> None:

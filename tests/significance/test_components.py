@@ -132,6 +132,7 @@ def test_with_holes_as_statsmodels_finds_it() -> None:
     assert of.residual == pytest.approx(fit.scale, rel=1e-3)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6),

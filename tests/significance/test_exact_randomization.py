@@ -44,6 +44,7 @@ def upper(paired: Paired) -> tuple[Lattice, Extreme]:
     return Lattice.of(Distinct.of(paired)), seen if seen.sign > 0 else seen.opposite()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sides", BOTH_SIDES)
 @pytest.mark.parametrize("kind", [brute.ANY_COUNTS, brute.EQUAL_DENOMINATORS])
 def test_exact_is_the_share_of_all_exchanges(kind: str, sides: Sides) -> None:

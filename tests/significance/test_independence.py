@@ -97,6 +97,7 @@ def test_exact_levels_of_a_pair(make: Callable[[np.random.Generator, int], ManyS
         assert mirrored == found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", KINDS)
 @pytest.mark.parametrize("kind", INTERVALS, ids=[kind.name for kind in INTERVALS])
 @settings(max_examples=8, deadline=None)

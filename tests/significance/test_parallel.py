@@ -93,6 +93,7 @@ WORKS: dict[str, Callable[[Work], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run", WORKS.values(), ids=WORKS.keys())
 def test_no_number_depends_on_the_threads(run: Callable[[Work], object]) -> None:
     alone = run(Work(1))

@@ -70,6 +70,7 @@ def extreme(
     return count
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [brute.ANY_COUNTS, brute.EQUAL_DENOMINATORS])
 @pytest.mark.parametrize("scale", [1, 3, 10**9, 10**15])
 def test_every_shuffle_is_counted_as_defined(scale: int, kind: str) -> None:
@@ -88,6 +89,7 @@ def test_every_shuffle_is_counted_as_defined(scale: int, kind: str) -> None:
                 assert nge[a, b] == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sides", BOTH_SIDES)
 def test_p_estimates_the_share_of_all_exchanges(sides: Sides) -> None:
     """Within four standard errors, for up to twelve units."""

@@ -259,6 +259,7 @@ PARTED = [each for each in SAMPLE if each.startswith(("compare", "group", "repli
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statement", PARTED)
 def test_blocks_of_pairs_give_what_all_pairs_give(warehouses: dict[str, Path], statement: str) -> None:
     found = []

@@ -71,6 +71,7 @@ def test_values_and_intervals_are_those_of_score(sample: Session) -> None:
             assert own["documents"] == row["documents"] == 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asking", ["exact adjust holm", "shuffles 9999", "one-sided", "test bootstrap shuffles 999"])
 def test_marks_are_verdicts_of_compare_at_both_levels(sample: Session, asking: str) -> None:
     asked = f"recall, F for {FIVE} against GE on TST3 {asking}"
@@ -184,6 +185,7 @@ def test_a_system_without_a_value_has_a_dash(opened: Open) -> None:
     assert dict(zip([row[0] for row in rectangle.rows], [row[-1] for row in rectangle.rows], strict=True))["C"] == "–"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asked", ["", "against GE", "letters interval", "rank interval against GE"])
 def test_no_line_on_screen_is_wider_than_the_screen(sample: Session, asked: str) -> None:
     result = sample.run(f"table recall, precision, F for {FIVE} on TST3, TST4 {asked}")

@@ -51,6 +51,7 @@ def answers(shares: dict[str, float], items: int = 60, seed: int = 1) -> dict[st
     return {name: [float(random.random() < share) for _ in range(items)] for name, share in shares.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("clauses", "adjust"), [("shuffles 1999", "maxt"), ("exact", "holm"), ("adjust holm", "holm")])
 def test_sets_follow_from_one_sided_comparisons_both_ways(opened: Open, clauses: str, adjust: str) -> None:
     systems = answers({"A": 0.95, "B": 0.9, "C": 0.6, "D": 0.55, "E": 0.1})

@@ -121,6 +121,7 @@ BAD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("command", ["query", "load", "check", "backup"])
 def test_a_bad_file_is_told_and_left_alone(

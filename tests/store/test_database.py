@@ -493,6 +493,7 @@ class TestInPlace:
         assert count(path) == 4
         assert not (folder / "w.duckdb.wal").exists()
 
+    @pytest.mark.long
     def test_a_reader_is_told_to_wait_and_a_loader_waits_for_readers(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         reading = (

@@ -119,6 +119,7 @@ def test_a_lake_as_it_was_written_is_sound(original: Path, capsys: pytest.Captur
     assert capsys.readouterr().err == f"note: {original}: nothing is wrong\n"
 
 
+@pytest.mark.long
 def test_each_tampering_is_found(
     original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], count: Callable[[str, int], None]
 ) -> None:

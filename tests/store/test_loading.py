@@ -272,6 +272,7 @@ names = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_
 )
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(names, min_size=1, max_size=8))
 def test_names_come_back_as_they_went_in(untouched: Database, tmp_path: Path, listed: list[str]) -> None:

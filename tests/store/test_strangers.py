@@ -195,6 +195,7 @@ def refused(
     assert state(path.parent) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", CRAFTED)
 def test_what_a_stranger_put_into_a_warehouse_is_refused(
     kind: str,

@@ -21,16 +21,15 @@ class PowerCurve:
 def power_curves(title: str, noun: str, curves: Sequence[PowerCurve], there: int, wanted: float) -> Panel:
     """A panel of curves over the number of documents, which is logarithmic, with the power wanted as a faint line."""
     numbers = [x for curve in curves for x, _ in curve.points] + [float(there)]
-    low, high = min(numbers), max(numbers)
-    log = high > low
-    x = Axis(noun, "count", low, high, log=True) if log else Axis(noun, "count", low - 1, high + 1)
+    # Some room on either side, so that no line stands on the edge.
+    x = Axis(noun, "count", 0.8 * min(numbers), 1.25 * max(numbers), log=True)
     marks: list[Mark] = [
         Path(((x.low, wanted), (x.high, wanted)), "wanted", faint=True),
-        Path(((there, 1.0), (there, 0.0)), "present", "dotted", faint=True, label=f"there are {there:,}"),
+        Path(((there, 1.0), (there, 0.0)), f"there are {there:,}", "dotted", faint=True),
         *(
             Path(curve.points, curve.name, DASHES[place % len(DASHES)], end=curve.name)
             for place, curve in enumerate(curves)
         ),
-        Points(tuple(Point(*at, curve.name) for curve in curves for at in curve.points)),
+        Points(tuple(Point(*at, curve.name) for curve in curves for at in curve.points), hollow=True),
     ]
     return Panel(title, x, Axis("power", "proportion", 0.0, 1.0), tuple(marks))

@@ -22,7 +22,7 @@ from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import noun_of, on, title
 from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
-from warehouse.query.resolving.names import Scope, text_of
+from warehouse.query.resolving.names import Scope, one_line
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, CellKind, Column, Grid, GridMeasure, Result
 from warehouse.significance.tests import named_adjustment
@@ -226,12 +226,7 @@ def _renamed(node: n.Name, known: Mapping[str, str], entries: Sequence[p.Entry],
 
 def _text(node: n.Text | n.Variable | None, what: str) -> str:
     """A text on one line; empty where none was written."""
-    if node is None:
-        return ""
-    text = " ".join(text_of(node, node, what).split())
-    if not text:
-        raise QueryError(f"{what} is not empty", node.span)
-    return text
+    return "" if node is None else one_line(node, what)
 
 
 def _label(node: n.Text | n.Variable | None) -> str:

@@ -18,7 +18,7 @@ from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import kinds, on, simulated
 from warehouse.query.path import Facts, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope, text_of
+from warehouse.query.resolving.names import Scope, one_line, text_of
 from warehouse.results import Result
 from warehouse.statements.questions import question, questions
 
@@ -49,8 +49,8 @@ LEAST_WIDE, MOST_WIDE = 75.0, 7600.0
 def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
     statement = question(type(node.question))
     to = None if node.to is None else text_of(node.to, node.to, "the name of a file")
-    title = "" if node.title is None else text_of(node.title, node.title, "a title")
-    font = "" if node.font is None else text_of(node.font, node.font, "the name of a font")
+    title = "" if node.title is None else one_line(node.title, "a title")
+    font = "" if node.font is None else one_line(node.font, "the name of a font")
     width = None if node.width is None else _points(node.width)
     return PlotPlan(to_text(node), statement, statement.resolve(node.question, scope), to, title, width, font)
 
@@ -58,7 +58,7 @@ def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
 def _points(length: n.Name | n.Number) -> float:
     """A length in points. Raises QueryError for what is none, and for one of which no picture is."""
     if isinstance(length, n.Number):
-        raise QueryError("a length has a unit", length.span, (f"{to_text(length)}mm is in millimetres",))
+        raise QueryError("a length has a unit", length.span, ("80mm, 8cm, 3.3in and 240pt are some",))
     parts = re.fullmatch(r"(\d+(?:\.\d+)?) ?(mm|cm|in|pt|px)", length.text, re.ASCII)
     if parts is None:
         raise QueryError(

@@ -247,9 +247,10 @@ def _add(
         )
     named, unit = who(comparison, pair), comparison.entry.unit
     if too_large := [amount for amount in detect if amount > population.reach]:
+        verb = "is" if len(too_large) == 1 else "are"
         yield (
-            f"{named}: {_amounts(too_large, unit)} is out of reach; where every {comparison.entry.unit_noun} in which "
-            f"they differ spoke for {a_and_b[0]}, they would differ by {_amounts([population.reach], unit)}"
+            f"{named}: {_amounts(too_large, unit)} {verb} out of reach; where every {comparison.entry.unit_noun} in "
+            f"which they differ spoke for {a_and_b[0]}, they would differ by {_amounts([population.reach], unit)}"
         )
     if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
         yield (
@@ -386,8 +387,8 @@ def _columns(plan: PowerPlan) -> tuple[Column, ...]:
         Column("detect", _unit(plan), "difference"),
         Column("documents", "count", plural(plan.entries[0].noun)),
         Column("power", "proportion"),
-        Column("least_p", "probability", "least p"),
-        Column("exaggeration", "number"),
+        Column("least_p", "probability", "least p", spare=1),
+        Column("exaggeration", "number", spare=2),
         Column("simulations", "count", on_screen=False),
     )
 
@@ -399,7 +400,7 @@ def _summary_columns(plan: PowerPlan) -> tuple[Column, ...]:
         Column("detect", _unit(plan), "difference"),
         Column("documents", "count", noun),
         Column("documents_needed", "count", f"{noun} for {wanted}"),
-        Column("detectable", _unit(plan), f"found with {wanted}"),
+        Column("detectable", _unit(plan), f"found with {wanted}", spare=1),
     )
 
 

@@ -188,14 +188,14 @@ def _columns(plan: SpreadPlan, labels: Sequence[str]) -> tuple[Column, ...]:
         Column("system", "name"),
         Column("value", number, "value" if len(labels) > 1 else labels[0]),
         Column("documents", "count", plural(unit), on_screen=False),
-        Column("replicates", "count"),
+        Column("replicates", "count", spare=4),
         *(Column(f"var_{name}", "number", on_screen=False) for name in ("document", "replicate", "residual")),
         Column("sd_document", number, f"sd {unit}"),
         Column("sd_replicate", number, "sd replicate"),
-        Column("sd_residual", number, "sd residual"),
+        Column("sd_residual", number, "sd residual", spare=3),
         Column("se", number),
-        Column("se_with_document", number, f"+1 {unit}"),
-        Column("se_with_replicate", number, "+1 replicate"),
+        Column("se_with_document", number, f"+1 {unit}", spare=2),
+        Column("se_with_replicate", number, "+1 replicate", spare=1),
     )
 
 

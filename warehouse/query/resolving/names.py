@@ -458,6 +458,14 @@ def text_of(item: Any, place: n.Node, what: str) -> str:
     raise QueryError(f"{what} is needed here", place.span)
 
 
+def one_line(node: n.Text | n.Variable, what: str) -> str:
+    """A text on one line. Raises QueryError where there is none in it."""
+    text = " ".join(text_of(node, node, what).split())
+    if not text:
+        raise QueryError(f"{what} is not empty", node.span)
+    return text
+
+
 def _figure(measure: n.MeasureCall, task: Task) -> str:
     """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F alone is F(beta=1)."""
     if not measure.parameters:

@@ -182,6 +182,7 @@ spread accuracy for base on qa exchange by document.passage
 """.strip().split("\n")
 
 REFUSED = [each for each in SAMPLE if each.endswith(("test sign", "test wilcoxon"))]
+REFUSED += ["score pass for all on folds"]
 STATEMENTS = [("sample", each) for each in SAMPLE] + [("worked", each) for each in WORKED]
 STATEMENTS += [("values", each) for each in VALUES]
 STATEMENTS += [("clustered", each) for each in CLUSTERED]

@@ -80,6 +80,7 @@ def test_threads_change_no_number(tmp_path: Path) -> None:
     assert len(one.stdout) > 10_000
 
 
+@pytest.mark.long
 def test_threads_are_those_asked_for(tmp_path: Path) -> None:
     sql = "sql \"select current_setting('threads') as threads\""
     assert evalhouse("--threads", 3, "query", sql, folder=tmp_path).stdout == "threads\n3\n"
@@ -183,6 +184,7 @@ def test_from_an_empty_folder_to_an_answer(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_wrong_row_is_named_and_nothing_is_stored(tmp_path: Path) -> None:
     evalhouse("init", "my.duckdb", folder=tmp_path)
     before = (tmp_path / "my.duckdb").read_bytes()
@@ -265,6 +267,7 @@ def test_a_backup_answers_as_the_warehouse_does(tmp_path: Path, warehouses: dict
     assert evalhouse("backup", "other.duckdb", folder=tmp_path).returncode == 3
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_query_at_once_and_silently(tmp_path: Path) -> None:
     endless = 'sql "select count(*) from range(3000000) a, range(1000000) b where (a.range * b.range) % 7 = 3"'
     command = [sys.executable, str(ROOT / "cli.py"), "query", f"show tests; {endless}", "--quiet"]

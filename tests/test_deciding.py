@@ -71,6 +71,7 @@ def test_a_run_that_is_gone_on_with_is_the_run_at_once(session: Session, shuffli
     assert at_once["nge"] == longest["nge"]
 
 
+@pytest.mark.long
 def test_the_last_pairs_are_counted_exactly(session: Session) -> None:
     """All 136 pairs are too much to be counted unasked, and the few that shuffles leave open are not."""
     result = session.run("compare F for all on TST3 adjust holm")

@@ -83,6 +83,7 @@ def asked(scope: Scope, times: int, seed: int, count: Count) -> None:
     count("statements with mistakes and odd letters: read, or refused with a place", times)
 
 
+@pytest.mark.long
 def test_odd_letters_are_read_or_refused(scope: Scope, count: Count) -> None:
     asked(scope, FEW, 18, count)
 

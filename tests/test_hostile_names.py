@@ -231,6 +231,7 @@ def test_in_every_format_names_are_names(hostile: Session, format: Format, colou
     count("questions drawn with hostile names", len(QUESTIONS))
 
 
+@pytest.mark.long
 def test_a_workbook_has_no_formula(hostile: Session, tmp_path: Path) -> None:
     results = [hostile.run(question) for question in QUESTIONS]
     to = tmp_path / "all.xlsx"

@@ -99,6 +99,7 @@ def test_right_and_wrong_answers_are_counted_exactly(opened: Open) -> None:
     assert row["p_not_worse"] == pytest.approx(float(exact), rel=1e-9)
 
 
+@pytest.mark.long
 def test_many_items_come_near_two_t_tests(opened: Open) -> None:
     """ttost_paired of statsmodels gives the p of both one-sided t tests: test t gives the same, and randomization comes
     near it.

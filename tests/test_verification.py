@@ -226,6 +226,7 @@ def test_only_what_has_a_signature_is_sealed() -> None:
     assert sealed(replace(plain, signature="q")).signature == "q"
 
 
+@pytest.mark.long
 def test_numbers_are_the_same_whatever_the_order_of_loading(tmp_path: Path) -> None:
     """Sums of values that floating point would round one way or another, by the order in which they are added."""
     values = [place**0.5 % 1 * 10 ** (place % 7 - 3) for place in range(2000)]

@@ -40,6 +40,7 @@ def test_a_hostile_text_is_refused_with_a_clear_error(name: str) -> None:
     assert 0 <= caught.value.span.start <= caught.value.span.end <= len(text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_text_is_highlighted_and_judged_complete_without_failing(name: str) -> None:
     text, _ = HOSTILE[name]

@@ -37,6 +37,7 @@ def test_what_looks_like_a_keyword_is_a_mistake(text: str) -> None:
         parse(text)
 
 
+@pytest.mark.long
 def test_whatever_looks_like_a_keyword_is_read_or_is_a_mistake() -> None:
     statements = ("{} F for A, B on T", "compare F for A, B on T {} 5")
     for keyword in KEYWORDS:

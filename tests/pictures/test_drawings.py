@@ -69,6 +69,7 @@ def test_a_picture_is_whole_and_the_same_again(session: Session, name: str) -> N
     assert drawn == vega.svg(chart)
 
 
+@pytest.mark.long
 def test_every_name_of_a_plane_is_drawn(session: Session) -> None:
     chart = chart_of(session, QUERIES["planes"])
     said = texts(vega.svg(chart))

@@ -62,6 +62,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("reader", "files", "settings", "wanted"),
     [

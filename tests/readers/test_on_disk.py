@@ -132,6 +132,7 @@ def test_a_table_loads_in_every_format(tmp_path: Path, tried: Callable[[dict[str
     assert len(set(said.values())) == 1, said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_one_row_of_json_is_stored(
     ending: str, on_disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -71,6 +71,7 @@ def test_a_topic_without_output_is_empty_and_not_absent(database: Database, load
     assert check(database) == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "retrieved"),
     [({"depth": "1"}, [1, 0]), ({"threshold": "2"}, [1, 0]), ({"threshold": "1.5"}, [2, 0]), ({"depth": "9"}, [2, 0])],

@@ -70,12 +70,14 @@ def test_keys_come_first_wherever_they_lie_and_name_the_test_set(load: Command) 
     assert "note: 2 files: 1 system on robust; all 19 rows are there already" in load("robust")[2]
 
 
+@pytest.mark.long
 def test_each_folder_has_the_key_that_is_in_it(load: Command) -> None:
     put(y__2019__q=EXAMPLE, y__2019__runs__a=EXAMPLE_RUN, y__2020__q=EXAMPLE, y__2020__runs__a=EXAMPLE_RUN)
     assert load("y")[0] == 0
     assert stored() == [("2019", "base"), ("2020", "base")]
 
 
+@pytest.mark.long
 def test_two_keys_are_asked_about(load: Command) -> None:
     put(y__q1=EXAMPLE, y__q2=EXAMPLE.replace("30", "40"), y__a_run=EXAMPLE_RUN)
     status, _, said = load("y")
@@ -85,6 +87,7 @@ def test_two_keys_are_asked_about(load: Command) -> None:
     assert load("y", "--set", "test_set=both")[0] == 0
 
 
+@pytest.mark.long
 def test_one_bad_file_stops_all_unless_it_is_skipped(load: Command) -> None:
     put(v__a_csv=VALUES, v__b_csv=VALUES.replace(",1", ",x"))
     status, _, said = load("v")
@@ -171,6 +174,7 @@ def test_a_dry_run_shows_the_plan(load: Command) -> None:
     assert stored() == []
 
 
+@pytest.mark.long
 def test_many_files_are_summed_up(load: Command) -> None:
     put(**{f"v__{name}_csv": VALUES for name in "abcdefghij"})
     said = load("v")[2]

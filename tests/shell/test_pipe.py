@@ -137,6 +137,7 @@ def test_results_go_to_a_file_until_they_come_back(tmp_path: Path) -> None:
     assert done.stdout.startswith("test\t")
 
 
+@pytest.mark.long
 def test_files_are_read_and_warehouses_opened(tmp_path: Path, warehouses: dict[str, Path]) -> None:
     (tmp_path / "study.eval").write_text("score recall for A\non abc;\nscore recall for Z on abc;")
     text = f"let $x = GE;\n.open {warehouses['worked']}\n.read study.eval\nshow variables;\n.read absent.eval\n"
@@ -158,6 +159,7 @@ def test_the_editor_gives_back_a_text_that_waits(tmp_path: Path) -> None:
     assert "cannot be run" in shell(".edit\n", tmp_path, EDITOR="/absent/editor", VISUAL="").stderr
 
 
+@pytest.mark.long
 def test_the_last_question_is_explained_and_the_views_are_listed(tmp_path: Path) -> None:
     done = shell("compare F for GE, UMASS on TST3;\n.explain\n.last csv\n.tables\n.timer on\nshow tests;", tmp_path)
     assert "select" in done.stdout

@@ -96,6 +96,7 @@ def test_counts_too_large_for_a_product_are_counted_the_same() -> None:
             assert found[0, a, b] == randomization_test(large.pair(a, b), Draws(1000)).nge
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scale", [1, 7, 10**5, 10**9, 10**12])
 def test_all_pairs_at_once_count_what_each_pair_counts(scale: int) -> None:
     """With equal and unequal denominators, units without any, ties and systems that do not differ; of every size."""
@@ -187,6 +188,7 @@ def test_grouped_draws_follow_the_same_law_as_coins() -> None:
     assert abs(estimate - exact) < 4 * sqrt(exact * (1 - exact) / 9999)
 
 
+@pytest.mark.long
 def test_grouped_draws_of_ratios_agree_with_coins(monkeypatch: pytest.MonkeyPatch) -> None:
     source = np.random.default_rng(12)
     right = source.random((2, 40_000)) < [[0.5], [0.505]]

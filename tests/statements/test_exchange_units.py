@@ -120,6 +120,7 @@ def test_topics_themselves_are_exchanged_one_by_one(session: Session) -> None:
         assert (row["documents"], row["units"]) == (12, 12)
 
 
+@pytest.mark.long
 def test_marked_texts_are_exchanged_with_all_their_sentences_and_replicates_averaged_before(tmp_path: Path) -> None:
     draws = random.Random(8)
     gold = [draws.choice("BO") for _ in range(40)]

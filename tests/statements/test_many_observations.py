@@ -17,6 +17,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_counted_documents_give_the_same_levels(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Session.open() as session:

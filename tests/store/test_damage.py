@@ -213,6 +213,7 @@ def test_many_flipped_bits_are_found(whole: Path, tmp_path: Path, count: Count) 
     flips(whole, tmp_path, 150, count)
 
 
+@pytest.mark.long
 def test_a_file_cut_off_anywhere_is_told(whole: Path, tmp_path: Path, count: Count) -> None:
     chance = random.Random("cut")
     content, expected = whole.read_bytes(), _content(whole)
@@ -250,6 +251,7 @@ def test_damage_that_a_query_meets_is_told_with_status_3(
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_backup_is_made_while_others_read_and_while_one_loads(whole: Path, tmp_path: Path) -> None:
     path, to = tmp_path / "w.duckdb", tmp_path / "copy.duckdb"
     shutil.copy(whole, path)

@@ -187,6 +187,7 @@ class TestOpening:
         assert said.message == f"{path} is damaged: a checksum is wrong in the block at byte 4,096"
         assert said.hints[0] == "restore it from a backup"
 
+    @pytest.mark.long
     def test_what_is_left_in_a_log_is_read_copied_and_finished(self, folder: Path) -> None:
         """As by a program that was killed before it had written all to the file."""
         path, log = folder / "logged.duckdb", folder / "logged.duckdb.wal"
@@ -227,6 +228,7 @@ class TestOpening:
         assert said.hints == (f"if the warehouse was restored from a backup, remove {path}.wal",)
         log.unlink()
 
+    @pytest.mark.long
     def test_a_file_that_another_program_writes_is_told(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
@@ -597,6 +599,7 @@ class TestTwoLoaders:
                 pass
         assert sorted(file.name for file in folder.iterdir()) == ["link.duckdb", "one.csv", "three.csv", "w.duckdb"]
 
+    @pytest.mark.long
     def test_the_lock_of_a_dead_process_is_taken_over(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         with loader(path, folder / "one.csv") as first:
@@ -660,6 +663,7 @@ class TestBackup:
         assert copy.st_mode & 0o7777 == mode
         assert (copy.st_uid, copy.st_gid) == (whole.st_uid, whole.st_gid)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("ending", [".import", ".import.wal", ".lock"])
     def test_a_planted_link_is_not_written_through(self, folder: Path, ending: str) -> None:
         """Nor where an init is to make a file, or a load a copy."""

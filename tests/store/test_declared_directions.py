@@ -148,6 +148,7 @@ def test_the_command_declares_several_measures_of_several_files(
         assert directions(database) == {"effort": True, "time to answer": True, "WER": False}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

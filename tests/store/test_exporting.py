@@ -90,6 +90,7 @@ def test_all_rows_come_back_as_they_were(name: str, warehouses: dict[str, Path],
         assert first.run(question).rows == second.run(question).rows
 
 
+@pytest.mark.long
 def test_the_real_evaluation_comes_back_as_it_was(real_data: Path, tmp_path: Path) -> None:
     path, folder = tmp_path / "muc4.duckdb", tmp_path / "files"
     folder.mkdir()

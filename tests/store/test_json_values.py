@@ -39,6 +39,7 @@ def test_the_items_of_an_array_come_out_as_they_stand(
     assert not any("\n" in value for value in found)
 
 
+@pytest.mark.long
 @given(
     value=st.dictionaries(st.text(), VALUES), place=st.integers(0, 200), size=st.integers(1, 40), sign=st.characters()
 )

@@ -286,6 +286,7 @@ def test_names_come_back_as_they_went_in(untouched: Database, tmp_path: Path, li
     assert found == {unicodedata.normalize("NFC", each.strip(SPACES)) for each in listed}
 
 
+@pytest.mark.long
 def test_many_rows_keep_their_lines(tmp_path: Path) -> None:
     """Rows that are read by several threads are still known by the line they stand on."""
     file = tmp_path / "many.csv"

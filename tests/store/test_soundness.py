@@ -27,6 +27,7 @@ from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS
 
 
+@pytest.mark.long
 def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:
     for reader in READERS.values():
         if reader.columns:
@@ -93,6 +94,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         yield database
 
 
+@pytest.mark.long
 def test_every_cell_counts(everything: Database) -> None:
     """Whatever column of whatever table is changed in one row."""
     columns = everything.rows(

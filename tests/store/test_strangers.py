@@ -211,6 +211,7 @@ def test_what_a_stranger_put_into_a_warehouse_is_refused(
     count("warehouses of strangers refused", 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("kind", ["meta reads a file", "system reads a file", "a macro for sum", "a trigger"])
 def test_every_command_refuses_it(

@@ -26,6 +26,7 @@ _LOOKS = """\
 .evalhouse .letters { font-family: ui-monospace, monospace; white-space: pre; }
 .evalhouse .over { text-align: center; }
 .evalhouse .room { visibility: hidden; }
+.evalhouse .mark { position: absolute; }
 .evalhouse sup { line-height: 0; }
 .evalhouse p { margin: .2em 0; font-size: 90%; }
 .evalhouse button { all: unset; cursor: pointer; }
@@ -159,8 +160,9 @@ def _marked(figure: Figure) -> str:
     value = f"<strong>{value}</strong>" if figure.best else f"<u>{value}</u>" if figure.second else value
     parts = [value]
     if figure.mark_room:
-        lacking = figure.mark_room[len(figure.mark) :]
-        parts.append(f"<sup>{text(figure.mark)}{_hidden(lacking)}</sup>")
+        beside = f'<span class="mark">{text(figure.mark)}</span>' if figure.mark else ""
+        shown = text(figure.mark) if figure.mark == figure.mark_room else beside + _hidden(figure.mark_room)
+        parts.append(f"<sup>{shown}</sup>")
     if figure.half_room:
         lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
         parts.append(f" ±{_hidden(lacking)}{text(figure.half)}" if figure.half else _hidden(f" ±{figure.half_room}"))

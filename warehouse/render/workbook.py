@@ -69,10 +69,10 @@ def _result(book: Any, formats: _Formats, name: str, result: Result) -> None:
     sheet = book.add_worksheet(name)
     sheet.write_string(0, 0, clean(result.caption), formats.bold)
     # The columns of the data for pairs, so that they can be filtered; what is shown for everything else.
-    shown = [result.table] if result.triangle else tables(result)
+    of_pairs = bool(result.triangle or result.sections)
     line = _HEAD
-    for table in shown:
-        _table(sheet, formats, line, table, result.triangle is None)
+    for table in [result.table] if of_pairs else tables(result):
+        _table(sheet, formats, line, table, not of_pairs)
         line += len(table.rows) + 2
     sheet.freeze_panes(_HEAD + 1, 0)
     for note in (*result.notes, result.signature):

@@ -2,11 +2,10 @@
 
 Where both systems have the same denominators and values of any size, the observed differences are centred and then
 shifted by the amount (`Shifted`); units in which the systems do not differ stay such, as in Card et al. (2020). Where
-the measure is a ratio or another function of sums, or a unit is right or
-wrong, each unit keeps its two rows: the one that speaks for the first system is given to it with a probability, its
-`bias`, at which the systems differ by the amount (`Oriented`, and `RightOrWrong` where all differences are of one
-size). At equal chances that is the null hypothesis itself. Samples are drawn here; whether a test finds something in
-them is decided elsewhere.
+the measure is a ratio or another function of sums, or a unit is right or wrong, each unit keeps its two rows: the one
+that speaks for the first system is given to it with a probability, its `bias`, at which the systems differ by the
+amount (`Oriented`, and `RightOrWrong` where all differences are of one size). At equal chances that is the null
+hypothesis itself. Samples are drawn here; whether a test finds something in them is decided elsewhere.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
 from warehouse.loading.sample import fill
 from warehouse.session import Session
+from warehouse.store import fingerprints
 from warehouse.store.database import Database, in_memory, open_database
 from warehouse.store.definitions import keep
 from warehouse.store.fingerprints import wrong
@@ -90,6 +91,14 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
                 file = folder / f"{reader.name}.csv"
                 file.write_text(reader.example)
                 load(database, file, reader)
+        database.run(
+            Sql(
+                "insert into document_text select test_set_id, document_id, 'input', 1, 'What?', import_id from score "
+                "limit 1; insert into output_text select test_set_id, system_id, document_id, 1, 'This', import_id "
+                "from score limit 1; update import set rows = rows + 2 where id = 1"
+            )
+        )
+        fingerprints.keep(database, (1,))
         keep(database, "m", "define measure m = recall")
         yield database
 
@@ -158,6 +167,7 @@ NEW_IN = {
     ),
     6: "drop view counts; drop table counted;",
     7: "drop view rankings; drop view judgments; drop table ranking; drop table judgment; drop table item;",
+    8: "drop view texts; drop table document_text; drop table output_text;",
 }
 """What takes back what each version of the schema brought."""
 
@@ -170,7 +180,7 @@ def make_older(database: Database, version: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
@@ -178,9 +188,9 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         make_older(database, version)
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 7"
+    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 8"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (version, 7)
+    assert upgrade(path) == (version, 8)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
@@ -189,7 +199,7 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (7, 7)
+    assert upgrade(path) == (8, 8)
     with Session.open(path) as session:
         # Before version 3 nothing was stored of what its documents are called.
         assert version >= 3 or session.catalog.observed("extraction", 1) == Observed()
@@ -203,7 +213,7 @@ def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     with create(path) as database:
         database.run(Sql("update meta set value = '9'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 7"):
+    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 8"):
         upgrade(path)
     assert path.read_bytes() == before
 

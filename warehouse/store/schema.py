@@ -20,12 +20,12 @@ from warehouse.faults import WarehouseError
 from warehouse.store.library import duckdb
 from warehouse.store.sql import Sql
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 DATABASE = "warehouse"
 """What a file is called on the connection that it is attached to."""
 
-CATALOGUE = "03240f98c6208844d6b8eba26d119c79"
+CATALOGUE = "0db4e3b577ce84f45fc7e4d685a6a02b"
 """The digest of the catalogue that schema.sql makes. Where a file has another one, as under another version of DuckDB,
 schema.sql is run and the two are compared entry by entry.
 """

@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 7.
+-- The warehouse: what is stored, one comment a table. Version 8.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -152,6 +152,26 @@ create table judgment (
 );
 comment on table judgment is 'How relevant an item is to a topic, which is a document here; what is relevant has grade 1 or more.';
 
+create table document_text (
+    test_set_id integer not null,
+    document_id integer not null,
+    kind varchar not null,
+    number integer not null check (number > 0),
+    text varchar using compression zstd not null,
+    import_id integer not null
+);
+comment on table document_text is 'What systems were given of a document, and what is right: one row an input and a reference, as it was read, to the byte.';
+
+create table output_text (
+    test_set_id integer not null,
+    system_id integer not null,
+    document_id integer not null,
+    number integer not null check (number > 0),
+    text varchar using compression zstd not null,
+    import_id integer not null
+);
+comment on table output_text is 'What a system answered to a document, as it was read, to the byte.';
+
 create table published (
     test_set_id integer not null,
     system_id integer not null,
@@ -278,6 +298,19 @@ join document d on d.id = f.document_id
 join item i on i.id = f.item_id;
 comment on view judgments is 'Judgments with names.';
 
+create view texts as
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, f.kind, f.number, f.text, f.import_id
+from (
+    select test_set_id, null::integer as system_id, document_id, kind, number, text, import_id from document_text
+    union all
+    select test_set_id, system_id, document_id, 'output', number, text, import_id from output_text
+) f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join document d on d.id = f.document_id
+left join system s on s.id = f.system_id;
+comment on view texts is 'Inputs, references and outputs with names; system is null for inputs and references.';
+
 create view published_figures as
 select e.name as evaluation, t.name as test_set, s.name as system, f.task, f.measure, f.value, f.resolution, f.import_id,
     f.documents, f.standard_error, f.ci_low, f.ci_high, f.ci_level
@@ -316,4 +349,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '7');
+insert into meta values ('schema_version', '8');

@@ -8,7 +8,7 @@ from warehouse.store import fingerprints
 from warehouse.store.database import Database
 from warehouse.store.replacement import unbalanced_imports
 from warehouse.store.sql import Sql, join, name
-from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS
+from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS, TEXT_FORMS
 
 _NAMED_ALONE = ("evaluation", "system", "unit", "annotator", "item")
 """The tables of names that are the same wherever they stand."""
@@ -21,7 +21,7 @@ _UNIQUE = (
     ("observed", ("test_set_id", "task", "by_setting", "import_id")),
     ("document", ("test_set_id", "name")),
     ("direction", ("measure", "import_id")),
-    *((form.table, form.key_columns) for form in FORMS),
+    *((form.table, form.key_columns) for form in (*FORMS, *TEXT_FORMS)),
 )
 """Tables, and columns in all of which no two rows of a table agree."""
 

@@ -96,6 +96,22 @@ STEPS = {
         "t.evaluation_id join document d on d.id = f.document_id join item i on i.id = f.item_id; comment on "
         "view judgments is 'Judgments with names.';"
     ),
+    7: Sql(
+        "create table document_text (test_set_id integer not null, document_id integer not null, kind varchar not "
+        "null, number integer not null check (number > 0), text varchar using compression zstd not null, "
+        "import_id integer not null); comment on table document_text is 'What systems were given of a document, "
+        "and what is right: one row an input and a reference, as it was read, to the byte.'; create table "
+        "output_text (test_set_id integer not null, system_id integer not null, document_id integer not null, "
+        "number integer not null check (number > 0), text varchar using compression zstd not null, import_id "
+        "integer not null); comment on table output_text is 'What a system answered to a document, as it was "
+        "read, to the byte.'; create view texts as select e.name as evaluation, t.name as test_set, s.name as "
+        "system, d.name as document, f.kind, f.number, f.text, f.import_id from (select test_set_id, "
+        "null::integer as system_id, document_id, kind, number, text, import_id from document_text union all "
+        "select test_set_id, system_id, document_id, 'output', number, text, import_id from output_text) f join "
+        "test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id join document d on d.id = "
+        "f.document_id left join system s on s.id = f.system_id; comment on view texts is 'Inputs, references and "
+        "outputs with names; system is null for inputs and references.';"
+    ),
 }
 """By the version that a warehouse has, what makes the next one of it."""
 

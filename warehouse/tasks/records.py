@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FieldKind = Literal["name", "count", "rank", "grade", "decision", "label", "number", "value", "decimal", "size", "task"]
+FieldKind = Literal[
+    "name", "count", "rank", "grade", "decision", "label", "number", "value", "decimal", "size", "task", "kind", "text"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,31 @@ FORMS = (
     *(SCORES, COUNTS, DECISIONS, LABELS, VALUES, RANKINGS, JUDGMENTS),
     *(PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES),
 )
-FACT_TABLES = tuple(form.table for form in FORMS)
-POINTERS = {"test_set": ("evaluation",), "document": ("test_set",), **{form.table: form.dimensions for form in FORMS}}
+"""What answers questions, and is exported and loaded again."""
+
+_NUMBER = Field("number", "rank")
+TEXTS = FactForm(
+    "texts",
+    "document_text",
+    key=(EVALUATION, TEST_SET, DOCUMENT, Field("kind", "kind"), _NUMBER),
+    content=(Field("text", "text"),),
+)
+"""Inputs and references: what a document says, whichever system it is shown to."""
+OUTPUTS = FactForm(
+    "outputs",
+    "output_text",
+    key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, _NUMBER),
+    content=(Field("text", "text"),),
+)
+"""What systems answered."""
+TEXT_FORMS = (TEXTS, OUTPUTS)
+"""Texts, which stand beside facts and change no answer: they are of documents and systems that facts have named."""
+
+FACT_TABLES = tuple(form.table for form in (*FORMS, *TEXT_FORMS))
+"""The tables whose rows belong to an import."""
+POINTERS = {
+    "test_set": ("evaluation",),
+    "document": ("test_set",),
+    **{form.table: form.dimensions for form in (*FORMS, *TEXT_FORMS)},
+}
 """By table, the tables of names that its rows point to; every fact points to its import besides."""

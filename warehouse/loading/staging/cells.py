@@ -15,6 +15,7 @@ from warehouse.store.sql import Sql
 from warehouse.tasks.records import FieldKind
 
 LONGEST_NAME = 200
+LONGEST_TEXT = 10_000_000
 LARGEST_COUNT = 999_999_999
 LARGEST_VALUE = "1e15"
 """Sums of values are exact, in units of 2^-50; a hundred million of the largest fit into 128 bits."""
@@ -97,6 +98,10 @@ KINDS: dict[FieldKind, Check] = {
         good="lower(CELL) in ('extraction', 'filtering', 'counts', 'values')",
         typed="lower(CELL)",
         wanted="extraction, filtering, counts or values",
+    ),
+    "kind": Check(good="CELL in ('input', 'reference')", typed="CELL", wanted="input or reference"),
+    "text": Check(
+        good=f"length(CELL) <= {LONGEST_TEXT}", typed="CELL", wanted=f"a text of at most {LONGEST_TEXT:,} characters"
     ),
 }
 

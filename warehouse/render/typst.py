@@ -116,9 +116,9 @@ def _marked(figure: Figure) -> str:
     parts = [f"strong({number})" if figure.best else f"underline({number})" if figure.second else number]
     if figure.mark_room:
         # Letters differ in width, so that the rest of the longest mark would not make up for what one lacks.
-        room, shown = f"super({_string(figure.mark_room)})", f"super({_string(figure.mark)})"
-        beside = [f"box(width: 0pt, align(left, {shown}))"] if figure.mark else []
-        parts += [room] if shown == room else [*beside, f"hide({room})"]
+        room, mark = f"super({_string(figure.mark_room)})", f"super({_string(figure.mark)})"
+        beside = [f"box(width: 0pt, align(left, {mark}))"] if figure.mark else []
+        parts += [room] if mark == room else [*beside, f"hide({room})"]
     if figure.half_room:
         lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
         shown = [_string(" ± "), *_hidden(_string(lacking), lacking), _string(figure.half)]

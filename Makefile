@@ -18,6 +18,8 @@ BIN := .venv/bin
 TESTS ?= tests
 PIP := -m pip install --quiet --disable-pip-version-check
 PARALLEL := -n auto --dist loadgroup
+# The tests start hundreds of processes, which would compile every module again.
+export PYTHONDONTWRITEBYTECODE :=
 FAST := not (spark or browser or crash or fuzz or terminal or docs or long or soak)
 
 .PHONY: demo test test-all check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures clean

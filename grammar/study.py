@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 
 from grammar.errors import QueryError
 from grammar.span import Span
+from grammar.value import value
 
 PROSE = "--|"
 """What a comment begins with that is kept as prose; one blank behind it is not part of the prose."""
@@ -25,7 +25,7 @@ _SCANNED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prose:
     """Lines of prose that stand together, in Markdown. A line that stood apart from the one before begins a new
     paragraph.
@@ -35,7 +35,7 @@ class Prose:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Written:
     """A statement as it is written, without its semicolon; it may be wrong."""
 

@@ -24,6 +24,7 @@ from warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.web import fragment
 from warehouse.results import Column, Result, SideBySide, Table, Triangle
+from warehouse.session import Session
 
 LEGEND = "p-values; * significant at .05, ? undecided"
 
@@ -303,6 +304,24 @@ def test_a_workbook_holds_numbers_as_numbers_and_names_as_texts(tmp_path: Path) 
     levels = [[cell.value for cell in line] for line in book["1 levels"].iter_rows(min_row=4, max_row=21)]
     assert levels[1][1:3] == ["GE", "90.00"]
     assert levels[2][3] == "<.001*"
+
+
+def test_a_workbook_of_several_measures_and_test_sets_against_a_system_says_whose_each_row_is(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "against.xlsx"
+    with Session.open() as sample:
+        result = sample.run("compare recall, F for UMASS, SRI against GE on TST3, TST4 shuffles 99")
+    files.write([result], path, WORKBOOK, Style())
+    heads, *rows = [[cell.value for cell in line] for line in openpyxl.load_workbook(path)["1"].iter_rows(min_row=3)]
+    assert heads == list(result.columns)
+    said = [dict(zip(heads, row, strict=True)) for row in rows[: len(result.rows)]]
+    assert {(row["test_set"], row["measure"], row["system_a"], row["system_b"]) for row in said} == {
+        (test_set, measure, system, "GE")
+        for test_set in ("TST3", "TST4")
+        for measure in ("recall", "F(beta=1)")
+        for system in ("UMASS", "SRI")
+    }
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)

@@ -13,7 +13,6 @@ import errno
 import json
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -266,7 +265,7 @@ def _locked(folder: Path, name: Callable[[str], str]) -> Path:
     """A new folder of a name that nobody can guess, which nobody clears away while this process lives."""
     ending.in_order()
     while True:
-        path = folder / name(secrets.token_hex(8))
+        path = folder / name(os.urandom(8).hex())
         ending.UNFINISHED.add(str(path))
         path.mkdir(mode=0o700)
         try:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause, continues
 from grammar.editing.highlighting import tokens
 from grammar.editing.places import Place, place_after
 from grammar.lexicon import keyword
 from grammar.parsing.reading import END, Reading, read, this_statement
+from grammar.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Expected:
     """What may follow: keywords as they are typed ("order by"), and kinds of names and values.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from grammar.arithmetic import FUNCTIONS
@@ -15,6 +14,7 @@ from grammar.errors import QueryError
 from grammar.lexicon import KEYWORDS, NUMBER, keyword
 from grammar.parsing.limits import check_text
 from grammar.span import Span
+from grammar.value import value
 
 if TYPE_CHECKING:
     import lark
@@ -45,7 +45,7 @@ _KINDS: dict[str, Kind] = {
 """The kinds of lark's terminals that are neither keywords nor signs."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Token:
     """A piece of a text: what kind it is of and where it stands. Blanks are no tokens."""
 

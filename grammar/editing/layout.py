@@ -6,12 +6,12 @@ Works on tokens, not on nodes, so that comments, the order of clauses and the sp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from grammar.clauses import clauses_begun
 from grammar.editing.highlighting import tokens
 from grammar.parser import parse
 from grammar.study import PROSE
+from grammar.value import value
 
 WIDEST = 100
 """Columns; a longer statement is broken before its clauses."""
@@ -19,7 +19,7 @@ WIDEST = 100
 INDENT = "  "
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Piece:
     """A token with what layout needs of its surroundings: line ends in the source between it and the piece before."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from lark import Token
 
@@ -20,6 +19,7 @@ from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
 from grammar.parsing.drafts import UnfinishedError
 from grammar.parsing.reading import END, read, this_statement
 from grammar.span import Span
+from grammar.value import value
 
 MOST_NAMED = 5
 """So many things are named in "expected …"; more would not be read."""
@@ -68,7 +68,7 @@ _POST_HOC = {"observed", "post", "post-hoc", "posthoc", "retrospective", "achiev
 _CURLY_QUOTES = "\u2018\u2019\u201c\u201d\u00ab\u00bb\u201e\u201a"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stop:
     """Where reading stopped: the word that did not fit (empty at the end), the token before it, and what would fit.
 

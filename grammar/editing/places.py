@@ -6,18 +6,18 @@ The grammar has one terminal for all bare names; people want to read "a system i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lark import Token
 
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import STATEMENTS, Clause, clauses_begun, question_word
 from grammar.lexicon import keyword
+from grammar.value import value
 
 VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN", "LIKE"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Place:
     """A place in a statement: its first word, the question it asks, the kind of name expected, the clauses before it.
 

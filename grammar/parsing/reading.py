@@ -6,7 +6,6 @@ Completion, highlighting, layout and the explanation of mistakes all begin here;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from lark import Lark, Token
@@ -15,12 +14,13 @@ from lark.exceptions import UnexpectedInput
 from grammar import tables
 from grammar.errors import QueryError
 from grammar.parsing.building import Builder
+from grammar.value import value
 
 END = "$END"
 """What stands among the accepted terminals where the text may end."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reading:
     """What of a text was read.
 

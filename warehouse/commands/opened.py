@@ -29,6 +29,8 @@ def path_of(args: argparse.Namespace) -> Path | None:
 
 def open_session(args: argparse.Namespace) -> Session:
     """A session on the warehouse the line names; a note says if it is the sample data. Raises WarehouseError."""
+    from threading import Thread
+
     from warehouse.session import Session
 
     path = path_of(args)
@@ -37,11 +39,21 @@ def open_session(args: argparse.Namespace) -> Session:
             args,
             "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
         )
+    # A third of the time in which a file is opened DuckDB looks at it, and no Python runs.
+    preparing = Thread(target=_prepare_parser, daemon=True)
+    preparing.start()
     session = Session.open(path)
+    preparing.join()
     # The statements of one command are about one state of the warehouse.
     session.follows = False
     session.tell = partial(note, args)
     return session
+
+
+def _prepare_parser() -> None:
+    from grammar.parsing.reading import lark
+
+    lark()
 
 
 def open_on_engine(args: argparse.Namespace) -> Session:

@@ -12,10 +12,10 @@ import csv
 import hashlib
 import shutil
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grammar.value import value
 from warehouse.faults import WarehouseError
 from warehouse.publishing import clear, files_in, temporary
 from warehouse.store.database import Database, in_memory, open_database
@@ -30,7 +30,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 """Beside the package, in a checkout as in an installation."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SampleFile:
     """A file of the sample data, how it is loaded, and what its documents are called where it has some."""
 

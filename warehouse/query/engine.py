@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from grammar.value import value
@@ -54,7 +53,7 @@ class Engine(Protocol):
         """Stops what runs in another thread."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DuckDBEngine:
     """Runs queries on the database of a warehouse."""
 

@@ -6,15 +6,15 @@ Rendering sees results only: it computes nothing that is not already there, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from grammar.value import value
 from warehouse.render.style import Style
 from warehouse.results import Result
 
 __all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "format_for", "format_named", "render", "render_all"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Format:
     """A way to draw a result as text that ends with a line break."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from math import ceil
 
+from grammar.value import value
 from warehouse.render.panels import Figure, Rectangle, panels, spans
 
 TEXT_WIDTH, TEXT_HEIGHT = 345.0, 550.0
@@ -30,7 +31,7 @@ _HUNDREDTHS_OF_POINTS = {
 _EMS = {letter: points / 1000 for points, letters in _HUNDREDTHS_OF_POINTS.items() for letter in letters}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TypeSize:
     """A size of type: its command, points on either side of a column, points from line to line, and how wide its
     letters are beside those of ten points.

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from grammar.value import value
 from warehouse.render.style import width
 
 GAP, TIGHT = 3, 1
 """What stands between two columns, and what does where they are moved together."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Figure:
     """A value with what is printed beside it: whether it is the best or the second of its column, a raised mark, half
     of its interval, and the ranks that it may have.

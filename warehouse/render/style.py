@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 
+from grammar.value import value
 from warehouse.results import UNSAFE, Cell, CellKind
 
 UNDEFINED = "–"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Style:
     """What the reader asked for: decimals (None for the kind's own), the width of the screen, whether colour is
     wanted.

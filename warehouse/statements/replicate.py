@@ -6,7 +6,6 @@ The effect ratio is that of Breuer et al. (2020): the mean difference on the sec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -63,7 +62,7 @@ def compile(plan: ReplicatePlan) -> Queries:
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DecidedComparison:
     """One statistic on one test set, with the verdict on each pair."""
 

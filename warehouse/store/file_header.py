@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 
+from grammar.value import value
 from warehouse.faults import WarehouseError
 
 _MAGIC = slice(8, 12)
@@ -20,7 +20,7 @@ _HEADERS = 3 * _HEADER
 _BLOCK_SIZES = tuple(2**power for power in range(14, 19))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Extent:
     """How long a file is, how long with all the blocks that its headers count, and how long a block, in bytes."""
 

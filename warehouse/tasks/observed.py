@@ -6,13 +6,13 @@ files or of the database.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from grammar.value import value
 
 PLAIN_NOUN = "document"
 """What an observation is called of which nothing is known, and the cluster of those that are exchanged one by one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Observed:
     """What is declared of the observations of a test set, each part empty where nothing is said.
 

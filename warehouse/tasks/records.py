@@ -7,15 +7,16 @@ SQL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from grammar.value import value
 
 FieldKind = Literal[
     "name", "count", "rank", "grade", "decision", "label", "number", "value", "decimal", "size", "task", "kind", "text"
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Field:
     """One field of a record. A field that is not required may be left out; its column may hold empty cells.
 
@@ -33,7 +34,7 @@ class Field:
         return f"{self.name}_id" if self.numbered else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limit:
     """What must hold between the counts of one fact: the sum of `parts`, where known, does not exceed `whole`."""
 
@@ -41,7 +42,7 @@ class Limit:
     whole: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FactForm:
     """What one fact consists of.
 

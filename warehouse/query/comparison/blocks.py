@@ -7,9 +7,10 @@ parted; coins depend on the seed and the test set alone. Tests that look at all 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, choose, outcomes, shuffled, together
 from warehouse.query.comparison.sums import RatioSums
@@ -18,7 +19,7 @@ from warehouse.significance.tests import named_test
 from warehouse.significance.work import ALONE
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Block:
     """Some pairs of comparisons that have the same observations, with the systems of these pairs alone.
 

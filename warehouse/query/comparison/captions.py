@@ -5,8 +5,8 @@ the signature. Shared by `compare`, `group` and `replicate`; nothing is decided 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided
 from warehouse.query.comparison.intervals import interval_title
@@ -17,7 +17,7 @@ from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.tasks.observed import counted, plural
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ComparedPairs:
     """What captions say of the pairs of one statistic on one test set: how many there are, and how they were tested."""
 

@@ -5,10 +5,11 @@ variance is estimated here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import factor_of
@@ -20,7 +21,7 @@ from warehouse.significance.bootstrap.runs import influences_of
 from warehouse.significance.paired import Booleans, Floats
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Crossed:
     """The value of one statistic for one system, None where it is undefined, and the table behind it.
 

@@ -17,6 +17,7 @@ from itertools import groupby
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.query.comparison.blocks import tested
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.procedures import Outcomes, adjusted, affordable_costs, choose, counted_exactly, reached
@@ -45,7 +46,7 @@ FUNCTION = 10
 """How much more it costs to evaluate a function of sums than a ratio."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Decided:
     """An outcome and what follows from it. `adjusted` is None where no adjustment was asked for.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import inf, isnan
 
+from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import Additive, Orders, RatioSums, systems_of
@@ -34,7 +35,7 @@ RESAMPLES = 2000
 """Over how many resamples an interval is made."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Interval:
     """The limits of a difference or a value, None where there is none, and its standard error. So many of the
     `resamples` were `undefined`; none were drawn where the standard error alone decides. `by_formula` says that too few

@@ -9,13 +9,14 @@ test itself is made elsewhere; here its verdict is read beside the two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Literal
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided, Decisions, decisions
 from warehouse.query.comparison.intervals import Intervals, intervals_by, percent
@@ -49,7 +50,7 @@ INTERVAL = "interval"
 """The method of a verdict that an interval decided."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Margined:
     """The verdict on a pair against a margin. `not_worse` and `not_better` are the p of the two one-sided tests,
     adjusted where the statement adjusts, None where an interval decided. `enough` is about how many shuffles would

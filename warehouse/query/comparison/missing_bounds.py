@@ -9,11 +9,12 @@ round. p is taken at both ends, and where the difference could be 0 in between i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.query.comparison.deciding import Decisions, decisions
 from warehouse.query.comparison.observations import Observations, observed
 from warehouse.query.comparison.pairs import Comparison, Pair, only
@@ -25,7 +26,7 @@ from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles.confidence import Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MissingBounds:
     """The lowest and the highest difference and p of a pair."""
 

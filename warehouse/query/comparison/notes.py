@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decisions
 from warehouse.query.comparison.pairs import Comparison, Pair
@@ -44,7 +45,7 @@ SHUFFLES = 1999
 """Shuffles for a p that a note gives with two digits."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Alike:
     """Two systems that differ in few of the units."""
 
@@ -54,7 +55,7 @@ class _Alike:
     noun: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Correlated:
     """Two systems that a test takes to be independent, the correlation of their values, and by what factor the standard
     deviation of their difference would be larger if they were.

@@ -6,13 +6,13 @@ Rows come from the database once a test set; every measure is then read from the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.compile import unit_rows
 from warehouse.query.compile.fact_rows import value_of
@@ -28,7 +28,7 @@ LISTED = 5
 """How many of the documents that a system lacks are named."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Observations:
     """The rows of one test set, aligned: one column an observation, a document or a unit of one.
 

@@ -7,11 +7,11 @@ pair. What a test refuses becomes an error of the query. What a test is, and wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import FunctionSums, Orders, RatioSums
 from warehouse.significance import replicates
@@ -166,7 +166,7 @@ def _of_family(test: Test, comparison: Comparison, work: Work) -> Outcomes:
 # --- exchanges: exact or by shuffles ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Choice:
     """How the pairs of a comparison are exchanged: exact or by shuffles, and why. Costs are of the pairs, in their
     order.

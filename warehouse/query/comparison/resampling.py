@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, draws_of_intervals, factor_of, single
@@ -24,7 +25,7 @@ from warehouse.significance.bootstrap.runs import influences_of, over_runs
 from warehouse.significance.paired import Booleans
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OwnIntervals:
     """The interval of each system's value, by label and name."""
 

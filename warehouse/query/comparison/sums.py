@@ -8,7 +8,7 @@ by unit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 from math import ceil, frexp, lcm
@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.measures import Function, Ranking, Ratio, Statistic
 from warehouse.measures.expression import Exact
 from warehouse.measures.function import rounded
@@ -40,7 +41,7 @@ AT_ONCE = 2**17
 """Pairs × exchange units compared at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RoundedFrom:
     """Values in floating point that numerators were rounded from, a numerator being so many times `unit`, a power of 2.
 
@@ -59,7 +60,7 @@ class RoundedFrom:
         return np.asarray(np.ldexp(self.values[system], places))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RatioSums:
     """Numerator and denominator of a statistic, of shape (systems, exchange units).
 
@@ -184,7 +185,7 @@ def _raised(measured: RoundedFrom, denominators: Integers, by: float) -> tuple[F
     return np.concatenate((measured.values, higher)), np.concatenate((measured.doubts, doubts))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FunctionSums:
     """The counts that a function of sums is computed from, of shape (systems, columns, exchange units).
 
@@ -232,7 +233,7 @@ class FunctionSums:
         return replace(self, counts=self.counts[some], known=self.known[some], of_units=None)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Orders:
     """The confidences that areas are computed from, on the documents that are relevant or not."""
 

@@ -5,13 +5,14 @@ The part of resolution that all questions about systems share.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import lcm
 
 from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.span import Span
+from grammar.value import value
 from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p
 from warehouse.query.resolving.attempted import Attempted, attempt_statistics, attempted, without_attempts
@@ -24,7 +25,7 @@ from warehouse.tasks.observed import PLAIN_NOUN, plural
 from warehouse.tasks.replicated import REPLICATED
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wanted:
     """What a question says of measures, task and systems, whichever statement it stands in."""
 

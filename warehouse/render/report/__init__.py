@@ -5,9 +5,9 @@ A report is a description (`description`) and is drawn from that alone; pictures
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from grammar.value import value
 from warehouse.render import files
 from warehouse.render.report.description import Passage, Piece, Report, ReportedStatement, Section, Source
 from warehouse.render.style import Style
@@ -18,7 +18,7 @@ Files = dict[str, bytes]
 """The files of a report by their names: the report itself first, its pictures beside it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReportFormat:
     """What a report can be written as: the ending of its file."""
 

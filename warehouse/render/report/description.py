@@ -5,8 +5,9 @@ Everything is as it was said or computed; what may be shown of it, and how, is t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from grammar.value import value
 from warehouse.results import Result, Table
 
 LONGEST = 1000
@@ -16,7 +17,7 @@ LONGEST_TITLE = 80
 """A statement that stands for a caption is cut behind this many characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Piece:
     """A stretch of a statement: its kind (keyword, name, number, text, variable, comment, operator, error, or blank)
     and what is written.
@@ -26,14 +27,14 @@ class Piece:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Passage:
     """Prose, in Markdown."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReportedStatement:
     """A statement, and what came of it: a result, an error as it is drawn with its caret, or neither where it only sets
     something. Those with something to show are numbered.
@@ -61,7 +62,7 @@ class ReportedStatement:
 Section = Passage | ReportedStatement
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Source:
     """A file that was loaded into the warehouse. `settings` are how its fields and columns were given."""
 
@@ -75,7 +76,7 @@ class Source:
     settings: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Report:
     """A study and its answers.
 

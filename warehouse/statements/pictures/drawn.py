@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from grammar.value import value
 from warehouse.charts import Panel
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import percent
@@ -13,7 +13,7 @@ from warehouse.results import Cell
 from warehouse.tasks.observed import plural
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Drawn:
     """What is drawn of the answer to a question on some entries. Without a `title` it is called by its measures and
     test sets.

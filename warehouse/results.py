@@ -194,6 +194,8 @@ class Result:
     """The picture that was asked for; the tables are then what it is drawn from."""
     outcome: Met | None = None
     """Whether what was expected holds; None where nothing was."""
+    p_values: tuple[float, ...] = ()
+    """The p of each comparison that was tested, before any adjustment, whether a column shows it or not."""
 
     def raise_for(self) -> Result:
         """The result itself, where what was expected holds, or nothing was.

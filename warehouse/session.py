@@ -30,6 +30,7 @@ from warehouse.render.jupyter import show_results_as_html
 from warehouse.results import Column, Result
 from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
+from warehouse.statements.only_questions import OnlyQuestions
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database
 from warehouse.store.lock import nobody
@@ -46,8 +47,9 @@ class Session:
     `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. Paths
     in statements begin at `folder`, and may not lead out of it where the session is `confined`. With `force` an export
     writes over a file that is there. A session that `follows` its warehouse asks what others loaded meanwhile, and says
-    so in a note of the result; one that does not asks what there was when it was opened. `tell` hears whom a statement
-    waits for that changes the warehouse. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
+    so in a note of the result; one that does not asks what there was when it was opened. With `only` it answers
+    questions, and refuses whatever changes something or writes a file. `tell` hears whom a statement waits for that
+    changes the warehouse. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Session:
         self.force = False
         self.lake = ""
         self.follows = True
+        self.only: OnlyQuestions | None = None
         self.tell: Tell = nobody
         self._progress: Progress = silent
         self._use(database)
@@ -145,6 +148,8 @@ class Session:
 
     def answer(self, statement: n.AnyStatement) -> Result | None:
         """The result of a statement; those that only change the session have none. Raises QueryError."""
+        if self.only is not None:
+            self.only.check(statement)
         if isinstance(statement, n.Let):
             self._let(statement)
             return None

@@ -154,6 +154,20 @@ def _records_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--relationship", choices=relationships, default="other", metavar="KIND", help=relationship)
 
 
+def _assistant_words(parser: argparse.ArgumentParser) -> None:
+    rows = "how many rows an answer has at most; 100 unless said"
+    parser.add_argument("--limit", type=_rows, default=100, metavar="ROWS", help=rows)
+    seconds = "how long a question may take; 60 unless said"
+    parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=seconds)
+    parser.add_argument("--allow-sql", action="store_true", help="answer sql, too, which only reads")
+
+
+def _rows(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
+    return int(text)
+
+
 def _completion_words(parser: argparse.ArgumentParser) -> None:
     shells = ("bash", "zsh", "fish")
     parser.add_argument("shell", choices=shells, metavar="SHELL", help=f"one of {', '.join(shells)}")
@@ -197,6 +211,8 @@ def run(args: argparse.Namespace) -> int:
             from warehouse.commands.writing import export_records as command
         case "export-lake":
             from warehouse.commands.writing import export_as_lake as command
+        case "mcp":
+            from warehouse.commands.assisting import assist as command
         case "completion":
             from warehouse.commands.completing import completion as command
         case _:
@@ -246,6 +262,12 @@ COMMANDS = (
         "write a warehouse as a folder of Parquet files, for Spark",
         "evalhouse export-lake muc.lake --db muc.duckdb",
         _lake_words,
+    ),
+    Command(
+        "mcp",
+        "answer questions of assistants, over standard input and output",
+        "evalhouse mcp --db muc.duckdb",
+        _assistant_words,
     ),
     Command(
         "completion",

@@ -39,10 +39,9 @@ KEYS = (
 
 def overview(commands: Iterable[tuple[str, str]]) -> str:
     """All statements, all commands of the shell as (written, meaning), and the keys."""
-    statements = [(word, usage.meaning) for word in STATEMENTS if (usage := statement_usage(word))]
     return "\n".join(
         [
-            *_listed("statements", statements),
+            *_listed("statements", statements()),
             "",
             *_listed("the shell", [*commands]),
             "",
@@ -51,6 +50,11 @@ def overview(commands: Iterable[tuple[str, str]]) -> str:
             "help WORD says more of any word: help compare, help F, help tukey, help shuffles",
         ]
     )
+
+
+def statements() -> list[tuple[str, str]]:
+    """Each statement by its word, with what it does."""
+    return [(word, usage.meaning) for word in STATEMENTS if (usage := statement_usage(word))]
 
 
 def topic(text: str, catalog: Catalog) -> str | None:

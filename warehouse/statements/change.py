@@ -20,6 +20,9 @@ from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
 from warehouse.statements.pictures import of_change
 
+P_COLUMNS = {"p_sign": "p sign", "p_randomization": "p rand."}
+"""The columns of the two tests of whether systems rose or fell, with their headings."""
+
 
 @value
 class ChangePlan:
@@ -112,6 +115,7 @@ def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
         summary_table=summary.table(summary_columns),
         notes=tuple(notes),
         how=how,
+        p_values=tuple(p for name in P_COLUMNS for p in summary.cells(name) if isinstance(p, float)),
     )
 
 
@@ -151,8 +155,7 @@ def _summary_columns(plan: ChangePlan) -> tuple[Column, ...]:
         Column("unchanged", "count", "same"),
         Column("mean_rise", difference, "mean rise"),
         Column("mean_fall", difference, "mean fall"),
-        Column("p_sign", "probability", "p sign"),
-        Column("p_randomization", "probability", "p rand."),
+        *(Column(name, "probability", heading) for name, heading in P_COLUMNS.items()),
     )
 
 

@@ -139,7 +139,7 @@ def compile(plan: ComparePlan) -> Queries:
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
     from warehouse.query.comparison import missing_bounds
-    from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
+    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.interval_notes import contradictions
     from warehouse.query.comparison.intervals import intervals
@@ -195,6 +195,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         statement=plan.text,
         caption=title(f"{measures} {where}", plan.entries, how),
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
+        p_values=p_values_of(families),
         table=table,
         notes=tuple(
             dict.fromkeys(

@@ -113,6 +113,7 @@ def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
         notes=answered.notes,
         how=answered.how,
         outcome=worst,
+        p_values=answered.p_values,
     )
 
 

@@ -48,7 +48,7 @@ def compile(plan: GroupPlan) -> Queries:
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system in the order of its value, with its letters; the summary has a row a group."""
-    from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
+    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import comparisons, count_of_pairs
@@ -74,6 +74,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
         statement=plan.text,
         caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
+        p_values=p_values_of(families),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
         notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *notes, *pair_notes.notes()])),

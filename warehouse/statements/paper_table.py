@@ -297,6 +297,7 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
         notes=tuple(dict.fromkeys(note for result in answers for note in result.notes)),
         grid=_grid(plan, rows, order, _legend(plan, rows, scored, compared, ranked)),
         how="; ".join(filter(None, (result.how for result in answers))),
+        p_values=tuple(p for result in answers for p in result.p_values),
     )
 
 

@@ -87,7 +87,7 @@ def compile(plan: RankPlan) -> Queries:
 
 def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system, the best first."""
-    from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
+    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.intervals import percent
     from warehouse.query.comparison.verdicts import comparison_notes, hopeless
@@ -112,6 +112,7 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
         statement=plan.text,
         caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
+        p_values=p_values_of(families),
         table=rows.table(_columns(plan, rows, labels)),
         notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *notes])),
         how=how,

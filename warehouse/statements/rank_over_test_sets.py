@@ -213,6 +213,7 @@ def answer(text: str, over: Over, facts: Facts) -> Result:
         summary_table=summary.table(SUMMARY),
         notes=(*said_of_measures(over.entries), *_hopeless(over, pairs)),
         how=how,
+        p_values=tuple(p for p in summary.cells("p") if isinstance(p, float)),
     )
 
 

@@ -78,7 +78,7 @@ class DecidedComparison:
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
-    from warehouse.query.comparison.captions import ComparedPairs, testing_caption, testing_signature
+    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.pairs import count_of_pairs
 
     columns, summary_columns = _columns(plan), _summary_columns()
@@ -98,6 +98,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         statement=plan.text,
         caption=title(f"what of {labels} on {source} holds on {target}", plan.entries, how),
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
+        p_values=p_values_of(families),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
         notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *_notes(on_source, on_target)])),

@@ -19,13 +19,16 @@ from warehouse.tasks.observed import counted, plural
 
 @value
 class ComparedPairs:
-    """What captions say of the pairs of one statistic on one test set: how many there are, and how they were tested."""
+    """What results say of the pairs of one statistic on one test set: how many there are, how they were tested, and the
+    p of each.
+    """
 
     test_set: str
     size: Size
     pairs: int
     methods: frozenset[str]
     shuffles: frozenset[int]
+    p_values: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, comparison: Comparison, decided: Iterable[Decided]) -> ComparedPairs:
@@ -38,7 +41,13 @@ class ComparedPairs:
             len(outcomes),
             frozenset(outcome.method for outcome in outcomes),
             frozenset(outcome.shuffles for outcome in outcomes if outcome.shuffles is not None),
+            tuple(outcome.p for outcome in outcomes),
         )
+
+
+def p_values_of(families: Iterable[ComparedPairs]) -> tuple[float, ...]:
+    """The p of all pairs."""
+    return tuple(p for family in families for p in family.p_values)
 
 
 def testing_caption(

@@ -1,0 +1,61 @@
+"""The tally of a conversation: how much was tested in it, and how small a p has to be after so many.
+
+Who asks until p is small enough finds something in pure chance; the tally says so in numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warehouse.results import Result
+
+LEVEL = 0.05
+"""The level that the tally is held against: the one that statements have unless they say another."""
+
+
+class TallyOfTests:
+    """What was tested so far. The same question of the same data counts once, since its answer is the same."""
+
+    def __init__(self) -> None:
+        self.questions = 0
+        self._p_values: dict[str, tuple[float, ...]] = {}
+
+    def add(self, result: Result) -> None:
+        """Counts an answer that was given. What only lists something is not a question."""
+        self.questions += result.signed
+        if result.p_values:
+            self._p_values[result.signature] = result.p_values
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers. `bonferroni` is the level divided by the number of p, and how many are at most that."""
+        known = [p for p_values in self._p_values.values() for p in p_values]
+        corrected = LEVEL / max(1, len(known))
+        return {
+            "questions": self.questions,
+            "tested": len(self._p_values),
+            "p_values": len(known),
+            "level": LEVEL,
+            "at_most_level": sum(p <= LEVEL for p in known),
+            "bonferroni": {"level": corrected, "at_most_level": sum(p <= corrected for p in known)},
+        }
+
+    def sentence(self) -> str:
+        """The same in words."""
+        numbers = self.as_dict()
+        tested, count, small = numbers["tested"], numbers["p_values"], numbers["at_most_level"]
+        bonferroni = numbers["bonferroni"]
+        if count == 1:
+            return (
+                "this is the first p of this conversation; with each further one chance alone finds a small one sooner"
+            )
+        questions = "1 question" if tested == 1 else f"{tested:,} different questions"
+        return (
+            f"so far {questions} of this conversation tested something and gave {count:,} p-values: {small:,} at most "
+            f"{LEVEL}, of which about {LEVEL * count:.3g} are to be expected by chance if nothing differs at all. "
+            f"Bonferroni over all {count:,} asks for p of at most {bonferroni['level']:.2g}, which "
+            f"{_are(bonferroni['at_most_level'])}. Report how many were tested, and not the small ones alone"
+        )
+
+
+def _are(count: int) -> str:
+    return "none is" if count == 0 else "1 is" if count == 1 else f"{count:,} are"

@@ -1,0 +1,144 @@
+"""TOOLS, the one table of what an assistant can call: for each its name, what it is for, its arguments, and what
+answers a call. It knows no protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, get_args, get_type_hints
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.value import value
+from warehouse.assistants.answers import Answers, Reply, StillWanted
+from warehouse.statements.only_questions import CHANGING
+
+CallArguments = Mapping[str, str]
+"""The arguments of a call by their names, each a text."""
+
+
+@value
+class ToolArgument:
+    """An argument of a tool, a text. With `choices` it is one of them; one that is not `needed` may be left out."""
+
+    name: str
+    meaning: str
+    needed: bool = True
+    choices: tuple[str, ...] = ()
+
+
+@value
+class Tool:
+    """A tool: what it is called, what an assistant is told of it, its arguments, and what answers a call."""
+
+    name: str
+    meaning: str
+    arguments: tuple[ToolArgument, ...]
+    call: Callable[[Answers, CallArguments, StillWanted], Reply]
+
+
+def tool_named(name: str) -> Tool | None:
+    """The tool of a name; None where there is none."""
+    return next((tool for tool in TOOLS if tool.name == name), None)
+
+
+def given(tool: Tool, arguments: Mapping[str, Any]) -> CallArguments:
+    """The arguments of a call, checked. Raises QueryError for one that is missing, unknown or not what it may be."""
+    known = {argument.name: argument for argument in tool.arguments}
+    takes = f"{tool.name} takes {', '.join(known) or 'nothing'}"
+    for name, said in arguments.items():
+        if name not in known:
+            raise QueryError(f"{tool.name} has no argument '{name}'", hints=(takes,))
+        if not isinstance(said, str):
+            raise QueryError(f"{name} is a text", hints=(takes,))
+        choices = known[name].choices
+        if choices and said not in choices:
+            raise QueryError(f"{name} is not '{said}'", hints=(f"it is one of {', '.join(choices)}",))
+    for argument in tool.arguments:
+        if argument.needed and not arguments.get(argument.name, "").strip():
+            raise QueryError(f"{tool.name} needs {argument.name}: {argument.meaning}")
+    return arguments
+
+
+# --- what answers each tool -------------------------------------------------------------------------------------------
+
+
+def _query(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
+    return answers.of(given["statement"], waiting)
+
+
+def _explain(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
+    text = given["statement"]
+    return answers.of(text if text.split()[0].casefold() == n.Explain.words else f"{n.Explain.words} {text}", waiting)
+
+
+def _show(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
+    return answers.of(f"show {given.get('what') or SHOWN[0]}", waiting)
+
+
+def _help(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
+    from warehouse.shell import help
+
+    word = given.get("word", "").strip(" \"'")
+    if not word:
+        return Reply((overview(answers.limits.sql),))
+    topic = help.topic(word, answers.session.catalog)
+    if topic is None:
+        return Reply((f"error: {help.unknown(word, answers.session.catalog)}",), wrong=True)
+    return Reply((topic,))
+
+
+def overview(sql: bool) -> str:
+    """All questions with an example of each, for who has never seen the language."""
+    from warehouse.statements import statements
+
+    left_out = (*CHANGING, n.Plot) if sql else (*CHANGING, n.Plot, n.SqlQuery)
+    lines = ["Questions, each with an example; help with a word says more of a statement, clause, measure or test:", ""]
+    for statement in statements():
+        if not issubclass(statement.node, left_out):
+            lines.append(f"{statement.usage.meaning}\n  {statement.usage.example}")
+    return "\n".join(lines)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+SHOWN = (
+    "test sets",
+    *(what for what in get_args(get_type_hints(n.Show)["what"]) if what not in ("test sets", "variables")),
+)
+"""What can be shown; test sets unless something else is said."""
+
+_STATEMENT = "as in: compare F for GE, UMASS on TST3 (semicolons stand between several)"
+
+TOOLS = (
+    Tool(
+        "show",
+        "What is in this warehouse of evaluation results. Begin here: test sets, then systems and measures. The names "
+        "are those that questions take.",
+        (ToolArgument("what", "what to list", needed=False, choices=SHOWN),),
+        _show,
+    ),
+    Tool(
+        "help",
+        "The query language: all questions with examples, or more of one word (a statement, clause, measure, test, "
+        "adjustment or a name in the warehouse), such as compare, F, holm, exchange by.",
+        (ToolArgument("word", "what to explain; left out: all questions", needed=False),),
+        _help,
+    ),
+    Tool(
+        "query",
+        "Asks a question in the query language: values (score), differences and their significance (compare, group, "
+        "rank), power, and more. Answers with JSON: columns, rows, notes; proportions are from 0 to 1. Read the notes. "
+        "Each answer that tests something says how many tests this conversation has seen: do not ask again and again "
+        "until p is small; say what you will compare before you look, use adjust holm for several pairs, and report "
+        "everything that was tested.",
+        (ToolArgument("statement", f"one question, {_STATEMENT}"),),
+        _query,
+    ),
+    Tool(
+        "explain",
+        "How a question would be answered, without asking it: the plan, the SQL, which test, what it costs.",
+        (ToolArgument("statement", "one question, as in: compare F for GE, UMASS on TST3"),),
+        _explain,
+    ),
+)

@@ -1,0 +1,26 @@
+"""The command `mcp`: questions as tools for assistants, over standard input and output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.commands import DONE
+from warehouse.commands.opened import open_session
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def assist(args: argparse.Namespace) -> int:
+    """Serves a conversation until the input ends. Raises WarehouseError."""
+    from warehouse.faults import WarehouseError
+
+    with open_session(args) as session:
+        try:
+            from warehouse.assistants.protocol import serve
+        except ImportError:
+            raise WarehouseError("evalhouse mcp needs the package mcp", ('pip install "evalhouse[mcp]"',)) from None
+        from warehouse.assistants.answers import Answers, CallLimits
+
+        serve(Answers(session, CallLimits(args.limit, args.timeout, args.allow_sql)))
+    return DONE

@@ -1,0 +1,39 @@
+"""What is not a question: statements that change something or write a file, which a session of questions alone refuses.
+
+Nothing is looked up here; a question that is wrong is found to be so by whoever answers it.
+"""
+
+from __future__ import annotations
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.value import value
+
+CHANGING = (n.Load, n.Forget, n.Define, n.Export)
+"""The statements that change a warehouse, or write a file, whatever they say."""
+
+
+@value
+class OnlyQuestions:
+    """What a session answers that only answers questions: `sql`, or no `sql`, and then `allowed_by` says what would
+    allow it.
+    """
+
+    sql: bool = False
+    allowed_by: str = ""
+
+    def check(self, statement: n.AnyStatement) -> None:
+        """Raises QueryError for what is not a question."""
+        if isinstance(statement, CHANGING):
+            raise QueryError(
+                f"{statement.words} is not a question, and only questions are answered here", statement.span
+            )
+        if isinstance(statement, n.Plot) and statement.to is not None:
+            raise QueryError(
+                "plot … to writes a file, and only questions are answered here",
+                statement.to.span,
+                ("leave out to and the file",),
+            )
+        if isinstance(statement, n.SqlQuery) and not self.sql:
+            hints = (f"{self.allowed_by} allows it",) if self.allowed_by else ()
+            raise QueryError("sql is not allowed here", statement.span, hints)

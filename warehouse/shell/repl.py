@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +25,7 @@ from warehouse.session import Session
 from warehouse.shell import commands, help
 from warehouse.shell.checking import mistake
 from warehouse.shell.offers import Candidate, candidates
+from warehouse.shell.pager import print_long
 from warehouse.shell.prompt import Prompt, lines, typed_lines
 from warehouse.store.catalog import Catalog
 from warehouse.store.sql import Sql
@@ -217,22 +215,12 @@ class Shell:
                 self.say(f"note: {note}")
 
     def _page(self, text: str) -> None:
-        """Prints a text, through a pager where it is longer than the terminal."""
-        height = shutil.get_terminal_size((100, 24)).lines
-        pager = shlex.split(os.environ.get("PAGER", "less"))
-        dumb = os.environ.get("TERM", "dumb") == "dumb"
-        if self.typed and sys.stdout.isatty() and not dumb and text.count("\n") >= height and pager:
-            usual = {"LESS": "FRSX", "LESSCHARSET": "utf-8"}
-            before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-            try:
-                subprocess.run(pager, input=text.encode(), env={**usual, **os.environ}, check=False)
-                return
-            except OSError:
-                pass
-            finally:
-                signal.signal(signal.SIGINT, before)
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        """Prints a text, through a pager where it is longer than the terminal and typed for."""
+        if self.typed:
+            print_long(text)
+        else:
+            sys.stdout.write(text)
+            sys.stdout.flush()
 
     def say(self, text: str) -> None:
         """Something about the conversation, on standard error."""

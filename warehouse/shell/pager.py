@@ -1,0 +1,121 @@
+"""Reading on the terminal: a long text by the pager of the system, with its keys named; and leaves, such as documents,
+one at a time, with keys for the next and the one before. What is read is drawn by others.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+PLAIN = "less"
+"""What shows long texts, unless $PAGER names another."""
+
+LESS = "FRSX -Psspace\\: more   b\\: back   /\\: search   q\\: return to evalhouse$"
+"""How less is set: it leaves at once where all fits, and its last line names the keys where a mere colon would be."""
+
+
+def pages() -> list[str]:
+    """The command that pages long texts; empty where texts are only printed."""
+    command = shlex.split(os.environ.get("PAGER", PLAIN))
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    return [] if dumb or not sys.stdout.isatty() or command[:1] == ["cat"] else command
+
+
+def print_long(text: str) -> None:
+    """Prints a text, through a pager where it is longer than the terminal."""
+    height = shutil.get_terminal_size((100, 24)).lines
+    command = pages()
+    if command and text.count("\n") >= height:
+        usual = {"LESS": LESS, "LESSCHARSET": "utf-8"}
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            subprocess.run(command, input=text.encode(), env={**usual, **os.environ}, check=False)
+            return
+        except OSError:
+            pass
+        finally:
+            signal.signal(signal.SIGINT, before)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """Something that is read as a whole: its title, and its text for a width in columns."""
+
+    title: str
+    draw: Callable[[int], str]
+
+
+KEYS = "n: next   p: previous   q: return to evalhouse"
+MORE = "space: more   "
+"""What the last line names, beside the arrows and the keys of paging, which do the same."""
+
+
+def turn(leaves: Sequence[Leaf]) -> None:
+    """Shows leaves on the whole terminal, one at a time, until the reader has enough."""
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.formatted_text import ANSI
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+    from prompt_toolkit.layout import HSplit, Layout, Window
+    from prompt_toolkit.layout.controls import FormattedTextControl
+
+    place, top = 0, 0
+    keys = KeyBindings()
+
+    def size() -> tuple[int, int]:
+        """The columns, and the lines that a leaf has."""
+        found = app.output.get_size()
+        return found.columns, max(1, found.rows - 1)
+
+    def lines() -> list[str]:
+        return leaves[place].draw(size()[0]).rstrip("\n").split("\n")
+
+    def shown() -> ANSI:
+        return ANSI("\n".join(lines()[top : top + size()[1]]))
+
+    def named() -> str:
+        known = (MORE if top + size()[1] < len(lines()) else "") + KEYS
+        title = f"{place + 1:,} of {len(leaves):,}: {leaves[place].title}"
+        room = max(size()[0] - len(known) - 5, len(title.partition(":")[0]) + 1)
+        return f" {title if len(title) <= room else title[: room - 1] + '…'}   {known}"[: size()[0]]
+
+    def go(to: int) -> None:
+        nonlocal place, top
+        if 0 <= to < len(leaves):
+            place, top = to, 0
+
+    def scroll(by: int) -> None:
+        nonlocal top
+        top = max(0, min(top + by, len(lines()) - size()[1]))
+
+    def key(*names: str) -> Callable[[Callable[[], None]], None]:
+        def bind(do: Callable[[], None]) -> None:
+            def pressed(event: KeyPressEvent) -> None:
+                do()
+
+            for name in names:
+                keys.add(name)(pressed)
+
+        return bind
+
+    key("n", "right")(lambda: go(place + 1))
+    key("p", "left")(lambda: go(place - 1))
+    key("<", "home", "g")(lambda: go(0))
+    key(">", "end", "G")(lambda: go(len(leaves) - 1))
+    key("down", "j", "enter")(lambda: scroll(1))
+    key("up", "k")(lambda: scroll(-1))
+    key(" ", "pagedown", "f")(lambda: scroll(size()[1] - 1))
+    key("b", "pageup")(lambda: scroll(1 - size()[1]))
+    key("q", "c-c", "c-d")(lambda: app.exit())
+
+    bar = Window(FormattedTextControl(named), height=1, style="reverse")
+    window = Window(FormattedTextControl(shown), wrap_lines=False, always_hide_cursor=True)
+    app: Application[None] = Application(Layout(HSplit([window, bar])), key_bindings=keys, full_screen=True)
+    app.run()

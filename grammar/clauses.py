@@ -156,6 +156,7 @@ CLAUSES = (
         "measure",
     ),
     Clause("order as named", "as_named", "", "the systems in the order they are named", shape=Shape.FLAG),
+    Clause("only", "only", "SYSTEM", "only the documents that speak for this system", "only GE", "system"),
     Clause("limit", "limit", "N", "no more rows than this", "limit 5"),
     Clause(
         "standardized",
@@ -199,7 +200,7 @@ CLAUSES = (
     ),
     Clause(
         "documents",
-        "documents",
+        "sizes",
         "N, …",
         "how many documents there would be; some fewer and some more than there are unless said",
         "documents 100, 400",

@@ -262,7 +262,7 @@ class Power(Tested):
 
     test_sets: TestSets | None = None
     detect: tuple[Number | Variable, ...] = ()
-    documents: tuple[Number | Variable, ...] = ()
+    sizes: tuple[Number | Variable, ...] = ()
     wanted: Number | Variable | None = None
 
 
@@ -360,6 +360,22 @@ class Spread(Measured):
     exchange: Attribute | None = None
 
 
+@value
+class Documents(Measured):
+    """`documents F for GE, UMASS on TST3`: the documents behind a difference."""
+
+    words: ClassVar[str] = "documents"
+
+    task: Name | None = None
+    systems: Systems | None = None
+    test_sets: TestSets | None = None
+    replicates: Attribute | None = None
+    where: Condition | None = None
+    only: Name | Variable | None = None
+    limit: Number | Variable | None = None
+    missing: MissingWord | None = None
+
+
 Question = (
     Score
     | Compare
@@ -375,6 +391,7 @@ Question = (
     | Agree
     | Coverage
     | Spread
+    | Documents
 )
 """What can be plotted, explained and exported."""
 

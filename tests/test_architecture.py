@@ -37,6 +37,7 @@ OF_THEIR_OWN = {
     "warehouse/loading/staging/wide_columns.py": "a column may be called replicate, and a cell none",
     "warehouse/render/__init__.py": "the format for a terminal is called table",
     "warehouse/significance/exact/counting.py": "a way of counting is called table",
+    "warehouse/statements/coverage.py": "a column is called documents",
     "warehouse/store/schema.py": "a database has tables",
     "warehouse/statements/rank_over_test_sets.py": "ranks over test sets are told apart in two ways of their own",
 }

@@ -119,6 +119,8 @@ class TableSection:
 
     title: str
     rows: tuple[tuple[Cell, ...], ...]
+    shown: int | None = None
+    """So many rows stand on a screen and on paper; a page that one can scroll has all."""
 
 
 @value

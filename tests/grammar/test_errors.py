@@ -30,7 +30,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "show",
         (
             "questions are score, compare, group, rank, table, power, generality, change, replicate, project, audit, "
-            "agree, coverage, spread",
+            "agree, coverage, spread, documents",
         ),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),

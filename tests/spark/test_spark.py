@@ -98,6 +98,8 @@ score recall of published for GE, GE-CMU, ADS on TST2, TST3
 score F for GE on TST3 where document like "%1_" or document in ("SIM3-001", "SIM3-002")
 score F for all on TST3 replicates by system.muc3
 spread F for all on TST3 replicates by system.muc3
+documents F, mean(F) of extraction for GE, UMASS, MITRE on TST3
+documents MCC for GE, UMASS on TST3, TST4 only GE limit 5
 score F of published for UMASS, GE, SYNCH on MUC-*.TST* standardized
 score recall for GE, MITRE on TST3 by label standardized
 compare F(beta=1) for GE, UMASS on TST3 shuffles 999

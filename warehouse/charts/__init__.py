@@ -140,6 +140,21 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar from 0 to its length, up or down, between two places of the horizontal axis."""
+
+    low: float
+    high: float
+    length: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A vertical line at one place, with what it says."""
 
@@ -176,8 +191,8 @@ class Brackets:
     groups: tuple[Bracket, ...]
 
 
-Mark = Points | Spans | Path | Bins | Rule | Squares | Brackets
-M = TypeVar("M", Points, Spans, Path, Bins, Rule, Squares, Brackets)
+Mark = Points | Spans | Path | Bins | Bars | Rule | Squares | Brackets
+M = TypeVar("M", Points, Spans, Path, Bins, Bars, Rule, Squares, Brackets)
 
 # --- what they stand on -----------------------------------------------------------------------------------------------
 

@@ -186,6 +186,8 @@ class Entry:
     """All statistics that are computed of the same lists, where those of the entry are some of them."""
     filled: bool = False
     """Whether a system has a value, 0, for topics that it has no list for."""
+    listed: bool = False
+    """Whether documents are wanted one by one and by their names, however many there are."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
 

@@ -44,6 +44,9 @@ def table(result: Result, style: Style) -> str:
         if rectangle.left_out:
             left_out = ", ".join(heading.replace("\n", " ") for heading in rectangle.left_out)
             parts.append(Text(clean(f"too narrow for {left_out}; --format tsv shows all"), style="dim"))
+        if rectangle.more:
+            rows = len(rectangle.rows) + rectangle.more
+            parts.append(Text(f"… and {rectangle.more:,} more; limit {rows} shows all", style="dim"))
         if len(rectangle.rows) > MOST_ROWS:
             left = len(rectangle.rows) - MOST_ROWS
             parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))

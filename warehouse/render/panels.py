@@ -60,6 +60,8 @@ class Rectangle:
     """So many columns at its left say what a row is of, and stand in each of its panels."""
     left_out: tuple[str, ...] = ()
     """The columns for which there is no room."""
+    more: int = 0
+    """How many rows it has beside these, which are not shown."""
     as_records: bool = False
     """Whether a row is too long for a line even without them; then all its cells stand one below the other."""
 

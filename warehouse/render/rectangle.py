@@ -14,7 +14,7 @@ from itertools import compress
 from warehouse.render.grid import best_below, grid_rectangle
 from warehouse.render.panels import GAP, TIGHT, Rectangle, middle, panels, widths
 from warehouse.render.style import UNDEFINED, Style, cell, width
-from warehouse.results import Cell, CellKind, Column, Result, Table, Triangle
+from warehouse.results import Cell, CellKind, Column, Result, Table, TableSection, Triangle
 
 SHORTEST = 12
 """A name is not shortened below this many characters."""
@@ -37,9 +37,17 @@ def rectangles(result: Result, style: Style) -> list[Rectangle]:
             triangles = [_packed(triangle) for triangle in drawn]
             if all(triangle.width <= style.width for triangle in triangles):
                 return triangles
-    parts = [(section.title, Table(result.table.columns, section.rows)) for section in result.sections]
-    drawn = [replace(_rectangle(_shown(part), style), title=title) for title, part in parts]
-    return drawn + [_rectangle(table, style) for table in tables(result)[1 if parts else 0 :]]
+    return _drawn(result, style, whole=False)
+
+
+def _drawn(result: Result, style: Style, whole: bool) -> list[Rectangle]:
+    """The rectangles of tables, or of sections, of which not all rows are shown unless they are to be `whole`."""
+    drawn = []
+    for section in result.sections:
+        rows = section.rows if whole else section.rows[: section.shown]
+        part = _rectangle(_shown(Table(result.table.columns, rows)), style)
+        drawn.append(replace(part, title=section.title, more=len(section.rows) - len(rows)))
+    return drawn + [_rectangle(table, style) for table in tables(result)[1 if drawn else 0 :]]
 
 
 def tables(result: Result) -> list[Table]:
@@ -169,21 +177,35 @@ LEVEL_DIGITS = 3
 """The digits of a level in a triangle, where there is room for them."""
 
 
-def unbounded_rectangles(result: Result, style: Style, level_digits: int | None = None) -> list[Rectangle]:
+def unbounded_rectangles(
+    result: Result, style: Style, level_digits: int | None = None, whole: bool = False
+) -> list[Rectangle]:
     """The rectangles for a page, which is as wide as they are: nothing is shortened, and every level of a triangle is
-    a cell of its own.
+    a cell of its own. Where the page can be scrolled, sections have all their rows, too.
     """
     if result.grid:
         return [grid_rectangle(result, style)]
     if result.triangle:
         triangles = triangle_rectangles(result.table, result.triangle, style, level_digits)
         return triangles if len(triangles) > 1 else [replace(triangle, title="") for triangle in triangles]
-    return rectangles(result, replace(style, width=sys.maxsize))
+    return _drawn(result, replace(style, width=sys.maxsize), whole)
 
 
-def notes_below(result: Result) -> tuple[str, ...]:
-    """What stands below the rectangles of a result: what the marks of a triangle or a grid mean, and its notes."""
-    return ((result.triangle.legend,) if result.triangle else ()) + legend_below(result) + result.notes
+def notes_below(result: Result, whole: bool = False) -> tuple[str, ...]:
+    """What stands below the rectangles of a result: what the marks of a triangle or a grid mean, how many rows are not
+    shown, and its notes.
+    """
+    cut = () if whole else tuple(map(_cut, result.sections))
+    marks = ((result.triangle.legend,) if result.triangle else ()) + legend_below(result)
+    return marks + tuple(filter(None, cut)) + result.notes
+
+
+def _cut(section: TableSection) -> str:
+    """How many rows of a section are shown, where not all are."""
+    if section.shown is None or section.shown >= len(section.rows):
+        return ""
+    of = f"{section.title}: " if section.title else ""
+    return f"{of}the first {section.shown:,} of {len(section.rows):,} rows"
 
 
 def legend_below(result: Result, signs: bool = False) -> tuple[str, ...]:

@@ -109,12 +109,12 @@ def _figure(result: Result, style: Style, *, sortable: bool) -> str:
     parts = [f'<figure class="evalhouse"{name} title="{text(result.signature)}">']
     if result.caption:
         parts.append(f"<figcaption>{text(result.caption)}</figcaption>")
-    for rectangle in unbounded_rectangles(result, style):
+    for rectangle in unbounded_rectangles(result, style, whole=True):
         if rectangle.title:
             parts.append(f"<p>{text(rectangle.title)}</p>")
         # A triangle has its order in its numbers; sorted, it would be none.
         parts += ["<div>" + table(rectangle, sortable=sortable and result.triangle is None) + "</div>"]
-    parts += [f"<p>{text(note)}</p>" for note in notes_below(result)]
+    parts += [f"<p>{text(note)}</p>" for note in notes_below(result, whole=True)]
     return "\n".join([*parts, "</figure>\n"])
 
 

@@ -85,7 +85,7 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
         place = statement.wanted.span if statement.wanted else statement.span
         raise QueryError(f"the power wanted is above the level {how.level}, not {written(wanted)}", place)
     detect = tuple(dict.fromkeys(_difference(node, entries, scope) for node in statement.detect))
-    documents = (scope.whole(node, "a number of documents", 1, MOST_DOCUMENTS) for node in statement.documents)
+    documents = (scope.whole(node, "a number of documents", 1, MOST_DOCUMENTS) for node in statement.sizes)
     plan = PowerPlan(
         text=to_text(statement),
         entries=entries,

@@ -69,6 +69,10 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.spread import SPREAD
 
         return SPREAD
+    if node is n.Documents:
+        from warehouse.statements.documents import DOCUMENTS
+
+        return DOCUMENTS
     raise KeyError(node.__name__)
 
 

@@ -36,7 +36,8 @@ class Observations:
     count whether the source gave it, `present` whether the system has the observation at all; `values` are imported
     ones, None for the other tasks; `confidences` are there where they were asked for, NaN where a system has none.
     `cluster` is the exchange unit of each observation, numbered from 0. `dropped` are the observations that not all
-    systems had.
+    systems had. `document` is the place of each observation's document in the order of names, where documents were
+    read one by one.
     """
 
     systems: tuple[p.System, ...]
@@ -48,6 +49,7 @@ class Observations:
     documents: int
     dropped: int
     confidences: Floats | None = None
+    document: NDArray[np.intp] | None = None
 
     @property
     def units(self) -> int:
@@ -123,17 +125,22 @@ def _rows_name(part: p.Entry) -> str:
     return f"{what}{of}{averages} on {part.test_set.name!r}"
 
 
+def document_names(entry: p.Entry, facts: Facts) -> NDArray[Any]:
+    """The names of the documents of an entry that is `listed`, in their order."""
+    return np.asarray(facts[_documents_name(entry)]["name"])
+
+
 def _documents_name(entry: p.Entry) -> str:
     return f"documents of {entry.test_set.name!r}"
 
 
 def _counts_alike(entry: p.Entry) -> bool:
     """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
-    on. The decisions of a baseline are not in the database.
+    on, unless they are to be listed. The decisions of a baseline are not in the database.
     """
     one_by_one = entry.exchange == p.Dimension("document")
     two = len(entry.stored_systems) == len(entry.systems) == 2
-    return one_by_one and two and entry.documents >= MANY and not entry.ordered
+    return one_by_one and two and entry.documents >= MANY and not (entry.ordered or entry.listed)
 
 
 def _read_columns(entry: p.Entry) -> tuple[str, ...]:
@@ -245,6 +252,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
         dropped=int((~kept).sum()),
         confidences=None if confidences is None else confidences[:, kept],
+        document=np.asarray(keys[kept] // width, dtype=np.intp),
     )
 
 

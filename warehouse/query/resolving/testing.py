@@ -126,7 +126,7 @@ def check_twice(systems: n.Systems | None) -> None:
             names.add(item.text.casefold())
 
 
-def check_two(word: str, systems: Sequence[p.System], entry: p.Entry, statement: n.Tested) -> None:
+def check_two(word: str, systems: Sequence[p.System], entry: p.Entry, statement: n.Tested | n.Documents) -> None:
     """A test needs two systems."""
     if len(systems) < 2:
         place = statement.systems.span if statement.systems else statement.span

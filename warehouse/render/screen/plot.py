@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import ceil
 
 from rich.text import Text
 
-from warehouse.charts import Panel, Path, Point, Points, written
+from warehouse.charts import Bars, Panel, Path, Point, Points, written
 from warehouse.charts.labelling import place, spread_out
 from warehouse.render.panels import middle
 from warehouse.render.screen.canvas import Canvas, marked, tick_line
@@ -33,6 +34,8 @@ def plot(panel: Panel, style: Style) -> list[Text]:
     behind = max(map(width, ends), default=0) + (1 if ends else 0)
     columns = max(20, min(style.width, MOST) - SCALE - 1 - before - behind)
     canvas = Canvas(columns, rows)
+    for bars in panel.marks_of(Bars):
+        _bars(bars, panel, canvas)
     for path in paths:
         _path(path, panel, canvas)
     left_out = _points(panel, canvas)
@@ -60,6 +63,18 @@ def _share(x: float, y: float, panel: Panel) -> tuple[float, float]:
     """Where a place is, from the left and from the top, from 0 to 1; lines between names go from edge to edge."""
     across = x / max(len(panel.x.names) - 1, 1) if panel.x.nominal else panel.x.share(x)
     return across, 1 - panel.y.share(y)
+
+
+def _bars(bars: Bars, panel: Panel, canvas: Canvas) -> None:
+    """Each bar as dots from its end to the line of 0."""
+    ground = 1 - panel.y.share(0.0)
+    for dot in range(canvas.columns * 2):
+        at = panel.x.value((dot + 0.5) / (canvas.columns * 2))
+        bar = next((bar for bar in bars.bars if bar.low <= at < bar.high), None)
+        end = ground if bar is None else 1 - panel.y.share(bar.length)
+        steps = max(1, ceil(abs(end - ground) * canvas.rows * 8))
+        for step in range(steps):
+            canvas.dot((dot + 0.5) / (canvas.columns * 2), ground + (end - ground) * step / steps, "cyan")
 
 
 def _path(path: Path, panel: Panel, canvas: Canvas) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warehouse.charts import Bins, Bracket, Panel, Path, Point, Points, Rule, Spans, Squares
+from warehouse.charts import Bars, Bins, Bracket, Panel, Path, Point, Points, Rule, Spans, Squares
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import at, channel, layer
 from warehouse.render.vegalite.looks import BLUE, DASHES, FAINT, GREY, INK, LINES, VERMILION, Spec, distinct, in_words
@@ -102,6 +102,27 @@ def _bins(mark: Bins, panel: Panel) -> list[Spec]:
     return drawn
 
 
+def _bars(mark: Bars, panel: Panel) -> list[Spec]:
+    drawn = []
+    for up, colour in ((True, BLUE), (False, VERMILION)):
+        values = [
+            {
+                "x": bar.low,
+                "x2": bar.high,
+                "y": bar.length,
+                "y2": 0,
+                "name": clean(bar.name),
+                "up": in_words(bar.length, panel.y),
+            }
+            for bar in mark.bars
+            if (bar.length > 0 if up else bar.length < 0)
+        ]
+        if values:
+            shown = [{"field": field, "type": "nominal"} for field in ("name", "up")]
+            drawn.append(layer(values, {"type": "rect", "color": colour}, panel, tooltip=shown))
+    return drawn
+
+
 def _rule(mark: Rule, panel: Panel) -> list[Spec]:
     if panel.y.nominal:
         looks: Spec = {"type": "rule", "color": GREY, "strokeDash": DASHES[mark.dash]}
@@ -155,6 +176,7 @@ LAYERS: dict[type, Callable[[Any, Panel], list[Spec]]] = {
     Points: _points,
     Spans: _spans,
     Bins: _bins,
+    Bars: _bars,
     Rule: _rule,
     Squares: _squares,
 }

@@ -37,6 +37,12 @@ def of_power() -> Picture:
     return Picture(powered)
 
 
+def of_documents() -> Picture:
+    from warehouse.statements.pictures.sorted_documents import listed
+
+    return Picture(listed)
+
+
 def of_change() -> Picture:
     from warehouse.statements.pictures.changed import changed
 

@@ -1,0 +1,280 @@
+"""`documents`: the documents behind a difference, those that make most of it first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from grammar import nodes as n
+from grammar.editing.hints import hints
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.charts import written
+from warehouse.query import plan as p
+from warehouse.query.engine import Workforce
+from warehouse.query.labels import on, said_of_measures, signature, title
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.names import Scope, text_of
+from warehouse.query.resolving.taking_apart import pairs_of
+from warehouse.query.table_rows import TableRows
+from warehouse.results import CellKind, Column, Result, Table, TableSection
+from warehouse.statements.pictures import of_documents
+from warehouse.tasks.observed import counted, plural
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.contributing import Listed
+    from warehouse.significance.paired import Places
+
+SHOWN = 20
+"""So many documents of each pair stand on a screen and on paper where nothing is said."""
+
+MOST_ROWS = 1_000_000
+
+ROWS = (
+    "test_set",
+    "measure",
+    "system_a",
+    "system_b",
+    "document",
+    "value_a",
+    "value_b",
+    "difference",
+    "contribution",
+    "share",
+)
+
+
+@value
+class DocumentsPlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    how: p.Testing
+    only: str | None
+    limit: int | None
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Documents, scope: Scope) -> DocumentsPlan:
+    entries, how = pairs_of(statement, scope)
+    for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
+        if statistic.ordered:
+            said = "compares documents with one another, so no document has a part of its own in it"
+            raise QueryError(f"{statistic.label} {said}", node.span)
+    limit = scope.whole(statement.limit, "limit", 1, 10**9)
+    return DocumentsPlan(to_text(statement), entries, how, _only(statement.only, entries), limit)
+
+
+def _only(node: n.Name | n.Variable | None, entries: Sequence[p.Entry]) -> str | None:
+    """The system that documents are to speak for, one of those that are compared."""
+    if node is None:
+        return None
+    text = text_of(node, node, "the name of a system")
+    known = list(dict.fromkeys(system.name for entry in entries for system in entry.systems))
+    for name in known:
+        if name.casefold() == text.casefold():
+            return name
+    raise QueryError(f"{text} is not one of the systems compared", node.span, hints(text, known, "they"))
+
+
+def compile(plan: DocumentsPlan) -> Queries:
+    from warehouse.query.comparison.contributing import listed_queries
+
+    return tuple(query for entry in plan.entries for query in listed_queries(plan.how, entry))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
+    """A row a pair and document."""
+    rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
+    ends: list[int] = []
+    pairs: list[Listed] = []
+    for one in listed_pairs(plan, facts):
+        order = chosen(plan, one)
+        if len(rows.rows) + len(order) > MOST_ROWS:
+            raise QueryError(
+                f"that would be more than {MOST_ROWS:,} rows", hints=("name two systems, or say limit 1000",)
+            )
+        _add(one, order, rows)
+        ends.append(len(rows.rows))
+        pairs.append(one)
+        notes += _notes(one)
+    table = rows.table(_columns(plan, pairs))
+    called = plural(plan.entries[0].noun)
+    how = _whole(pairs[0]) if len(pairs) == 1 else ""
+    only = f", those that speak for {plan.only}" if plan.only is not None else ""
+    measures = ", ".join(dict.fromkeys(one.comparison.statistic.label for one in pairs))
+    what = (
+        f"{called} behind {measures} of {' − '.join(pairs[0].systems)}"
+        if len(pairs) == 1
+        else (f"{called} behind differences of {measures}")
+    )
+    return Result(
+        statement=plan.text,
+        caption=title(f"{what} on {on(plan.entries)}{only}", plan.entries, how),
+        signature=signature(plan.text, plan.entries, f"missing {plan.how.missing}"),
+        table=table,
+        notes=tuple(dict.fromkeys(notes)),
+        sections=_sections(plan, pairs, table, ends),
+        how=how,
+    )
+
+
+def listed_pairs(plan: DocumentsPlan, facts: Facts) -> Iterator[Listed]:
+    """Every pair of the plan; where documents are to speak for one system, those with that system."""
+    from warehouse.query.comparison.contributing import listed
+
+    for entry in plan.entries:
+        yield from (one for one in listed(plan.how, entry, facts) if plan.only in (None, *one.systems))
+
+
+def chosen(plan: DocumentsPlan, one: Listed) -> Places:
+    """The places of the documents of a pair that are shown, in their order: what makes most of the difference first,
+    what speaks against it last; of equal systems what speaks for the first.
+    """
+    import numpy as np
+
+    turned = -1.0 if plan.only == one.systems[1] else 1.0
+    if plan.only is not None:
+        weight = turned * one.for_first
+    else:
+        weight = one.contributed * np.sign(one.difference) if one.difference is not None else one.for_first
+    order = np.argsort(-weight, kind="stable")
+    if plan.only is not None:
+        order = order[weight[order] > 0]
+    return order[: plan.limit]
+
+
+def _add(one: Listed, order: Places, rows: TableRows) -> None:
+    entry, statistic = one.comparison.entry, one.comparison.statistic
+    a, b = one.systems
+    named, first, second, contributed = (
+        array[order].tolist() for array in (one.names, one.first, one.second, one.contributed)
+    )
+    for name, value_a, value_b, part in zip(named, first, second, contributed, strict=True):
+        known_a, known_b = (None if value != value else value for value in (value_a, value_b))
+        rows.add(
+            test_set=entry.test_set.name,
+            measure=statistic.label,
+            system_a=a,
+            system_b=b,
+            document=name,
+            value_a=known_a,
+            value_b=known_b,
+            difference=None if known_a is None or known_b is None else known_a - known_b,
+            contribution=part,
+            # A share of nothing is 0, and not −0.
+            share=None if one.difference is None else part / one.difference + 0.0,
+        )
+
+
+# --- what it is called ------------------------------------------------------------------------------------------------
+
+
+def _columns(plan: DocumentsPlan, pairs: Sequence[Listed]) -> tuple[Column, ...]:
+    number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    difference: CellKind = "number" if number == "number" else "difference"
+    same = {one.systems for one in pairs}
+    a, b = same.pop() if len(same) == 1 else ("A", "B")
+    equal = any(one.difference is None for one in pairs)
+    return (
+        Column("test_set", "name", on_screen=False),
+        Column("measure", "name", on_screen=False),
+        Column("system_a", "name", on_screen=False),
+        Column("system_b", "name", on_screen=False),
+        Column("document", "name", plan.entries[0].noun),
+        Column("value_a", number, a),
+        Column("value_b", number, b),
+        Column("difference", difference, spare=1),
+        Column("contribution", difference, on_screen=equal),
+        Column("share", "proportion", "share %", on_screen=not all(one.difference is None for one in pairs)),
+    )
+
+
+def _sections(
+    plan: DocumentsPlan, pairs: Sequence[Listed], table: Table, ends: Sequence[int]
+) -> tuple[TableSection, ...]:
+    """A section a pair, of which a screen shows the first documents."""
+    sections = []
+    for one, start, end in zip(pairs, [0, *ends], ends, strict=False):
+        heading = f"{_named(one)}: {_whole(one)}" if len(pairs) > 1 else ""
+        sections.append(TableSection(heading, table.rows[start:end], None if plan.limit is not None else SHOWN))
+    return tuple(sections)
+
+
+def _named(one: Listed) -> str:
+    """F of GE − UMASS on TST3."""
+    entry, label = one.comparison.entry, one.comparison.statistic.label
+    return f"{label} of {' − '.join(one.systems)} on {entry.test_set.name}"
+
+
+def _whole(one: Listed) -> str:
+    """57.06 − 55.56 = +1.50; or that the two are equal."""
+    unit = one.comparison.entry.unit
+    first, second = (written(one.comparison.values[place] or 0.0, unit) for place in one.pair)
+    if one.difference is None:
+        return f"both {first}, so there is no difference to share out"
+    sign = "+" if one.difference > 0 else "−"
+    return f"{first} − {second} = {sign}{written(abs(one.difference), unit)}"
+
+
+def _notes(one: Listed) -> Iterator[str]:
+    """How many documents speak for each system, and how much."""
+    noun, unit = one.comparison.entry.noun, one.comparison.entry.unit
+    speaking = [side[side > 0] for side in (one.for_first, -one.for_first)]
+    if not any(len(side) for side in speaking):
+        yield f"{_named(one)}: no {noun} tells the two apart"
+        return
+    a, b = (
+        f"{name}, by {written(float(side.sum()), unit)} together" if len(side) else name
+        for side, name in zip(speaking, one.systems, strict=True)
+    )
+    speak = "speaks" if len(speaking[0]) == 1 else "speak"
+    neither = len(one.contributed) - sum(map(len, speaking))
+    none = f"; {neither:,} for neither" if neither else ""
+    yield f"{_named(one)}: {counted(len(speaking[0]), noun)} {speak} for {a}; {len(speaking[1]):,} for {b}{none}"
+    if one.difference is not None and float(max(map(_sum, speaking))) > 10 * abs(one.difference):
+        yield f"{_named(one)}: what speaks for either nearly cancels out, so shares are far above 100"
+
+
+def _sum(side: object) -> float:
+    import numpy as np
+
+    return float(np.sum(side))  # type: ignore[call-overload]
+
+
+def subject(entry: p.Entry) -> str:
+    names = ", ".join(system.name for system in entry.systems)
+    return f"{plural(entry.noun)} of {entry.task.name} on {entry.test_set.name} for {names}"
+
+
+def weigh(plan: DocumentsPlan, facts: Facts) -> Iterator[Line]:
+    """How the difference of each statistic is shared out."""
+    for statistic in dict.fromkeys(statistic for entry in plan.entries for statistic in entry.statistics):
+        ratio = statistic.sums is None or statistic.averaged or hasattr(statistic.sums, "forms")
+        way = (
+            "between numerators and denominators (Kitagawa 1955)"
+            if ratio
+            else "along the line of sums (Aumann and Shapley 1974)"
+        )
+        yield "shares", f"{statistic.label}: the difference of the totals, shared out {way}"
+
+
+DOCUMENTS = Statement(
+    node=n.Documents,
+    usage=Usage(
+        "documents MEASURE, …",
+        "the documents behind a difference, those that make most of it first",
+        "documents F for GE, UMASS on TST3",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    subject=subject,
+    weigh=weigh,
+    picture=of_documents,
+)

@@ -32,20 +32,22 @@ def interruptibly(
     outside Python, and the exception goes on once the work has stopped. `waiting` is told now and then for how many
     seconds the work has been going on.
     """
-    task = _Task(work)
+    task = Interruptible(work)
     began = time.monotonic()
     try:
         task.start()
         while not task.done.wait(PACE):
             waiting(time.monotonic() - began)
     except BaseException:
-        _stop(task, interrupt)
+        stop(task, interrupt)
         raise
     return task.result()
 
 
-def _stop(task: _Task[T], interrupt: Callable[[], None]) -> None:
-    """Asks again and again: a query that had not begun yet could not be interrupted. A second Ctrl-C changes nothing,
+def stop(task: Interruptible[T], interrupt: Callable[[], None]) -> None:
+    """Ends work that was started, and comes back when it has ended.
+
+    It asks again and again: a query that had not begun yet could not be interrupted. A second Ctrl-C changes nothing,
     for a thread that is left behind in DuckDB takes the whole program down when it ends.
     """
     while True:
@@ -58,7 +60,7 @@ def _stop(task: _Task[T], interrupt: Callable[[], None]) -> None:
             continue
 
 
-class _Task(threading.Thread, Generic[T]):
+class Interruptible(threading.Thread, Generic[T]):
     """Work in a thread of its own, and what came of it. What is stopped before it begins does not begin any more."""
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -95,6 +97,7 @@ class _Task(threading.Thread, Generic[T]):
                 )
 
     def result(self) -> T:
+        """What the work gave. Raises what it raised."""
         if self._error is not None:
             raise self._error
         return self._value[0]

@@ -153,12 +153,19 @@ class Session:
         if isinstance(statement, n.Let):
             self._let(statement)
             return None
-        note = self._follow()
+        note = self.follow()
         result = self._answered(statement)
         return replace(result, notes=(note, *result.notes)) if result is not None and note else result
 
-    def _follow(self) -> str:
-        """Opens the warehouse anew where another program has replaced it. Raises WarehouseError where it cannot be."""
+    @property
+    def version(self) -> object:
+        """What is another once the warehouse was replaced, and this session has seen it; None for the sample data."""
+        return self._opened
+
+    def follow(self) -> str:
+        """Opens the warehouse anew where another program has replaced it, and gives a note on that. Raises
+        WarehouseError where it cannot be opened.
+        """
         if self._opened is None or not self.follows:
             return ""
         path, before = self._opened

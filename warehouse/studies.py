@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from grammar.editing.highlighting import tokens
 from grammar.errors import QueryError
 from grammar.parser import parse
-from grammar.study import PROSE, Part, Prose, Written, parts
+from grammar.study import Part, Prose, Written, parts
 from warehouse.faults import DataError, WarehouseError
 from warehouse.render.diagnostics import query_error
-from warehouse.render.report import Passage, Piece, Report, ReportedStatement, Section, Source
+from warehouse.render.report import Passage, Report, ReportedStatement, Section, Source
+from warehouse.render.site.pieces import pieces_of
 from warehouse.results import Cell, Result
 from warehouse.session import Session
 from warehouse.version import __version__
@@ -125,7 +125,7 @@ def report(
         shown = answer.result is not None or answer.error is not None
         number += shown
         error = query_error(answer.error, study.text, study.name) if answer.error else None
-        sections.append(ReportedStatement(_pieces(answer.part.text), number if shown else None, answer.result, error))
+        sections.append(ReportedStatement(pieces_of(answer.part.text), number if shown else None, answer.result, error))
     return Report(
         title=title,
         study=study.name,
@@ -152,22 +152,6 @@ def _titled(study: Study, answers: Sequence[Answer]) -> tuple[str, Sequence[Answ
             kept = [Answer(Prose(rest, first.span))] if rest else []
             return heading["title"], [*kept, *answers[1:]]
     return study.name, answers
-
-
-def _pieces(text: str) -> tuple[Piece, ...]:
-    """A statement cut into the pieces that are highlighted; prose within it stands elsewhere."""
-    pieces: list[Piece] = []
-    end = 0
-    for token in tokens(text):
-        blank = text[end : token.span.start]
-        written = text[token.span.start : token.span.end]
-        end = token.span.end
-        if written.startswith(PROSE):
-            continue
-        if blank:
-            pieces.append(Piece("blank", blank))
-        pieces.append(Piece(token.kind, written))
-    return tuple(pieces)
 
 
 def _sources(session: Session) -> tuple[Source, ...]:

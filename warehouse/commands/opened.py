@@ -34,11 +34,7 @@ def open_session(args: argparse.Namespace) -> Session:
     from warehouse.session import Session
 
     path = path_of(args)
-    if path is None:
-        note(
-            args,
-            "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
-        )
+    sample_note(args, path)
     # A third of the time in which a file is opened DuckDB looks at it, and no Python runs.
     preparing = Thread(target=_prepare_parser, daemon=True)
     preparing.start()
@@ -54,6 +50,15 @@ def _prepare_parser() -> None:
     from grammar.parsing.reading import lark
 
     lark()
+
+
+def sample_note(args: argparse.Namespace, path: Path | None) -> None:
+    """Says so where the sample data are asked."""
+    if path is None:
+        note(
+            args,
+            "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
+        )
 
 
 def open_on_engine(args: argparse.Namespace) -> Session:

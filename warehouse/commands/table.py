@@ -168,6 +168,24 @@ def _rows(text: str) -> int:
     return int(text)
 
 
+def _serve_words(parser: argparse.ArgumentParser) -> None:
+    host = "the address to listen at; 127.0.0.1, this machine alone, unless said"
+    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help=host)
+    port = "the port; 8992 unless said, 0 for one that is free"
+    parser.add_argument("--port", type=_port, default=8992, metavar="N", help=port)
+    parser.add_argument("--open", action="store_true", help="open the pages in the browser")
+    timeout = "how long a page may compute; 60 unless said"
+    parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=timeout)
+    sql = 'answer sql "SELECT …", too, which anyone who reaches the pages may then ask'
+    parser.add_argument("--allow-sql", action="store_true", help=sql)
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port from 0 to 65535")
+    return int(text)
+
+
 def _completion_words(parser: argparse.ArgumentParser) -> None:
     shells = ("bash", "zsh", "fish")
     parser.add_argument("shell", choices=shells, metavar="SHELL", help=f"one of {', '.join(shells)}")
@@ -213,6 +231,8 @@ def run(args: argparse.Namespace) -> int:
             from warehouse.commands.writing import export_as_lake as command
         case "mcp":
             from warehouse.commands.assisting import assist as command
+        case "serve":
+            from warehouse.commands.serving import serve as command
         case "completion":
             from warehouse.commands.completing import completion as command
         case _:
@@ -268,6 +288,12 @@ COMMANDS = (
         "answer questions of assistants, over standard input and output",
         "evalhouse mcp --db muc.duckdb",
         _assistant_words,
+    ),
+    Command(
+        "serve",
+        "show a warehouse as pages in the browser",
+        "evalhouse serve --db muc.duckdb --open",
+        _serve_words,
     ),
     Command(
         "completion",

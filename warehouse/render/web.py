@@ -4,7 +4,7 @@ text is escaped; it loads nothing and runs nothing but the few lines that sort a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from warehouse.charts import Chart
@@ -62,6 +62,9 @@ for (const button of document.querySelectorAll("th button[data-column]")) {
 """A click on a heading sorts a table, down, then up, then as it was."""
 
 
+NOWHERE: Mapping[tuple[int, int], str] = {}
+"""No cell of a table leads to another page."""
+
 NUMBERS = "The numbers of the picture"
 
 
@@ -118,8 +121,12 @@ def _figure(result: Result, style: Style, *, sortable: bool) -> str:
     return "\n".join([*parts, "</figure>\n"])
 
 
-def table(rectangle: Rectangle, *, sortable: bool, caption: str = "") -> str:
-    """A rectangle as a table; the first column that is no number names the rows."""
+def table(
+    rectangle: Rectangle, *, sortable: bool, caption: str = "", links: Mapping[tuple[int, int], str] = NOWHERE
+) -> str:
+    """A rectangle as a table; the first column that is no number names the rows. Cells may lead to other pages, by row
+    and column.
+    """
     lines = ["<table>"]
     if caption:
         lines.append(f"<caption>{text(caption)}</caption>")
@@ -134,7 +141,9 @@ def table(rectangle: Rectangle, *, sortable: bool, caption: str = "") -> str:
     lines += [f"<tr>{cells}</tr>", "</thead>", "<tbody>"]
     naming = rectangle.numeric.index(False) if False in rectangle.numeric else -1
     for number, row in enumerate(rectangle.rows):
-        cells = "".join(_cell(rectangle, number, place, content, place == naming) for place, content in enumerate(row))
+        cells = "".join(
+            _cell(rectangle, number, place, content, place == naming, links) for place, content in enumerate(row)
+        )
         lines.append(f"<tr>{cells}</tr>")
     return "\n".join([*lines, "</tbody>", "</table>"])
 
@@ -147,11 +156,16 @@ def _head(rectangle: Rectangle, place: int, heading: str, sortable: bool) -> str
     return f'<th scope="col"{_class(rectangle, place)}>{inner}</th>'
 
 
-def _cell(rectangle: Rectangle, number: int, place: int, content: str, naming: bool) -> str:
-    if naming:
-        return f'<th scope="row"{_class(rectangle, place)}>{text(content)}</th>'
+def _cell(
+    rectangle: Rectangle, number: int, place: int, content: str, naming: bool, links: Mapping[tuple[int, int], str]
+) -> str:
     figure = rectangle.figures.get((number, place))
-    return f"<td{_class(rectangle, place)}>{_marked(figure) if figure else text(content)}</td>"
+    inner = _marked(figure) if figure and not naming else text(content)
+    if address := links.get((number, place), ""):
+        inner = f'<a href="{text(address)}">{inner}</a>'
+    if naming:
+        return f'<th scope="row"{_class(rectangle, place)}>{inner}</th>'
+    return f"<td{_class(rectangle, place)}>{inner}</td>"
 
 
 def _marked(figure: Figure) -> str:

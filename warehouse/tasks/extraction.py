@@ -39,6 +39,7 @@ EXTRACTION = Task(
     rows="score tuples",
     facts="score",
     source="score",
+    shown_first=("F", "recall", "precision"),
     decided_by=("score",),
     dimensions=("document", "unit", "label", "system"),
     counts=extraction.COLUMNS,

@@ -54,6 +54,7 @@ FILTERING = Task(
     rows="relevance decisions",
     facts="decision",
     source="cells",
+    shown_first=("F", "recall", "precision"),
     decided_by=("decision", "key_label"),
     dimensions=("document", "label", "confidence", "system"),
     counts=filtering.COLUMNS,

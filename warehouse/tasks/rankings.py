@@ -31,6 +31,7 @@ RANKINGS = Task(
     rows="rankings",
     facts="ranking",
     source="ranking",
+    shown_first=("AP", "nDCG@10", "P@10", "RR"),
     decided_by=("ranking", "judgment"),
     dimensions=("document", "system"),
     unit="number",

@@ -38,6 +38,8 @@ class Task:
     named_counts: bool = False
     """Whether its rows have the counts that the data name, a row each; `counts` are empty then."""
     apart: str = ""
+    shown_first: tuple[str, ...] = ()
+    """The measures that a page shows unasked, the most telling first."""
     by_document: bool = True
     """Whether there is a row for each document, and not only a finished figure."""
     of_lists: bool = False

@@ -288,7 +288,7 @@ class Scope:
         given = without_cutoff(node.name)[1] is not None or node.parameters
         return measure.called != measure.name and not given
 
-    def _measures_of(self, task: Task, test_set: KnownTestSet) -> list[str]:
+    def measures_of(self, task: Task, test_set: KnownTestSet) -> list[str]:
         """The names of the measures of a task, of the language or defined in the warehouse."""
         counts = self.catalog.counts_of(task.name, test_set.id)
         names = [measure.name for measure in MEASURES if measure.task == task.name and is_made_of(measure, counts)]
@@ -363,7 +363,7 @@ class Scope:
             raise QueryError(
                 f"{measure_node.name} is no measure of {task.name}",
                 measure_node.span,
-                hints(measure_node.name, self._measures_of(task, test_set), "measures"),
+                hints(measure_node.name, self.measures_of(task, test_set), "measures"),
             )
         # What is computed of lists is a mean over documents as it is.
         averaged = isinstance(node, n.Mean) and not task.of_lists

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from grammar.value import value
 from warehouse.render import files
-from warehouse.render.report.description import Passage, Piece, Report, ReportedStatement, Section, Source
+from warehouse.render.report.description import Passage, Report, ReportedStatement, Section, Source
+from warehouse.render.site.pieces import Piece
 from warehouse.render.style import Style
 
 __all__ = ["REPORTS", "Passage", "Piece", "Report", "ReportedStatement", "Section", "Source", "check", "write"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grammar.value import value
+from warehouse.render.site.pieces import Piece
 from warehouse.results import Result, Table
 
 LONGEST = 1000
@@ -15,16 +16,6 @@ LONGEST = 1000
 
 LONGEST_TITLE = 80
 """A statement that stands for a caption is cut behind this many characters."""
-
-
-@value
-class Piece:
-    """A stretch of a statement: its kind (keyword, name, number, text, variable, comment, operator, error, or blank)
-    and what is written.
-    """
-
-    kind: str
-    text: str
 
 
 @value

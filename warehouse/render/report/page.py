@@ -7,19 +7,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from importlib.resources import files as resources
 
-from warehouse.charts import Chart
 from warehouse.render.data import csv
 from warehouse.render.latex import latex
-from warehouse.render.rectangle import unbounded_rectangles
-from warehouse.render.report.description import LONGEST, Piece, Report, ReportedStatement, shortened
+from warehouse.render.report.description import LONGEST, Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, read_sections
-from warehouse.render.report.wording import SOURCES, above, described, notes, provenance, sources_rectangle
+from warehouse.render.report.wording import SOURCES, above, provenance, sources_rectangle
+from warehouse.render.site.drawn_answers import highlighted, lines, listed_notes, picture, signature, tables
+from warehouse.render.site.page_frame import SKIP, head, looks
 from warehouse.render.style import Style
-from warehouse.render.vegalite import dark
 from warehouse.render.web import NUMBERS, SORTING, table, text
 from warehouse.results import Result
 
@@ -45,7 +43,6 @@ Heading = tuple[int, str, str]
 
 
 def _page(report: Report, style: Style) -> str:
-    looks = _resource("page.css") + dark.rules(".picture svg")
     script = SORTING + _resource("page.js")
     headings: list[Heading] = []
     body: list[str] = []
@@ -67,19 +64,14 @@ def _page(report: Report, style: Style) -> str:
         if section.result is not None
     }
     parts = [
-        "<!doctype html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f"<title>{text(report.title)}</title>",
-        f"<style>\n{looks}</style>",
-        "</head>",
+        *head(
+            report.title,
+            first=[f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'],
+            last=[f"<style>\n{looks()}</style>"],
+        ),
         "<body>",
-        '<a class="skip" href="#content">Skip to the content</a>',
-        _head(report),
+        SKIP,
+        _heading(report),
         _contents(headings),
         '<main id="content" tabindex="-1">',
         *body,
@@ -110,7 +102,7 @@ def _harmless(data: str) -> str:
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _head(report: Report) -> str:
+def _heading(report: Report) -> str:
     sentences = (f"<p>{text(sentence)}</p>" for sentence in above(report))
     return "\n".join(["<header>", f"<h1>{text(report.title)}</h1>", *sentences, "</header>"])
 
@@ -134,7 +126,7 @@ def _contents(headings: Sequence[Heading]) -> str:
 
 
 def _statement(statement: ReportedStatement, level: int, style: Style) -> str:
-    query = f'<pre class="query"><code>{_highlighted(statement.pieces)}</code></pre>'
+    query = highlighted(statement.pieces)
     if statement.number is None:
         return query
     name = f"result-{statement.number}"
@@ -146,67 +138,24 @@ def _statement(statement: ReportedStatement, level: int, style: Style) -> str:
         query,
     ]
     if statement.result is None:
-        parts.append(f"<pre>{_lines(statement.error or '')}</pre>")
+        parts.append(f"<pre>{lines(statement.error or '')}</pre>")
     else:
         parts += _answer(statement.result, statement, name, style)
     return "\n".join([*parts, "</section>"])
 
 
 def _answer(result: Result, statement: ReportedStatement, name: str, style: Style) -> list[str]:
-    tables = [
+    shown = [
         '<div class="copying" hidden>',
         *(f'<button type="button" data-copy="{kind}" data-of="{statement.number}">Copy {shown}</button>'
           for kind, shown in (("csv", "CSV"), ("latex", "LaTeX"))),
         '<span role="status"></span>',
         "</div>",
-        *_tables(result, statement.title, style),
+        *tables(result, statement.title, style),
     ]  # fmt: skip
     if result.chart is not None:
-        drawn = _svg(result.chart, name)
-        picture = f'<div class="picture" role="img" aria-label="{text(described(result.chart))}">{drawn}</div>'
-        tables = [picture, "<details>", f"<summary>{NUMBERS}</summary>", *tables, "</details>"]
-    items = [f"<li>{text(note)}</li>" for note in notes(result)]
-    signature = f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'
-    return [*tables, *(['<ul class="notes">', *items, "</ul>"] if items else []), signature]
-
-
-def _tables(result: Result, title: str, style: Style) -> list[str]:
-    drawn = unbounded_rectangles(result, style)
-    captions = [f"{title}: {rectangle.title}" if rectangle.title else title for rectangle in drawn]
-    if result.summary_table.rows and len(drawn) > 1:
-        captions[-1] = f"{title}: summary"
-    # A triangle has its order in its numbers; sorted, it would be none.
-    return [
-        f'<div class="table">{table(rectangle, sortable=result.triangle is None, caption=caption)}</div>'
-        for rectangle, caption in zip(drawn, captions, strict=True)
-    ]
-
-
-def _highlighted(pieces: Sequence[Piece]) -> str:
-    return "".join(
-        _lines(piece.text) if piece.kind == "blank" else f'<span class="{piece.kind}">{_lines(piece.text)}</span>'
-        for piece in pieces
-    )
-
-
-def _lines(plain: str) -> str:
-    return "\n".join(text(line) for line in plain.split("\n"))
-
-
-# --- pictures ---------------------------------------------------------------------------------------------------------
-
-
-def _svg(chart: Chart, name: str) -> str:
-    """A picture as part of the page, its parts known by names that no other picture has."""
-    from warehouse.render.vega import svg
-
-    def fitted(tag: re.Match[str]) -> str:
-        # The picture as a whole is described in words; what its parts are called, a third of its size, is not read.
-        bare = re.sub(r'\s(role|aria-\w+|xmlns(:\w+)?)="[^"]*"', "", tag[0])
-        return re.sub(r'(\sid="|url\(#|href="#)', rf"\g<1>{name}-", bare)
-
-    # In what vl-convert draws, a > that ends no tag is written as &gt;.
-    return re.sub(r"<[a-z][^>]*>", fitted, svg(chart))
+        shown = [picture(result.chart, name), "<details>", f"<summary>{NUMBERS}</summary>", *shown, "</details>"]
+    return [*shown, *listed_notes(result), signature(result)]
 
 
 # --- where the numbers come from --------------------------------------------------------------------------------------

@@ -5,15 +5,8 @@ from __future__ import annotations
 from warehouse.render.markup import escaped, grid, grids, listed, markdown_word
 from warehouse.render.report.description import Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, markdown_code, read_sections
-from warehouse.render.report.wording import (
-    SOURCES,
-    above,
-    described,
-    notes,
-    picture_name,
-    provenance,
-    sources_rectangle,
-)
+from warehouse.render.report.wording import SOURCES, above, picture_name, provenance, sources_rectangle
+from warehouse.render.site.drawn_answers import described, notes
 from warehouse.render.style import Style, clean
 
 

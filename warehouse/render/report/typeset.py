@@ -12,9 +12,11 @@ from warehouse.render.latex import breakable, longtable, typeset
 from warehouse.render.latex_widths import set_within
 from warehouse.render.panels import Rectangle
 from warehouse.render.rectangle import unbounded_rectangles
-from warehouse.render.report.description import Piece, Report, ReportedStatement, shortened
+from warehouse.render.report.description import Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, latex_lines, read_sections
-from warehouse.render.report.wording import SOURCES, above, notes, picture_name, provenance, sources_rectangle
+from warehouse.render.report.wording import SOURCES, above, picture_name, provenance, sources_rectangle
+from warehouse.render.site.drawn_answers import notes
+from warehouse.render.site.pieces import Piece
 from warehouse.render.style import Style, clean
 
 TEXT_WIDTH = 470.0

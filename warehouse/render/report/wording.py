@@ -7,11 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from warehouse.charts import Chart
 from warehouse.render.panels import Rectangle
-from warehouse.render.rectangle import notes_below
 from warehouse.render.report.description import Report, Source
-from warehouse.results import Result
 
 SOURCES = "Where the numbers come from"
 
@@ -30,18 +27,6 @@ def above(report: Report) -> list[str]:
         places = ", ".join(str(statement.number) for statement in report.statements if statement.error is not None)
         sentences.append(f"{count} not answered: {places}.")
     return sentences
-
-
-def notes(result: Result) -> tuple[str, ...]:
-    """What stands below a result, except what its picture already says."""
-    if result.chart is not None:
-        return tuple(note for note in result.notes if note not in result.chart.notes)
-    return notes_below(result)
-
-
-def described(chart: Chart) -> str:
-    """What a picture shows and what stands below it, for readers who cannot see it."""
-    return " ".join([chart.alternative or chart.title, *(f"{note[:1].upper()}{note[1:]}." for note in chart.notes)])
 
 
 def provenance(report: Report) -> list[str]:

@@ -1,0 +1,58 @@
+"""Any name can stand in an address, and comes back as it was."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.web.addresses import Address, address_of
+
+NAMES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(str.strip)
+KINDS = {"warehouse": 0, "test set": 1, "pair": 3, "document": 2, "system": 1}
+
+
+def parsed(path: str) -> Address | None:
+    parts = urlsplit(f"http://127.0.0.1{path}")
+    return address_of(parts.path.encode("ascii"), parts.query.encode("ascii"))
+
+
+@given(
+    st.sampled_from(sorted(KINDS)),
+    st.lists(NAMES, min_size=3, max_size=3),
+    st.lists(st.tuples(NAMES, NAMES), max_size=3),
+)
+def test_an_address_comes_back(kind: str, names: list[str], chosen: list[tuple[str, str]]) -> None:
+    address = Address(kind, tuple(names[: KINDS[kind]]), tuple(chosen))
+    assert parsed(address.path) == address
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "~", "~..", "a/b", "/", "?", "#", "%", "%2e%2e", "a b", "..\\x", "//x", "&=;", "日本"]
+)
+def test_names_that_mean_something_in_an_address_are_names(name: str) -> None:
+    path = Address("system", (name,)).path
+    assert path.count("/") == 2
+    # What browsers take for a way up, in all its spellings.
+    assert path.rpartition("/")[2].casefold() not in {".", "..", "%2e", "%2e%2e", ".%2e", "%2e."}
+    found = parsed(path)
+    assert found is not None
+    assert found.names == (name,)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/nothing", "/test-set", "/test-set/", "/system/a/b", "/system/%ff", "/test-set/a/pair/b", "//", "/system/~"],
+)
+def test_other_paths_are_no_pages(path: str) -> None:
+    assert address_of(path.encode(), b"") is None
+
+
+def test_choices_are_read_and_changed() -> None:
+    address = Address("test set", ("T",), (("measure", "F"), ("measure", "recall"), ("page", "2"), ("where", " ")))
+    assert address.all_of("measure") == ("F", "recall")
+    assert (address.one_of("page"), address.one_of("where", "all")) == ("2", "all")
+    assert address.choosing(page="3").path == "/test-set/T?measure=F&measure=recall&where=+&page=3"
+    assert address.choosing(page="", measure="").chosen == (("where", " "),)

@@ -1,0 +1,230 @@
+"""What stands on the pages: the answers to their statements, with links that lead on."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.web.conftest import Visit
+from warehouse.render import Style, render
+from warehouse.session import Session
+
+
+class Page(HTMLParser):
+    """A page as it is read: texts, links, tables, statements."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.html = html
+        self.links: dict[str, str] = {}
+        self.rows: list[list[str]] = []
+        self.fields: dict[str, list[str]] = {}
+        self._href: str | None = None
+        self._cell = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        if tag == "a":
+            self._href = found.get("href")
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._cell = True
+        if tag in ("input", "select", "textarea"):
+            self.fields.setdefault(found.get("name") or "", []).append(found.get("value") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a":
+            self._href = None
+        if tag in ("td", "th"):
+            self._cell = False
+
+    def handle_data(self, data: str) -> None:
+        if self._href is not None:
+            self.links[data] = self._href
+        if self._cell:
+            self.rows[-1][-1] += data
+
+    @property
+    def statements(self) -> list[str]:
+        found = re.findall(r'<summary><code class="query">(.*?)</code></summary>', self.html, re.DOTALL)
+        return [unescape(re.sub("<[^>]*>", "", statement)) for statement in found]
+
+
+def read(visit: Visit, path: str, warehouse: Path | None = None) -> Page:
+    response = visit(warehouse).get(path)
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    return Page(response.text)
+
+
+def test_the_warehouse_lists_test_sets_systems_and_imports(visit: Visit) -> None:
+    page = read(visit, "/")
+    assert page.statements == ["show test sets", "show systems", "show imports"]
+    assert page.links["TST3"] == "/test-set/TST3"
+    assert page.links["GE-CMU"] == "/system/GE-CMU"
+    assert ["MUC-4", "TST3", "100 messages", "18"] in page.rows
+    assert any(row[1:4] == ["sample_data/simulated/scores.csv", "scores", "3,400"] for row in page.rows)
+    assert "simulated" in page.html
+
+
+@pytest.mark.long
+def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
+    page = read(visit, "/test-set/TST3")
+    assert page.statements == [
+        "score F, recall, precision of extraction for all on TST3 interval studentized",
+        "rank F of extraction for all on TST3 shuffles 9999",
+        "group F of extraction for all on TST3 shuffles 9999 adjust maxt",
+    ]
+    with Session.open() as session:
+        values, ranks, groups = (session.run(statement).rows for statement in page.statements)
+    of = {row["system"]: row for row in values}
+    letters = {row["system"]: str(row["letters"]) for row in groups}
+    head, *rows = page.rows
+    assert head == ["ranks", "system", "F(beta=1)", "95% CI", "groups", "recall", "precision", "against GE"]
+    assert [row[1] for row in rows] == [row["system"] for row in ranks]
+    for row, ranked in zip(rows, ranks, strict=True):
+        value = of[row[1]]
+        limits = [f"{100 * float(str(value[f'ci_{end}(F(beta=1))'])):.2f}" for end in ("low", "high")]
+        assert row[0] == f"{ranked['rank_low']}–{ranked['rank_high']}"
+        assert row[2] == f"{100 * float(str(value['F(beta=1)'])):.2f}"
+        assert row[3].strip() == " – ".join(limits)
+        assert row[4].split() == letters[row[1]].split()
+    assert page.links["compare"].startswith("/test-set/TST3/pair/SYNCH/GE")
+
+
+def test_the_form_of_a_leaderboard_writes_the_statements(visit: Visit) -> None:
+    chosen = [("of", "extraction"), ("measure", "recall"), ("measure", "F(beta=2)"), ("against", "UMASS"),
+              ("adjust", "holm"), ("shuffles", "999"), ("where", 'document like "SIM3-0%"')]  # fmt: skip
+    page = read(visit, f"/test-set/TST3?{urlencode(chosen)}")
+    subset = 'where document like "SIM3-0%"'
+    assert page.statements == [
+        f"score recall, F(beta=2) of extraction for all on TST3 {subset} interval studentized",
+        f"rank recall of extraction for all on TST3 {subset} shuffles 999 adjust holm",
+        f"group recall of extraction for all on TST3 {subset} shuffles 999 adjust holm",
+        f"compare recall of extraction for all against UMASS on TST3 {subset} shuffles 999 adjust holm",
+    ]
+    assert page.fields["where"] == ['document like "SIM3-0%"']
+    assert "recall" in page.rows[0]
+
+
+def test_a_subset_that_is_wrong_is_told_with_its_place(visit: Visit) -> None:
+    page = read(visit, f"/test-set/TST3?{urlencode({'where': 'document.sauce = radio'})}")
+    assert "unknown attribute" in page.html
+    assert "^^^^" in page.html
+
+
+@pytest.mark.parametrize("of", ["filtering", "published"])
+def test_other_kinds_of_rows_have_leaderboards_too(of: str, visit: Visit) -> None:
+    page = read(visit, f"/test-set/TST3?of={of}")
+    assert all(f" of {of} " in statement for statement in page.statements)
+    assert len(page.rows) > 10
+
+
+def test_a_pair_says_what_the_test_found(visit: Visit) -> None:
+    page = read(visit, "/test-set/TST3/pair/GE/UMASS")
+    assert (
+        "F(beta=1) of GE on TST3 is 56.01, of UMASS 51.61: a difference of +4.39 points, 95% interval -0.73 to +9.51. "
+        "It is not significant at 0.05 (p = 0.0996)." in page.html
+    )
+    assert page.statements[0] == "plot compare F of extraction for GE, UMASS on TST3"
+    documents = _documents(page)
+    assert len(documents) == 25
+    differences = [abs(float(row[3])) for row in documents]
+    assert differences == sorted(differences, reverse=True)
+    following = read(visit, page.links["Next →"])
+    assert (
+        len({row[0] for row in following.rows if row and row[0].startswith("SIM3-")} - {row[0] for row in documents})
+        == 25
+    )
+    assert page.links[documents[0][0]] == f"/test-set/TST3/document/{documents[0][0]}"
+
+
+def _documents(page: Page) -> list[list[str]]:
+    return [row for row in page.rows if row and row[0].startswith("SIM3-")]
+
+
+def test_a_document_shows_what_all_systems_made_of_it(visit: Visit) -> None:
+    page = read(visit, "/test-set/TST3/document/SIM3-050")
+    assert page.statements[0] == (
+        'score F, recall, precision of extraction for all on TST3 where document = "SIM3-050"'
+    )
+    assert any(row[:2] == ["GE", "93.88"] for row in page.rows)
+
+
+def test_a_system_has_all_its_test_sets(visit: Visit) -> None:
+    page = read(visit, "/system/UMASS")
+    assert {re.search(r"on (TST\d)", statement)[1] for statement in page.statements} == {"TST2", "TST3", "TST4"}  # type: ignore[index]
+
+
+def test_any_statement_has_a_page(visit: Visit) -> None:
+    page = read(visit, "/?" + urlencode({"q": "score F for GE, UMASS on TST3; show evaluations"}))
+    assert page.statements == ["score F for GE, UMASS on TST3", "show evaluations"]
+    assert page.links["UMASS"] == "/system/UMASS"
+    assert ["GE", "56.01"] in page.rows
+    assert "score F for GE, UMASS on TST3; show evaluations</textarea>" in page.html
+
+
+def test_a_mistake_is_shown_with_its_caret(visit: Visit) -> None:
+    page = read(visit, "/?" + urlencode({"q": "compare F for GE, UMAS on TST3"}))
+    assert unescape(page.html).count("did you mean UMASS?") == 1
+    assert "                    ^^^^" in page.html
+
+
+def test_answers_are_taken_along_as_files(visit: Visit) -> None:
+    client = visit()
+    statement = "compare F for GE, UMASS on TST3"
+    page = Page(client.get("/?" + urlencode({"q": statement})).text)
+    with Session.open() as session:
+        result = session.run(statement)
+    for called, format in (("CSV", "csv"), ("LaTeX", "latex"), ("JSON", "json"), ("Markdown", "markdown")):
+        response = client.get(page.links[called])
+        assert response.status_code == 200
+        assert response.text == render(result, format, Style())
+        assert response.headers["content-disposition"].startswith("attachment")
+    assert "evalhouse query &#x27;compare F for GE, UMASS on TST3&#x27;" in page.html
+    assert "warehouse.open().run(&#x27;compare F for GE, UMASS on TST3&#x27;)" in page.html
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/test-set/TST9", "/system/NOBODY", "/test-set/TST3/pair/GE/NOBODY", "/test-set/TST3/document/none", "/nowhere"],
+)
+def test_what_is_not_there_is_not_found(path: str, visit: Visit) -> None:
+    response = visit().get(path)
+    assert response.status_code == 404
+    assert "error: there is no" in unescape(response.text)
+
+
+def test_pages_of_an_empty_warehouse_say_so(visit: Visit, warehouses: dict[str, Path]) -> None:
+    page = read(visit, "/", warehouses["empty"])
+    assert "no test set yet" in page.html
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["worked", "clustered", "imported", "replicated", "sample"])
+def test_every_link_of_every_page_leads_to_a_page(kind: str, visit: Visit, warehouses: dict[str, Path]) -> None:
+    """From the first page on, all pages but those of too many pairs and documents."""
+    client = visit(warehouses[kind])
+    known, waiting, visited = {"/"}, ["/"], 0
+    of_a_kind: dict[str, int] = {}
+    while waiting:
+        path = waiting.pop()
+        response = client.get(path)
+        assert response.status_code == 200, path
+        visited += 1
+        for href in Page(response.text).links.values():
+            kind_of_page = re.sub(r"/(pair|document)/.*", r"/\1", href)
+            of_a_kind[kind_of_page] = of_a_kind.get(kind_of_page, 0) + 1
+            limit = 3 if "/pair" in href or "/document" in href or "answer" in href or "?" in href else 100
+            if href.startswith("/") and href not in known and of_a_kind[kind_of_page] <= limit:
+                known.add(href.partition("#")[0])
+                waiting.append(href.partition("#")[0])
+    assert visited > 5

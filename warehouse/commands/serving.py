@@ -1,0 +1,49 @@
+"""The command `serve`: pages of a warehouse, until Ctrl-C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse import ending
+from warehouse.commands import DONE
+from warehouse.commands.opened import path_of, sample_note
+from warehouse.commands.talk import note, say
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def serve(args: argparse.Namespace) -> int:
+    """Serves pages until it is told to end."""
+    from warehouse.session import Session
+    from warehouse.web.server import Server
+
+    path = path_of(args)
+    sample_note(args, path)
+    # What is wrong with the warehouse is said before anyone looks at a page.
+    Session.open(path).close()
+    server = Server(
+        lambda: Session.open(path),
+        "" if path is None else path.name,
+        host=args.host,
+        port=args.port,
+        timeout=args.timeout,
+        sql=args.allow_sql,
+        digits=args.digits,
+    )
+    ending.leave_ctrl_c()
+    server.start()
+    try:
+        print(server.url, flush=True)
+        note(args, "Ctrl-C ends it; whoever reaches this address can read the warehouse")
+        if args.open:
+            import webbrowser
+
+            if not webbrowser.open(server.url):
+                say(f"note: no browser could be opened; open {server.url}")
+        server.wait()
+    except KeyboardInterrupt:
+        note(args, "ended")
+    finally:
+        server.stop()
+    return DONE

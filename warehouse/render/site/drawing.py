@@ -1,0 +1,305 @@
+"""The pages of the site as HTML: a page is a beginning, its blocks and an end, so that it can be sent while it is still
+being computed. Everything that is a name or a text is escaped by `text` or `lines`; nothing has a script or a style in
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+
+from warehouse.faults import WarehouseError
+from warehouse.render.site.contents import (
+    Failure,
+    Form,
+    FormField,
+    Headline,
+    IntervalBar,
+    Link,
+    ListCell,
+    ListColumn,
+    Listing,
+    PageBlock,
+    PageHeading,
+    Pager,
+    Paragraphs,
+    ShownAnswer,
+    Surroundings,
+    Texts,
+    VerdictSentence,
+    Views,
+)
+from warehouse.render.site.drawn_answers import coloured, lines, listed_notes, picture, signature, tables
+from warehouse.render.site.page_frame import SKIP, head
+from warehouse.render.site.pieces import pieces_of
+from warehouse.render.style import Style
+from warehouse.render.web import NUMBERS, text
+
+
+class Drawing:
+    """A page that is drawn piece by piece; `number` tells one answer from another."""
+
+    def __init__(self, surroundings: Surroundings, style: Style) -> None:
+        self.surroundings = surroundings
+        self.style = style
+        self.number = 0
+
+    def beginning(self, heading: PageHeading) -> str:
+        """All that stands before the first block."""
+        there = self.surroundings
+        name = there.home.label if heading.title == there.home.label else f"{heading.title} – {there.home.label}"
+        look, script = text(there.assets["evalhouse.css"]), text(there.assets["evalhouse.js"])
+        trail = "".join(f"<li>{_link(link)}</li>" for link in heading.trail)
+        parts = [
+            *head(
+                name,
+                first=[],
+                last=[f'<link rel="stylesheet" href="{look}">', f'<script src="{script}" defer></script>'],
+            ),
+            '<body class="site">',
+            SKIP,
+            "<header>",
+            f'<p class="home">{_link(there.home)}</p>',
+            self._asking(),
+            "</header>",
+            '<main id="content" tabindex="-1">',
+            *([f'<nav class="trail" aria-label="Above this page"><ol>{trail}</ol></nav>'] if trail else []),
+            f"<h1>{text(heading.title)}</h1>",
+        ]
+        return "\n".join(filter(None, parts)) + "\n"
+
+    def block(self, block: PageBlock) -> str:
+        """One block."""
+        return _DRAWN[type(block)](self, block) + "\n"
+
+    def step(self, share: float) -> str:
+        """How far a computation is. Only the last of a page that is still coming is seen."""
+        done = f"{100 * share:.0f} %"
+        return (
+            f'<div class="step"><p>Computing… {done}</p>'
+            f'<progress aria-label="Computing" max="100" value="{100 * share:.0f}">{done}</progress></div>\n'
+        )
+
+    def end(self) -> str:
+        """All that stands behind the last block."""
+        foot = "".join(f"<p>{text(line)}</p>\n" for line in self.surroundings.foot)
+        return f"</main>\n<footer>\n{foot}</footer>\n</body>\n</html>\n"
+
+    def _asking(self) -> str:
+        """The box for statements that every page has."""
+        if not self.surroundings.ask:
+            return ""
+        form = Form(
+            "", self.surroundings.ask, (FormField("q", "Statement", "statement"),), button="Ask",
+            completes=self.surroundings.completes,
+        )  # fmt: skip
+        return f"<search>{self._form(form, 'ask')}</search>"
+
+    # --- blocks -------------------------------------------------------------------------------------------------------
+
+    def _section(self, section: Headline) -> str:
+        name = f' id="{text(section.anchor)}"' if section.anchor else ""
+        return f"<h2{name}>{text(section.title)}</h2>"
+
+    def _prose(self, prose: Paragraphs) -> str:
+        return "\n".join(f"<p>{text(sentence)}</p>" for sentence in prose.sentences)
+
+    def _verdict(self, verdict: VerdictSentence) -> str:
+        return f'<p class="verdict {verdict.sign}">{text(verdict.sentence)}</p>'
+
+    def _failure(self, failure: Failure) -> str:
+        return f'<section class="wrong"><h2>{text(failure.title)}</h2>\n<pre>{lines(failure.text)}</pre></section>'
+
+    def _pager(self, pager: Pager) -> str:
+        ways = (("prev", "← Previous", pager.before), ("next", "Next →", pager.after))
+        links = [f'<a rel="{way}" href="{text(href)}">{label}</a>' for way, label, href in ways if href]
+        return (
+            f'<nav class="pager" aria-label="Pages of the list"><span>{text(pager.said)}</span> {" ".join(links)}</nav>'
+        )
+
+    def _views(self, views: Views) -> str:
+        items = "".join(
+            f"<li>{_link(link)}</li>" if link.href else f'<li><span aria-current="page">{text(link.label)}</span></li>'
+            for link in views.links
+        )
+        return f'<nav class="views" aria-label="{text(views.title)}"><ul>{items}</ul></nav>'
+
+    def _texts(self, texts: Texts) -> str:
+        shown = [
+            f'<article class="text"><h3>{_inline(who)}</h3>'
+            + (f'<p class="worth">{text(worth)}</p>' if worth else "")
+            + f'<pre tabindex="0">{lines(written)}</pre></article>'
+            for who, worth, written in texts.texts
+        ]
+        title = f"<h2>{text(texts.title)}</h2>" if texts.title else ""
+        return f'{title}<div class="texts">{"".join(shown)}</div>'
+
+    def _listing(self, listing: Listing) -> str:
+        if not listing.rows:
+            return f'<p class="quiet">{text(listing.title)}: {text(listing.empty)}</p>'
+        headings = "".join(self._head(listing, place) for place in range(len(listing.columns)))
+        naming = next((place for place, column in enumerate(listing.columns) if column.kind in ("name", "text")), -1)
+        body = [
+            "<tr>" + "".join(_cell(column, cell, place == naming) for place, (column, cell) in
+                             enumerate(zip(listing.columns, row, strict=True))) + "</tr>"
+            for row in listing.rows
+        ]  # fmt: skip
+        # The title breaks its lines where the page ends, and not where the table does.
+        title = f'<p class="caption" aria-hidden="true">{text(listing.title)}</p>' if listing.titled else ""
+        caption = f"<caption>{text(listing.title)}</caption>"
+        return "\n".join(
+            [f'{title}<div class="table"><table>', caption, f"<thead><tr>{headings}</tr></thead>", "<tbody>", *body,
+             "</tbody></table></div>"]
+        )  # fmt: skip
+
+    def _head(self, listing: Listing, place: int) -> str:
+        column = listing.columns[place]
+        name = text(column.heading)
+        if not name:
+            return "<td></td>"
+        hint = f' title="{text(column.hint)}"' if column.hint else ""
+        inner = name if column.kind == "interval" else f'<button data-column="{place}"{hint}>{name}</button>'
+        return f'<th scope="col"{_class(column)}>{inner}</th>'
+
+    def _answer(self, answer: ShownAnswer) -> str:
+        self.number += 1
+        name, result = f"result-{self.number}", answer.result
+        statement = self._statement(answer, name)
+        if not answer.drawn:
+            return statement
+        shown = tables(result, answer.title, self.style, answer.linked)
+        if result.chart is not None:
+            try:
+                drawn = picture(result.chart, name)
+            except WarehouseError as error:
+                drawn = f'<p class="quiet">{text("; ".join((error.message, *error.hints)))}</p>'
+            shown = [drawn, "<details>", f"<summary>{NUMBERS}</summary>", *shown, "</details>"]
+        parts = [
+            f'<section class="result" id="{name}" aria-labelledby="{name}-title">',
+            f'<h2 id="{name}-title">{text(answer.title)}</h2>',
+            *shown,
+            *listed_notes(result),
+            statement,
+            "</section>",
+        ]
+        return "\n".join(parts)
+
+    def _statement(self, answer: ShownAnswer, name: str) -> str:
+        """The statement behind an answer, which opens on how to take it along."""
+        copies = answer.copies
+        links = [Link("Ask it again", copies.again)] if copies.again else []
+        files = "".join(f"<li>{_link(link)}</li>" for link in (*links, *copies.files))
+        elsewhere = "".join(
+            f'<p id="{name}-{place}-where">{text(where)}</p><div class="copied">'
+            f'<pre tabindex="0" role="region" aria-labelledby="{name}-{place}-where" id="{name}-{place}">'
+            f"<code>{lines(code)}</code></pre>"
+            f'<button type="button" data-copies="{name}-{place}" hidden>Copy</button></div>'
+            for place, (where, code) in enumerate((("Statement", answer.result.statement), *copies.elsewhere))
+        )
+        signed = signature(answer.result) if answer.result.signed else ""
+        return (
+            f'<details class="statement"><summary><code class="query">{coloured(pieces_of(answer.result.statement))}'
+            f"</code></summary>{elsewhere}{f'<ul>{files}</ul>' if files else ''}{signed}</details>"
+        )
+
+    def _form(self, form: Form, look: str = "choices") -> str:
+        hidden = "".join(
+            f'<input type="hidden" name="{text(name)}" value="{escape(value)}">' for name, value in form.hidden
+        )
+        fields = "\n".join(_field(choice, look, form.completes) for choice in form.choices)
+        inner = f'{hidden}{fields}\n<button type="submit">{text(form.button)}</button>'
+        if form.title:
+            inner = f"<details><summary>{text(form.title)}</summary>{inner}</details>"
+        return f'<form class="{look}" method="get" action="{text(form.action)}">{inner}</form>'
+
+
+_DRAWN: Mapping[type, Callable[..., str]] = {
+    Headline: Drawing._section,
+    Paragraphs: Drawing._prose,
+    VerdictSentence: Drawing._verdict,
+    ShownAnswer: Drawing._answer,
+    Listing: Drawing._listing,
+    Form: Drawing._form,
+    Pager: Drawing._pager,
+    Views: Drawing._views,
+    Texts: Drawing._texts,
+    Failure: Drawing._failure,
+}
+"""What draws each kind of block."""
+
+
+def _field(choice: FormField, look: str, completes: str) -> str:
+    """A field. What it sends is escaped and no more: a character that is not seen is part of a name."""
+    name, label, hint = text(choice.name), text(choice.label), text(choice.hint)
+    chosen = choice.chosen[0] if choice.chosen else ""
+    match choice.kind:
+        case "boxes":
+            boxes = "".join(
+                f'<label><input type="checkbox" name="{name}" value="{escape(value)}"'
+                f"{' checked' if value in choice.chosen else ''}> {text(called)}</label>"
+                for value, called in choice.options
+            )
+            return f"<fieldset><legend>{label}</legend>{boxes}</fieldset>"
+        case "one of":
+            options = "".join(
+                f'<option value="{escape(value)}"{" selected" if value == chosen else ""}>{text(called)}</option>'
+                for value, called in choice.options
+            )
+            return f'<label><span>{label}</span> <select name="{name}">{options}</select></label>'
+        case "statement":
+            hears = f' data-completes="{text(completes)}"' if completes else ""
+            return (
+                f'<label><span class="unseen">{label}</span> <textarea name="{name}" rows="{_rows(chosen, look)}" '
+                f'spellcheck="false" autocomplete="off" autocapitalize="off" required '
+                f'placeholder="compare F for GE, UMASS on TST3"{hears}>\n{escape(chosen)}</textarea></label>'
+            )
+    return f'<label><span>{label}</span> <input name="{name}" value="{escape(chosen)}" placeholder="{hint}"></label>'
+
+
+def _rows(statement: str, look: str) -> int:
+    return 1 if look == "ask" else max(2, min(12, statement.count("\n") + 1 + len(statement) // 90))
+
+
+def _link(link: Link) -> str:
+    return f'<a href="{text(link.href)}">{text(link.label)}</a>'
+
+
+def _inline(cell: ListCell) -> str:
+    if isinstance(cell, Link):
+        return _link(cell) if cell.href else text(cell.label)
+    return _interval(cell) if isinstance(cell, IntervalBar) else text(cell)
+
+
+def _cell(column: ListColumn, cell: ListCell, naming: bool) -> str:
+    if naming:
+        return f'<th scope="row"{_class(column)}>{_inline(cell)}</th>'
+    return f"<td{_class(column)}>{_inline(cell)}</td>"
+
+
+def _class(column: ListColumn) -> str:
+    return f' class="{column.kind}"' if column.kind in ("number", "letters", "interval") else ""
+
+
+WIDE, TALL = 160, 18
+"""The size of an interval, in pixels."""
+
+
+def _interval(interval: IntervalBar) -> str:
+    """A dot with whiskers."""
+    if interval.value is None:
+        return ""
+    span = (interval.most - interval.least) or 1.0
+
+    def at(number: float) -> str:
+        return f"{6 + (WIDE - 12) * (number - interval.least) / span:.1f}"
+
+    middle = TALL / 2
+    whiskers = ""
+    if interval.low is not None and interval.high is not None:
+        whiskers = (
+            f'<line class="whisker" x1="{at(interval.low)}" x2="{at(interval.high)}" y1="{middle}" y2="{middle}"/>'
+        )
+    return (
+        f'<svg width="{WIDE}" height="{TALL}" viewBox="0 0 {WIDE} {TALL}" aria-hidden="true">{whiskers}'
+        f'<circle cx="{at(interval.value)}" cy="{middle}" r="3.5"/></svg> <span>{text(interval.text)}</span>'
+    )

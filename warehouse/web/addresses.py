@@ -1,0 +1,86 @@
+"""Addresses of pages: the kind of page, the names it is about, and what was chosen in its form; and how that is written
+as a path. Any name can stand in a path, whatever letters it is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
+
+from grammar.value import value
+
+Chosen = tuple[tuple[str, str], ...]
+"""What was chosen, in the order of the form; a name may stand there more than once."""
+
+
+@value
+class Address:
+    """Where a page is."""
+
+    kind: str
+    names: tuple[str, ...] = ()
+    chosen: Chosen = ()
+
+    def all_of(self, name: str) -> tuple[str, ...]:
+        """All that was chosen under a name."""
+        return tuple(value for key, value in self.chosen if key == name and value.strip())
+
+    def one_of(self, name: str, otherwise: str = "") -> str:
+        """What was chosen under a name, the last where there are several."""
+        return (self.all_of(name) or (otherwise,))[-1]
+
+    def choosing(self, **changed: str) -> Address:
+        """The same page with some choices changed; what becomes empty is left out."""
+        kept = tuple((key, value) for key, value in self.chosen if key not in changed)
+        return Address(self.kind, self.names, kept + tuple((key, value) for key, value in changed.items() if value))
+
+    @property
+    def path(self) -> str:
+        """The path and the query, beginning with /."""
+        words = _WORDS[self.kind]
+        names = iter(self.names)
+        parts = [word or as_segment(next(names)) for word in words]
+        return "/" + "/".join(parts) + (f"?{urlencode(self.chosen)}" if self.chosen else "")
+
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "warehouse": (),
+    "test set": ("test-set", ""),
+    "pair": ("test-set", "", "pair", "", ""),
+    "document": ("test-set", "", "document", ""),
+    "system": ("system", ""),
+}
+"""The kinds of pages, and what their paths are made of: words, and places of names."""
+
+
+def address_of(path: bytes, query: bytes) -> Address | None:
+    """The address that a path and a query mean; None where no page is. Both are as they were sent."""
+    try:
+        segments = tuple(segment.decode("ascii") for segment in path.split(b"/")[1:])
+        chosen = tuple(parse_qsl(query.decode("ascii"), keep_blank_values=False, errors="strict", max_num_fields=1000))
+    except (UnicodeDecodeError, ValueError):
+        return None
+    if segments == ("",):
+        segments = ()
+    for kind, words in _WORDS.items():
+        if len(words) == len(segments) and all(
+            not word or word == segment for word, segment in zip(words, segments, strict=True)
+        ):
+            names = tuple(_name(segment) for word, segment in zip(words, segments, strict=True) if not word)
+            return None if None in names else Address(kind, tuple(filter(None, names)), chosen)
+    return None
+
+
+def as_segment(name: str) -> str:
+    """A name as one segment of a path. Browsers take segments of dots, however they are written, for a way up, so a
+    name that begins with a dot has a tilde before it.
+    """
+    return quote(f"~{name}" if name[:1] in (".", "~") else name, safe="~")
+
+
+def _name(segment: str) -> str | None:
+    try:
+        name = unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError:
+        return None
+    return name.removeprefix("~") or None

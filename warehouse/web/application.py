@@ -1,0 +1,315 @@
+"""The application that a server runs: addresses in, pages out, each sent as it is made."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator
+from contextlib import aclosing, suppress
+from functools import partial
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from grammar.errors import QueryError
+from warehouse.faults import DataError, WarehouseError
+from warehouse.memory import allowed
+from warehouse.render import FORMATS, Style
+from warehouse.render.diagnostics import diagnosis
+from warehouse.render.site.contents import Failure, Link, PageHeading, Surroundings
+from warehouse.render.site.drawing import Drawing
+from warehouse.session import Session
+from warehouse.version import __version__
+from warehouse.web import assets
+from warehouse.web.addresses import Address, address_of
+from warehouse.web.desk import BusyError, Desk, TimeIsUpError
+from warehouse.web.guard import App, Guard
+from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
+from warehouse.web.links import HOME, Links, Served
+from warehouse.web.pages import page_of
+
+PATIENCE = 0.4
+"""A page that takes longer than so many seconds is sent as far as it is."""
+
+MOST_BYTES = 32_000_000
+"""So much of pages that were drawn is kept."""
+
+
+class Pages:
+    """All that is served of one warehouse; `database` is what its file is called, empty for the sample data."""
+
+    def __init__(
+        self,
+        open: Callable[[], Session],
+        database: str,
+        timeout: float,
+        *,
+        sql: bool = False,
+        digits: int | None = None,
+    ) -> None:
+        self.desk = Desk(open, timeout)
+        self.quick = Desk(open, QUICK, at_once=1)
+        self._sql = sql
+        self._links: Links = Served(database)
+        self._style = Style(digits=digits)
+        self._answers = AnswerCache()
+        self._drawn = PageCache()
+        self._surroundings = Surroundings(
+            home=Link("evalhouse", self._links.to(HOME)),
+            ask=self._links.to(HOME),
+            completes=self._links.completing,
+            assets={name: self._links.asset(name) for name in assets.NAMES},
+            foot=(database or "the sample data", f"evalhouse {__version__}, which only reads here"),
+        )
+
+    def close(self) -> None:
+        """Ends all questions."""
+        self.desk.close()
+        self.quick.close()
+
+    # --- what is at which address -------------------------------------------------------------------------------------
+
+    async def page(self, request: Request) -> Response:
+        """A page of the warehouse."""
+        address = address_of(request.scope.get("raw_path", request.url.path.encode()), request.scope["query_string"])
+        if address is None:
+            return self._wrong(404, "error: there is no such page")
+        if request.method == "HEAD":
+            return Response(media_type=HTML)
+        return Streamed(self, address)
+
+    async def answer(self, request: Request) -> Response:
+        """The answer to one statement in a format, as a file."""
+        statement, name = request.query_params.get("q", ""), request.query_params.get("format", "json")
+        format = next((format for format in FORMATS if format.name == name), None)
+        if format is None:
+            return PlainTextResponse(f"there is no format {name!r}\n", 404)
+        if request.method == "HEAD":
+            return Response(media_type=KINDS.get(format.name, "text/plain"))
+
+        def make(session: Session) -> Iterator[str]:
+            inquiry = Inquiry(session, self._answers, sql=self._sql)
+            yield format.draw(inquiry.one(statement), self._style)
+
+        try:
+            drawn = [piece async for piece in self.desk.pieces(make) if isinstance(piece, str)]
+        except Exception as error:
+            status, said = self._said(error, statement)
+            return PlainTextResponse(f"{said}\n", status)
+        headers = {"content-disposition": f'attachment; filename="answer{format.suffix}"', "cache-control": "no-cache"}
+        return Response("".join(drawn), media_type=KINDS.get(format.name, "text/plain"), headers=headers)
+
+    async def complete(self, request: Request) -> Response:
+        """What may be typed next, and what is wrong so far."""
+        typed = request.query_params.get("text", "")
+
+        def make(session: Session) -> Iterator[str]:
+            from warehouse.shell.checking import mistake
+            from warehouse.shell.offers import candidates
+
+            session.follow()
+            wrong = mistake(typed, session)
+            offered = candidates(typed, session)[:MOST_OFFERED]
+            yield json.dumps(
+                {
+                    "start": offered[0].start if offered else len(typed),
+                    "offers": [[candidate.text, candidate.meaning] for candidate in offered],
+                    "wrong": diagnosis(wrong, typed) if wrong else "",
+                }
+            )
+
+        try:
+            drawn = [piece async for piece in self.quick.pieces(make) if isinstance(piece, str)]
+        except Exception as error:
+            return PlainTextResponse(f"{self._said(error, typed)[1]}\n", 503)
+        return Response("".join(drawn), media_type="application/json", headers={"cache-control": "no-store"})
+
+    async def asset(self, request: Request) -> Response:
+        """The style sheet or the script, which a browser may keep as long as its address is the same."""
+        name = request.path_params["name"]
+        if name not in assets.NAMES:
+            return PlainTextResponse("there is no such file\n", 404)
+        kind = "text/css" if name.endswith(".css") else "text/javascript"
+        lasting = {"cache-control": "public, max-age=31536000, immutable"}
+        return Response(assets.asset(name), media_type=kind, headers=lasting)
+
+    # --- pages --------------------------------------------------------------------------------------------------------
+
+    def made(self, address: Address, session: Session) -> Iterator[str]:
+        """The pieces of a page."""
+        inquiry = Inquiry(session, self._answers, sql=self._sql)
+        key = (session.version, address.path)
+        known = self._drawn.get(key)
+        if known is not None:
+            yield known
+            return
+        kind = page_of(address)
+        drawing = Drawing(self._surroundings, self._style)
+        pieces = []
+        blocks = kind.blocks(inquiry, address, self._links)
+        first = next(blocks, None)
+        pieces.append(drawing.beginning(kind.heading(address, self._links)))
+        yield pieces[-1]
+        while first is not None:
+            pieces.append(drawing.block(first))
+            yield pieces[-1]
+            first = next(blocks, None)
+        pieces.append(drawing.end())
+        yield pieces[-1]
+        self._drawn.keep(key, "".join(pieces))
+
+    def step(self, share: float) -> str:
+        """How far a page is that is being computed."""
+        return Drawing(self._surroundings, self._style).step(share)
+
+    def failed(self, error: Exception, begun: bool) -> tuple[int, str]:
+        """The status and the rest of a page on which something went wrong."""
+        status, said = self._said(error)
+        drawing = Drawing(self._surroundings, self._style)
+        beginning = "" if begun else drawing.beginning(PageHeading(TITLES.get(status, "Not answered")))
+        return status, beginning + drawing.block(Failure(said)) + drawing.end()
+
+    def _wrong(self, status: int, said: str) -> Response:
+        drawing = Drawing(self._surroundings, self._style)
+        beginning = drawing.beginning(PageHeading(TITLES.get(status, "Not answered")))
+        return Response(beginning + drawing.block(Failure(said)) + drawing.end(), status, media_type=HTML)
+
+    def _said(self, error: Exception, statement: str = "") -> tuple[int, str]:
+        """The status of an error, and the error in words."""
+        match error:
+            case MissingError():
+                return 404, f"error: {error}"
+            case QueryError() | DataError():
+                return 400, diagnosis(error, statement)
+            case BusyError():
+                return 503, "error: too many questions wait already\n  try again in a moment"
+            case TimeIsUpError():
+                longer = "evalhouse serve --timeout SECONDS allows more"
+                return 504, f"error: stopped after {self.desk.timeout:g} seconds\n  {longer}"
+            case WarehouseError():
+                return 503, diagnosis(error)
+            case MemoryError():
+                return 503, f"error: this needs more than {allowed() / 10**9:g} GB of memory"
+        traceback.print_exception(error, file=sys.stderr)
+        return 500, diagnosis(error)
+
+
+HTML = "text/html"
+
+QUICK = 5.0
+"""How long it may take to say what may be typed next, in seconds."""
+
+MOST_OFFERED = 12
+"""So many words are offered at once."""
+
+KINDS = {"csv": "text/csv", "json": "application/json", "latex": "application/x-tex", "markdown": "text/markdown"}
+"""The types of formats; others are plain texts."""
+
+TITLES = {404: "Not found", 503: "Not now", 504: "Too long"}
+
+
+class PageCache:
+    """Pages that were drawn, by the version of the warehouse and their address."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._pages: OrderedDict[tuple[object, str], str] = OrderedDict()
+        self._size = 0
+
+    def get(self, key: tuple[object, str]) -> str | None:
+        """A page, where it is known."""
+        return self._pages.get(key)
+
+    def keep(self, key: tuple[object, str], page: str) -> None:
+        """Remembers a page, and forgets the oldest."""
+        if len(page) > self._most // 8 or key in self._pages:
+            return
+        self._pages[key] = page
+        self._size += len(page)
+        while self._size > self._most:
+            _, forgotten = self._pages.popitem(last=False)
+            self._size -= len(forgotten)
+
+
+class Streamed(Response):
+    """A page that is sent as it is made; when its reader leaves, its questions end."""
+
+    def __init__(self, pages: Pages, address: Address) -> None:
+        super().__init__(media_type=HTML)
+        self._pages = pages
+        self._address = address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends the page, until it is sent or its reader has left."""
+        sending = asyncio.ensure_future(self._sent(send))
+        leaving = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+            sending.cancel()
+            with suppress(asyncio.CancelledError):
+                await sending
+
+    async def _sent(self, send: Send) -> None:
+        """Waits a moment, so that a page which is soon there has the status that it deserves; then sends what there
+        is.
+        """
+        until = time.monotonic() + PATIENCE
+        waiting: list[str] = []
+        begun = False
+        error: Exception | None = None
+        try:
+            async with aclosing(self._pages.desk.pieces(partial(self._pages.made, self._address))) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, str):
+                        waiting.append(piece)
+                    if time.monotonic() > until and (begun or waiting):
+                        if not begun:
+                            await self._start(send, 200)
+                            begun = True
+                        if isinstance(piece, float):
+                            waiting.append(self._pages.step(piece))
+                        await _send(send, "".join(waiting), more=True)
+                        waiting.clear()
+        except Exception as raised:
+            error = raised
+        status = 200
+        if error is not None:
+            status, rest = self._pages.failed(error, begun or bool(waiting))
+            waiting.append(rest)
+        if not begun:
+            await self._start(send, status)
+        await _send(send, "".join(waiting), more=False)
+
+    async def _start(self, send: Send, status: int) -> None:
+        headers = [(b"content-type", b"text/html; charset=utf-8"), (b"cache-control", b"no-cache")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+async def _send(send: Send, text: str, *, more: bool) -> None:
+    await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
+
+
+async def _left(receive: Receive) -> None:
+    """Comes back when the reader has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def application(pages: Pages, names: Collection[str]) -> App:
+    """The application: pages at their addresses, behind the guard."""
+    routes = [
+        Route("/answer", pages.answer),
+        Route("/complete", pages.complete),
+        Route("/assets/{name}", pages.asset),
+        Route("/{rest:path}", pages.page),
+    ]
+    return Guard(Starlette(routes=routes), names)

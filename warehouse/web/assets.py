@@ -1,0 +1,33 @@
+"""The files that all pages share: the style sheet and the script."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+from warehouse.render.site.page_frame import looks, resource
+from warehouse.render.web import SORTING
+
+
+@cache
+def asset(name: str) -> bytes:
+    """A file by its name. Raises KeyError where there is none."""
+    return {"evalhouse.css": _looks, "evalhouse.js": _script}[name]().encode()
+
+
+NAMES = ("evalhouse.css", "evalhouse.js")
+"""The files that there are."""
+
+
+@cache
+def version(name: str) -> str:
+    """What changes when the file does."""
+    return hashlib.sha256(asset(name)).hexdigest()[:12]
+
+
+def _looks() -> str:
+    return looks() + resource("site.css")
+
+
+def _script() -> str:
+    return SORTING + resource("site.js")

@@ -1,0 +1,123 @@
+"""What a page asks: statements, of one session, each answered once as long as the warehouse stays as it is. Whatever
+would change something, or write or read a file, is refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.lexicon import is_bare_name, quoted
+from grammar.parser import parse
+from grammar.printer import to_text
+from warehouse.results import Result
+from warehouse.session import Session
+from warehouse.statements.only_questions import OnlyQuestions
+from warehouse.store.catalog import Catalog, KnownTestSet
+
+MOST_CELLS = 2_000_000
+"""So many cells of answers are kept."""
+
+
+class MissingError(Exception):
+    """Something that an address names is not in the warehouse."""
+
+
+class AnswerCache:
+    """Answers by the version of the warehouse and the statement, the latest used ones; all threads share it."""
+
+    def __init__(self, most: int = MOST_CELLS) -> None:
+        self._most = most
+        self._answers: OrderedDict[tuple[object, str], Result] = OrderedDict()
+        self._cells = 0
+        self._lock = threading.Lock()
+
+    def get(self, version: object, statement: str) -> Result | None:
+        """The answer, where it is known."""
+        with self._lock:
+            found = self._answers.get((version, statement))
+            if found is not None:
+                self._answers.move_to_end((version, statement))
+            return found
+
+    def keep(self, version: object, statement: str, result: Result) -> None:
+        """Remembers an answer, and forgets those that were not used for longest."""
+        with self._lock:
+            if (version, statement) in self._answers:
+                return
+            self._answers[version, statement] = result
+            self._cells += _cells(result)
+            while self._cells > self._most and self._answers:
+                _, forgotten = self._answers.popitem(last=False)
+                self._cells -= _cells(forgotten)
+
+
+def _cells(result: Result) -> int:
+    return len(result.table.rows) * len(result.table.columns) + 100
+
+
+class Inquiry:
+    """Questions of one page to a session."""
+
+    def __init__(self, session: Session, kept: AnswerCache, *, sql: bool = False) -> None:
+        self.session = session
+        self._kept = kept
+        self._only = session.only = OnlyQuestions(sql, "evalhouse serve --allow-sql")
+        session.variables.clear()
+        session.follow()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The names in the warehouse."""
+        return self.session.catalog
+
+    def one(self, text: str) -> Result:
+        """The answer to one question. Raises QueryError."""
+        answers = list(self.all_of(text))
+        if len(answers) != 1:
+            raise QueryError(f"one question is wanted here, and there are {len(answers)}")
+        return answers[0]
+
+    def all_of(self, text: str) -> Iterator[Result]:
+        """The answers to questions, one at a time; whether all may be asked is looked at first. Raises QueryError."""
+        statements = parse(text)
+        for statement in statements:
+            self._only.check(statement)
+        for statement in statements:
+            result = self._answer(statement)
+            if result is not None:
+                yield result
+
+    def _answer(self, statement: n.AnyStatement) -> Result | None:
+        written = to_text(statement)
+        # What variables stand for is no part of a statement.
+        alone = not self.session.variables
+        known = self._kept.get(self.session.version, written) if alone else None
+        if known is None:
+            known = self.session.answer(statement)
+            if known is not None and alone:
+                self._kept.keep(self.session.version, written, known)
+        return known
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def test_set(self, name: str) -> KnownTestSet:
+        """A test set by the name that it has in addresses. Raises MissingError."""
+        for known in self.catalog.test_sets:
+            if self.catalog.short_name(known) == name:
+                return known
+        raise MissingError(f"there is no test set {name!r} in this warehouse")
+
+    def system(self, name: str) -> int:
+        """A system's number. Raises MissingError."""
+        if name not in self.catalog.systems:
+            raise MissingError(f"there is no system {name!r} in this warehouse")
+        return self.catalog.systems[name]
+
+
+def typed(name: str) -> str:
+    """A name as it stands in a statement."""
+    return name if is_bare_name(name) else quoted(name)

@@ -1,0 +1,58 @@
+"""What can be asked of a test set: its kinds of rows, and the measures of each."""
+
+from __future__ import annotations
+
+from grammar.value import value
+from warehouse.query.resolving.names import Scope
+from warehouse.store.catalog import KnownTestSet
+from warehouse.tasks import TASKS, Task
+from warehouse.web.inquiry import Inquiry, typed
+
+MOST_SHOWN = 4
+"""So many measures are shown unasked."""
+
+
+@value
+class Offer:
+    """A kind of rows on a test set, and its measures as they stand in a statement."""
+
+    task: Task
+    measures: tuple[str, ...]
+    several: bool
+    """Whether the test set has other kinds, too."""
+
+    @property
+    def of(self) -> str:
+        """The clause that says which kind is meant, where that is needed."""
+        return f" of {self.task.name}" if self.several else ""
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The measures that are shown unasked."""
+        wanted = [name for name in self.task.shown_first if name.partition("@")[0] in self.measures]
+        return tuple(wanted or self.measures[:MOST_SHOWN])
+
+    def measured(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """The measures that were chosen, or those shown unasked."""
+        return chosen or self.first
+
+
+def offers(inquiry: Inquiry, test_set: KnownTestSet) -> tuple[Offer, ...]:
+    """All that can be asked of a test set, what says more first."""
+    scope = Scope(inquiry.catalog)
+    found = []
+    for task in TASKS.values():
+        if inquiry.catalog.has_rows(task.name, test_set.id):
+            if task.imported is not None:
+                names = list(inquiry.catalog.measures_of(task.name, test_set.id))
+            else:
+                names = scope.measures_of(task, test_set)
+            if names:
+                found.append((task, tuple(dict.fromkeys(map(typed, names)))))
+    return tuple(Offer(task, measures, len(found) > 1) for task, measures in found)
+
+
+def offer_of(inquiry: Inquiry, test_set: KnownTestSet, wanted: str) -> Offer | None:
+    """The kind of rows of that name, or the first; None where there is nothing to ask of the test set."""
+    there = offers(inquiry, test_set)
+    return next((offer for offer in there if offer.task.name == wanted), there[0] if there else None)

@@ -1,0 +1,38 @@
+"""PAGES, the one table of the pages: what each is called, and what it is made of. A page is a function from what it can
+ask and its address to its blocks, one at a time, so that what is known is shown while the rest is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from grammar.value import value
+from warehouse.render.site.contents import PageBlock, PageHeading
+from warehouse.web.addresses import Address
+from warehouse.web.inquiry import Inquiry
+from warehouse.web.links import Links
+from warehouse.web.pages import document_page, leaderboard, overview, pair_page, statement_page, system_page
+
+
+@value
+class PageKind:
+    """A kind of page: its heading, which nothing is computed for, and its blocks."""
+
+    heading: Callable[[Address, Links], PageHeading]
+    blocks: Callable[[Inquiry, Address, Links], Iterator[PageBlock]]
+
+
+PAGES: Mapping[str, PageKind] = {
+    "warehouse": PageKind(overview.heading, overview.blocks),
+    "statement": PageKind(statement_page.heading, statement_page.blocks),
+    "test set": PageKind(leaderboard.heading, leaderboard.blocks),
+    "pair": PageKind(pair_page.heading, pair_page.blocks),
+    "document": PageKind(document_page.heading, document_page.blocks),
+    "system": PageKind(system_page.heading, system_page.blocks),
+}
+"""By the kinds of addresses; the page of the warehouse is that of a statement where its address has one."""
+
+
+def page_of(address: Address) -> PageKind:
+    """The kind of page that is at an address."""
+    return PAGES["statement" if address.kind == "warehouse" and address.one_of("q") else address.kind]

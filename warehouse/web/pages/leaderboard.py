@@ -1,0 +1,263 @@
+"""The page of a test set: its systems with their values, intervals, ranks and letters, as the form says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from grammar.value import value
+from warehouse.render.site.contents import (
+    Failure,
+    Form,
+    FormField,
+    Headline,
+    IntervalBar,
+    Link,
+    ListCell,
+    ListColumn,
+    Listing,
+    PageBlock,
+    PageHeading,
+    Paragraphs,
+    Views,
+)
+from warehouse.render.style import cell
+from warehouse.results import Cell, CellKind, Result
+from warehouse.significance.tests import ADJUSTMENTS
+from warehouse.web.addresses import Address
+from warehouse.web.inquiry import Inquiry, typed
+from warehouse.web.links import HOME, Links
+from warehouse.web.offered import Offer, offer_of, offers
+from warehouse.web.pages.parts import answer, answered
+
+VALUES, RANKS, LETTERS, AGAINST = "values of systems", "ranks of systems", "letters of groups", "against a baseline"
+"""What the statements behind a leaderboard are for."""
+
+FEW_SYSTEMS = 40
+"""Up to so many systems many shuffles are drawn unasked; a leaderboard of more would be waited for."""
+
+SHUFFLES = (
+    ("", "as many as are soon done"),
+    ("999", "999"),
+    ("9999", "9,999"),
+    ("99999", "99,999"),
+    ("decided", "until every verdict is decided"),
+)
+"""How many shuffles can be chosen."""
+
+
+def heading(address: Address, links: Links) -> PageHeading:
+    """The name of the test set."""
+    return PageHeading(address.names[0], (Link("Evaluations", links.to(HOME)),))
+
+
+def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
+    """The form, the leaderboard, and what it is made of."""
+    test_set = inquiry.test_set(address.names[0])
+    offer = offer_of(inquiry, test_set, address.one_of("of"))
+    if offer is None:
+        yield Paragraphs(("No results on this test set yet.",))
+        return
+    there = offers(inquiry, test_set)
+    if len(there) > 1:
+        links_to = ((other, Address("test set", address.names, (("of", other.task.name),))) for other in there)
+        yield Views(
+            "Results on this test set",
+            tuple(
+                Link(other.task.name, "" if other.task.name == offer.task.name else links.to(of_other))
+                for other, of_other in links_to
+            ),
+        )
+    systems = [
+        inquiry.catalog.system_names[number] for number in inquiry.catalog.systems_with(offer.task.name, test_set.id)
+    ]
+    if links.asking(""):
+        yield _form(inquiry, address, links, offer, sorted(systems))
+    statements = _statements(address, offer, len(systems))
+    answers = {part: answered(inquiry, statement) for part, statement in statements.items()}
+    known = {part: result for part, result in answers.items() if isinstance(result, Result)}
+    if VALUES in known:
+        yield _table(address, links, offer, known)
+    yield Headline("How these are computed", "statements")
+    for part, result in answers.items():
+        if isinstance(result, Failure):
+            yield result
+        else:
+            yield answer(result, links, drawn=part is AGAINST)
+
+
+def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
+    """The statements behind the page, by what they are for."""
+    measures = offer.measured(address.all_of("measure"))
+    where = f" where {subset}" if (subset := address.one_of("where")) else ""
+    tail = f" for all on {typed(address.names[0])}{offer.of}{where}"
+    if not offer.task.by_document:
+        return {VALUES: f"score {', '.join(measures)}{tail}"}
+    shuffles = address.one_of("shuffles") or ("9999" if systems <= FEW_SYSTEMS else "999")
+    drawn = "" if shuffles == "decided" else f" shuffles {shuffles}"
+    adjust = address.one_of("adjust")
+    of_letters = f" adjust {adjust or 'maxt'}"
+    keeps = any(adjustment.name == adjust and adjustment.family_wise for adjustment in ADJUSTMENTS)
+    statements = {VALUES: f"score {', '.join(measures)}{tail} interval"}
+    if systems > 1:
+        statements[RANKS] = f"rank {measures[0]}{tail}{drawn}{of_letters if keeps else ''}"
+        statements[LETTERS] = f"group {measures[0]}{tail}{drawn}{of_letters}"
+    if baseline := address.one_of("against"):
+        adjusted = f" adjust {adjust}" if adjust else ""
+        tested = f" for all against {typed(baseline)} on {typed(address.names[0])}{offer.of}{where}"
+        statements[AGAINST] = f"compare {measures[0]}{tested}{drawn}{adjusted}"
+    return statements
+
+
+# --- the form ---------------------------------------------------------------------------------------------------------
+
+
+def _form(inquiry: Inquiry, address: Address, links: Links, offer: Offer, systems: Sequence[str]) -> Form:
+    chosen = offer.measured(address.all_of("measure"))
+    measures = [*chosen, *(name for name in offer.measures if name not in chosen)]
+    attributes = [
+        f"{of}.{name}" for of, names in inquiry.catalog.attributes.items() for name in names if of == "document"
+    ]
+    choices = [
+        FormField("measure", "Measures, the first of which ranks", "boxes", _alike(measures), chosen),
+        FormField("against", "Baseline", "one of", (("", "none"), *_alike(systems)), address.all_of("against")),
+        FormField(
+            "adjust",
+            "Adjustment",
+            "one of",
+            (("", "max-T"), *((adjustment.name, adjustment.name) for adjustment in ADJUSTMENTS)),
+            address.all_of("adjust"),
+        ),
+        FormField("shuffles", "Shuffles", "one of", SHUFFLES, address.all_of("shuffles")),
+        FormField(
+            "where", "Only where", "text", chosen=address.all_of("where"),
+            hint=f"{attributes[0]} = …" if attributes else 'document like "a%"',
+        ),
+    ]  # fmt: skip
+    hidden = (("of", offer.task.name),) if offer.several else ()
+    action = links.to(Address(address.kind, address.names))
+    return Form("Choose measures, baseline and subset", action, tuple(choices), hidden)
+
+
+def _alike(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, name) for name in names)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+@value
+class _Measured:
+    """A measure of the leaderboard: its column in data, its kind, and whether it has intervals."""
+
+    name: str
+    kind: CellKind
+    has_interval: bool
+
+
+def _measured(values: Result) -> list[_Measured]:
+    names = set(values.columns)
+    known = {"test_set", "task", "system", "documents", "source"}
+    return [
+        _Measured(column.name, column.kind, f"ci_low({column.name})" in names)
+        for column in values.table.columns
+        if column.name not in known and not column.name.startswith(("se(", "ci_low(", "ci_high("))
+    ]
+
+
+def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Result]) -> Listing:
+    values = known[VALUES]
+    measured = _measured(values)
+    first = measured[0]
+    ranks = _by_system(known.get(RANKS))
+    letters = _by_system(known.get(LETTERS))
+    of_system = _by_system(values)
+    order = list(ranks) + [system for system in of_system if system not in ranks]
+    extent = _extent(of_system.values(), first) if first.has_interval else (0.0, 1.0)
+    columns = [ListColumn("system", "name")]
+    if ranks:
+        columns.insert(0, ListColumn("ranks", "number", "the ranks that the system may have, for all systems together"))
+    columns.append(ListColumn(first.name, "number"))
+    if first.has_interval:
+        columns.append(ListColumn("95% CI", "interval"))
+    if letters:
+        columns.append(ListColumn("groups", "letters", "systems that share a letter do not differ significantly"))
+    columns += [ListColumn(measure.name, "number") for measure in measured[1:]]
+    best = order[0] if order else ""
+    compared = address.one_of("against", best)
+    pairs = bool(offer.task.by_document and len(order) > 1 and links.to(_pair(address, offer, compared, best)))
+    if pairs:
+        columns.append(ListColumn(f"against {compared}"))
+    rows = []
+    for system in order:
+        row = of_system.get(system, {})
+        cells: list[ListCell] = [Link(system, links.to(Address("system", (system,))))]
+        if ranks:
+            cells.insert(0, _ranks(ranks.get(system, {})))
+        cells.append(cell(first.kind, row.get(first.name)))
+        if first.has_interval:
+            cells.append(_interval(row, first, extent))
+        if letters:
+            cells.append(str(letters.get(system, {}).get("letters") or ""))
+        cells += [cell(measure.kind, row.get(measure.name)) for measure in measured[1:]]
+        if pairs:
+            cells.append(
+                "" if system == compared else Link("compare", links.to(_pair(address, offer, system, compared)))
+            )
+        rows.append(tuple(cells))
+    return Listing(values.caption, tuple(columns), tuple(_aligned(rows, columns)))
+
+
+def _pair(address: Address, offer: Offer, first: str, second: str) -> Address:
+    of = (("of", offer.task.name),) if offer.several else ()
+    measure = tuple(("measure", name) for name in address.all_of("measure")[:1])
+    return Address("pair", (address.names[0], first, second), of + measure)
+
+
+def _by_system(result: Result | None) -> dict[str, Mapping[str, Cell]]:
+    """The rows of a result by system, in their order."""
+    return {str(row["system"]): row for row in result.rows} if result else {}
+
+
+def _ranks(row: Mapping[str, Cell]) -> str:
+    low, high = row.get("rank_low"), row.get("rank_high")
+    if low is None:
+        return "–"
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def _number(cell: Cell) -> float | None:
+    return float(cell) if isinstance(cell, int | float) else None
+
+
+def _extent(rows: Iterable[Mapping[str, Cell]], measure: _Measured) -> tuple[float, float]:
+    """The lowest and the highest limit of a measure."""
+    names = (f"ci_low({measure.name})", measure.name, f"ci_high({measure.name})")
+    numbers = [number for row in rows for name in names if (number := _number(row.get(name))) is not None]
+    return (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
+
+
+def _interval(row: Mapping[str, Cell], measure: _Measured, extent: tuple[float, float]) -> IntervalBar:
+    low, value, high = (
+        _number(row.get(name)) for name in (f"ci_low({measure.name})", measure.name, f"ci_high({measure.name})")
+    )
+    return IntervalBar(value, low, high, *extent, _limits(row, measure))
+
+
+def _limits(row: Mapping[str, Cell], measure: _Measured) -> str:
+    low, high = row.get(f"ci_low({measure.name})"), row.get(f"ci_high({measure.name})")
+    if low is None or high is None:
+        return "–"
+    return f"{cell(measure.kind, low)} – {cell(measure.kind, high)}"
+
+
+def _aligned(rows: list[tuple[ListCell, ...]], columns: Sequence[ListColumn]) -> Iterator[tuple[ListCell, ...]]:
+    """Letters of groups, each below its like, so that a group reads as a line down the ranking."""
+    place = next((place for place, column in enumerate(columns) if column.kind == "letters"), None)
+    if place is None:
+        yield from rows
+        return
+    written = [str(row[place]).split() for row in rows]
+    all_letters = sorted({letter for letters in written for letter in letters}, key=lambda one: (len(one), one))
+    for row, letters in zip(rows, written, strict=True):
+        drawn = " ".join(one if one in letters else " " * len(one) for one in all_letters)
+        yield (*row[:place], drawn, *row[place + 1 :])

@@ -1,0 +1,107 @@
+"""The page of the warehouse: its evaluations and test sets, its systems, and where all of it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+
+from warehouse.render.site.contents import (
+    Headline,
+    Link,
+    ListCell,
+    ListColumn,
+    Listing,
+    PageBlock,
+    PageHeading,
+    Paragraphs,
+)
+from warehouse.results import Cell
+from warehouse.web.addresses import Address
+from warehouse.web.inquiry import Inquiry
+from warehouse.web.links import Links
+from warehouse.web.pages.parts import answer
+
+MOST_LISTED = 500
+"""So many systems or imports are listed."""
+
+
+def heading(address: Address, links: Links) -> PageHeading:
+    """The page that all others are below."""
+    return PageHeading("Evaluations")
+
+
+def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
+    """Test sets, systems and imports."""
+    test_sets, systems, imports = (inquiry.one(f"show {what}") for what in ("test sets", "systems", "imports"))
+    if any(row["simulated"] == "yes" for row in imports.rows):
+        yield Paragraphs(
+            ("Simulated data: some rows of this warehouse are simulated; captions of results on them say so.",)
+        )
+    known = inquiry.catalog.test_sets
+    names = [inquiry.catalog.short_name(test_set) for test_set in known]
+    yield Headline("Test sets", "test-sets")
+    yield Listing(
+        "Test sets",
+        (
+            ListColumn("evaluation", "name"),
+            ListColumn("test set", "name"),
+            ListColumn("observed"),
+            ListColumn("systems", "number"),
+        ),
+        tuple(
+            (
+                str(row["evaluation"] or "–"),
+                Link(name, links.to(Address("test set", (name,)))),
+                str(row["observed"]),
+                str(row["systems"]),
+            )
+            for name, row in zip(names, test_sets.rows, strict=True)
+        ),
+        titled=False,
+        empty="no test set yet: evalhouse load brings some",
+    )
+    yield answer(test_sets, links, drawn=False)
+    yield Headline("Systems", "systems")
+    yield Listing(
+        "Systems",
+        (ListColumn("system", "name"), ListColumn("test sets"), ListColumn("rows", "number")),
+        tuple(
+            (
+                Link(str(row["system"]), links.to(Address("system", (str(row["system"]),)))),
+                str(row["test_sets"] or "–"),
+                f"{sum(cell for cell in row.values() if isinstance(cell, int)):,}",
+            )
+            for row in systems.rows[:MOST_LISTED]
+        ),
+        titled=False,
+        empty="no system yet",
+    )
+    if len(systems.rows) > MOST_LISTED:
+        yield Paragraphs((f"The first {MOST_LISTED:,} of {len(systems.rows):,} systems.",))
+    yield answer(systems, links, drawn=False)
+    yield Headline("Where the numbers come from", "imports")
+    yield Listing(
+        "Imports",
+        (
+            ListColumn("import", "number"),
+            ListColumn("file", "name"),
+            ListColumn("read as"),
+            ListColumn("rows", "number"),
+            ListColumn("loaded"),
+            ListColumn("simulated"),
+            ListColumn("SHA-256", "hash"),
+        ),
+        tuple(_import(row) for row in imports.rows[:MOST_LISTED]),
+        titled=False,
+        empty="nothing was loaded yet",
+    )
+    yield answer(imports, links, drawn=False)
+
+
+def _import(row: Mapping[str, Cell]) -> tuple[ListCell, ...]:
+    source = str(row["source"])
+    # Where a file lies on the disk of who loaded it says nothing to others.
+    name = PurePath(source).name if PurePath(source).is_absolute() else source
+    shown = ("reader", "imported_at", "simulated", "sha256")
+    reader, loaded, simulated, digest = (str(row[column]) for column in shown)
+    return str(row["import"]), name, reader, f"{row['rows']:,}", loaded, simulated, digest[:12]

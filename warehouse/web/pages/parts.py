@@ -1,0 +1,118 @@
+"""What several pages are made of: answers with their links, what can be taken away of them, and what is said where a
+question has no answer.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+from grammar.errors import QueryError
+from warehouse.render.diagnostics import diagnosis
+from warehouse.render.panels import Rectangle
+from warehouse.render.site.contents import Copies, Failure, ShownAnswer
+from warehouse.render.style import clean
+from warehouse.results import Cell, Result, Table
+from warehouse.web.addresses import Address
+from warehouse.web.inquiry import Inquiry
+from warehouse.web.links import Links
+
+MOST_ROWS = 500
+"""A page shows no more rows of a table than this; the files have all."""
+
+
+def answered(inquiry: Inquiry, statement: str) -> Result | Failure:
+    """The answer to a statement, or what is wrong with it."""
+    try:
+        return inquiry.one(statement)
+    except QueryError as error:
+        return Failure(diagnosis(error, statement))
+
+
+def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True) -> ShownAnswer:
+    """A result as a block, its names leading to their pages."""
+    copies = copies_of(result.statement, links)
+    linked = _Linked(result, links)
+    rows = result.table.rows
+    if len(rows) > MOST_ROWS and result.grid is None:
+        note = f"the first {MOST_ROWS:,} of {len(rows):,} rows; the files have them all"
+        cut = Table(result.table.columns, rows[:MOST_ROWS])
+        result = replace(result, table=cut, triangle=None, sections=(), notes=(note, *result.notes))
+    return ShownAnswer(title or result.caption or result.statement, result, copies, linked, drawn)
+
+
+def copies_of(statement: str, links: Links) -> Copies:
+    """A statement as it is answered elsewhere, and where its answer is as files."""
+    database = f" --db {shlex.quote(links.database)}" if links.database else ""
+    opened = f"warehouse.open({links.database!r})" if links.database else "warehouse.open()"
+    return Copies(
+        again=links.asking(statement),
+        elsewhere=(
+            ("On the command line", f"evalhouse query {_for_shells(statement)}{database}"),
+            ("In Python", f"{opened}.run({statement!r})"),
+        ),
+        files=links.files(statement),
+    )
+
+
+def _for_shells(statement: str) -> str:
+    """A statement in quotes. What is not seen stands there by its code, which a shell reads between $' and '."""
+    if clean(statement) == statement:
+        return shlex.quote(statement)
+    shown = (f"\\U{ord(c):08x}" if clean(c) != c else f"\\{c}" if c in "\\'" else c for c in statement)
+    return f"$'{''.join(shown)}'"
+
+
+class _Linked:
+    """Where the cells of a result lead: names of systems, test sets and documents to their pages."""
+
+    def __init__(self, result: Result, links: Links) -> None:
+        self._links = links
+        columns = result.table.columns
+        self._headings = {
+            column.heading or column.name: _LEADS[column.name] for column in columns if column.name in _LEADS
+        }
+        self._names = {
+            clean(str(name)): str(name)
+            for column in columns
+            if column.name in _LEADS
+            for name in result.table.column(column.name)
+            if name is not None
+        }
+        self._test_set = _only(result, "test_set")
+
+    def __call__(self, rectangle: Rectangle) -> Mapping[tuple[int, int], str]:
+        places = {
+            place: self._headings[heading]
+            for place, heading in enumerate(rectangle.headings)
+            if heading in self._headings
+        }
+        found = {}
+        for number, row in enumerate(rectangle.rows):
+            shown = {kind: self._names.get(row[place], "") for place, kind in places.items()}
+            for place, kind in places.items():
+                name = self._names.get(row[place])
+                test_set = self._test_set or shown.get("test set", "")
+                if name and (kind != "document" or test_set):
+                    names = (test_set, name) if kind == "document" else (name,)
+                    found[number, place] = self._links.to(Address(kind, names))
+        return {place: href for place, href in found.items() if href}
+
+
+_LEADS = {
+    "system": "system",
+    "system_a": "system",
+    "system_b": "system",
+    "test_set": "test set",
+    "document": "document",
+}
+"""The kinds of pages that the columns of results lead to."""
+
+
+def _only(result: Result, column: str) -> str:
+    """The one value of a column; empty where there are several, or no such column."""
+    if column not in result.columns:
+        return ""
+    values: set[Cell] = set(result.table.column(column))
+    return str(values.pop()) if len(values) == 1 else ""

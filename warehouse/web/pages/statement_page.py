@@ -1,0 +1,34 @@
+"""The page of any statement: the statement in a box, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grammar.errors import QueryError
+from warehouse.render.diagnostics import diagnosis
+from warehouse.render.site.contents import Failure, Form, FormField, PageBlock, PageHeading
+from warehouse.web.addresses import Address
+from warehouse.web.inquiry import Inquiry
+from warehouse.web.links import HOME, Links
+from warehouse.web.pages.parts import answer
+
+LONGEST_TITLE = 80
+"""A statement that is a title is cut behind so many characters."""
+
+
+def heading(address: Address, links: Links) -> PageHeading:
+    """The statement, in one line."""
+    statement = " ".join(address.one_of("q").split())
+    return PageHeading(f"{statement[:LONGEST_TITLE]}…" if len(statement) > LONGEST_TITLE else statement)
+
+
+def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
+    """The box, and one answer after another until one is wrong."""
+    statement = address.one_of("q").replace("\r\n", "\n")
+    box = FormField("q", "Statement", "statement", chosen=(statement,))
+    yield Form("", links.to(HOME), (box,), button="Ask", completes=links.completing)
+    try:
+        for result in inquiry.all_of(statement):
+            yield answer(result, links)
+    except QueryError as error:
+        yield Failure(diagnosis(error, statement))

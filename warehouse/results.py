@@ -198,6 +198,8 @@ class Result:
     """Whether what was expected holds; None where nothing was."""
     p_values: tuple[float, ...] = ()
     """The p of each comparison that was tested, before any adjustment, whether a column shows it or not."""
+    one_by_one: bool = False
+    """Whether its rows are such that people read them one at a time, as documents are."""
 
     def raise_for(self) -> Result:
         """The result itself, where what was expected holds, or nothing was.

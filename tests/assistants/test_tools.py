@@ -51,6 +51,18 @@ def test_a_question_is_answered_as_on_the_command_line(assistant: Assistant, ses
     assert {name: answer[name] for name in alone} | {"notes": []} == json.loads(json.dumps(alone))
 
 
+def test_documents_are_those_of_the_statement(assistant: Assistant, session: Session) -> None:
+    pair = {"measure": "F", "system_a": "GE", "system_b": "UMASS", "test_set": "TST3"}
+    most, of_umass, wrong = assistant.calls(
+        ("documents", pair),
+        ("documents", pair | {"only": "UMASS", "where": 'document like "SIM3-03%"'}),
+        ("documents", pair | {"system_b": "no such system"}),
+    )
+    assert most.answer["rows"] == session.run("documents F for GE, UMASS on TST3").rows
+    assert [row["document"] for row in of_umass.answer["rows"]][:2] == ["SIM3-034", "SIM3-037"]
+    assert "unknown system 'no such system'" in wrong.error
+
+
 def test_explain_runs_nothing(assistant: Assistant) -> None:
     by_tool, by_word = assistant.calls(
         ("explain", {"statement": COMPARE}), ("explain", {"statement": f"Explain {COMPARE}"})
@@ -104,7 +116,7 @@ def test_an_error_shows_the_place_and_what_would_be_right(assistant: Assistant) 
         ("query", {"statement": 3}, "error: statement is a text\n  query takes statement"),
         ("query", {"sql": "select 1"}, "error: query has no argument 'sql'\n  query takes statement"),
         ("show", {"what": "variables"}, "error: what is not 'variables'\n  it is one of test sets, systems"),
-        ("load", {}, "error: there is no tool 'load'\n  there are show, help, query, explain"),
+        ("load", {}, "error: there is no tool 'load'\n  there are show, help, query, documents, explain"),
         ("query", {"statement": "let $a = GE"}, "error: there is nothing to answer"),
     ],
 )

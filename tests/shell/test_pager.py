@@ -13,6 +13,10 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+from warehouse.render import Style, render
+from warehouse.results import Column, Result, Table
+from warehouse.session import Session
+from warehouse.shell.leaves import leaves
 from warehouse.shell.pager import Leaf, turn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -102,25 +106,73 @@ def test_a_long_leaf_is_scrolled() -> None:
     assert "long line 11 of 100" in read([leaf("long", 12)], "    q")
 
 
-@pytest.mark.terminal
-def test_help_that_is_longer_than_the_terminal_names_its_keys(tmp_path: Path) -> None:
-    environment = {**os.environ, "TERM": "xterm-256color", "XDG_DATA_HOME": str(tmp_path), "PROMPT_TOOLKIT_NO_CPR": "1"}
+def begun(folder: Path) -> pexpect.spawn:
+    """The shell on a terminal of 100 columns and 20 lines, with the pager of the system."""
+    environment = {**os.environ, "TERM": "xterm-256color", "XDG_DATA_HOME": str(folder), "PROMPT_TOOLKIT_NO_CPR": "1"}
     for name in ("NO_COLOR", "PAGER", "LESS"):
         environment.pop(name, None)
+    command = [str(ROOT / "cli.py")]
     child = pexpect.spawn(
-        sys.executable,
-        [str(ROOT / "cli.py")],
-        cwd=tmp_path,
-        env=environment,
-        dimensions=(20, 100),
-        encoding="utf-8",
-        timeout=60,
+        sys.executable, command, cwd=folder, env=environment, dimensions=(20, 100), encoding="utf-8", timeout=60
     )
     child.expect("evalhouse>")
+    return child
+
+
+@pytest.mark.terminal
+def test_help_that_is_longer_than_the_terminal_names_its_keys(tmp_path: Path) -> None:
+    child = begun(tmp_path)
     child.send("help\r")
     child.expect_exact("space: more   b: back   /: search   q: return to evalhouse")
     child.send("q")
     child.expect("evalhouse>")
     child.send("score F for GE on TST3\r")
     child.expect_exact("56.01")
+    child.close(force=True)
+
+
+def test_documents_are_leaves_after_their_table(session: Session) -> None:
+    result = session.run("documents F for GE, UMASS on TST3 limit 3")
+    table, *documents = leaves(result, Style())
+    assert table.draw(100) == render(result, "table", Style(width=100))
+    assert [leaf.title for leaf in documents] == ["SIM3-010", "SIM3-086", "SIM3-053"]
+    assert documents[0].draw(80).split("\n")[-6:] == [
+        "message       SIM3-010",
+        "GE            87.88",
+        "UMASS         29.73",
+        "difference    +58.15",
+        "contribution  +1.00",
+        "share %       22.66",
+    ]
+
+
+def test_long_texts_are_broken_beside_their_heading() -> None:
+    table = Table((Column("document", "name"), Column("output", "text")), (("d1", "several words " * 6),))
+    leaf = leaves(Result("", "", "", table, one_by_one=True), Style())[1]
+    assert leaf.draw(40).split("\n") == [
+        "document  d1",
+        "output    several words several words",
+        "          several words several words",
+        "          several words several words",
+    ]
+
+
+@pytest.mark.terminal
+def test_documents_open_in_the_pager_and_stay_on_the_screen(tmp_path: Path) -> None:
+    child = begun(tmp_path)
+    child.send("documents F for GE, UMASS on TST3 limit 3\r")
+    child.expect_exact("1 of 4: messages behind F")
+    child.expect_exact("n: next   p: previous   q: return to evalhouse")
+    # Of what is on the screen already only what changes is drawn.
+    child.send("n")
+    child.expect_exact("contribution  +1.00")
+    child.send("p")
+    child.expect_exact("behind F(beta=1) of GE")
+    child.send("q")
+    child.expect_exact("SIM3-053")
+    child.expect("evalhouse>")
+    # Other formats and files are for programs.
+    child.send(".last csv\r")
+    child.expect_exact("TST3,F(beta=1),GE,UMASS,SIM3-010")
+    child.expect("evalhouse>")
     child.close(force=True)

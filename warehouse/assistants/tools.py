@@ -9,6 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 from grammar import nodes as n
 from grammar.errors import QueryError
+from grammar.lexicon import is_bare_name, quoted
 from grammar.value import value
 from warehouse.assistants.answers import Answers, Reply, StillWanted
 from warehouse.statements.only_questions import CHANGING
@@ -70,6 +71,19 @@ def _query(answers: Answers, given: CallArguments, waiting: StillWanted) -> Repl
 def _explain(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
     text = given["statement"]
     return answers.of(text if text.split()[0].casefold() == n.Explain.words else f"{n.Explain.words} {text}", waiting)
+
+
+def _documents(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
+    first, second, test_set = (_typed(given[name]) for name in ("system_a", "system_b", "test_set"))
+    where = f" where {said}" if (said := given.get("where", "").strip()) else ""
+    only = f" only {_typed(said)}" if (said := given.get("only", "").strip()) else ""
+    text = f"documents {given['measure']} for {first}, {second} on {test_set}{where}{only} limit {answers.limits.rows}"
+    return answers.of(text, waiting)
+
+
+def _typed(name: str) -> str:
+    """A name as it stands in a statement."""
+    return name if is_bare_name(name) else quoted(name)
 
 
 def _show(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
@@ -134,6 +148,20 @@ TOOLS = (
         "everything that was tested.",
         (ToolArgument("statement", f"one question, {_STATEMENT}"),),
         _query,
+    ),
+    Tool(
+        "documents",
+        "Where a difference comes from: the documents behind it, those that make most of it first, with the values of "
+        "both systems and each document's share of the whole difference.",
+        (
+            ToolArgument("measure", "as in questions: F, accuracy"),
+            ToolArgument("system_a", "the name of a system"),
+            ToolArgument("system_b", "the name of the other"),
+            ToolArgument("test_set", "the name of the test set"),
+            ToolArgument("where", "a condition on documents, as in: document.source = radio", needed=False),
+            ToolArgument("only", "one of the two: the documents that speak for it", needed=False),
+        ),
+        _documents,
     ),
     Tool(
         "explain",

@@ -92,6 +92,9 @@ FORMATS: tuple[Format, ...] = (
     ),
 )
 
+FOR_SCREENS = FORMATS[0]
+"""The format that people read on a terminal."""
+
 WORKBOOK = ".xlsx"
 """The ending of workbooks, which are binary and so can only be files."""
 

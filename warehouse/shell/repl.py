@@ -16,7 +16,7 @@ from threading import Thread
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.interrupting import interruptibly
-from warehouse.render import Style, files, format_named, render
+from warehouse.render import FOR_SCREENS, Style, files, format_named, render
 from warehouse.render.diagnostics import diagnosis, query_error
 from warehouse.render.progress import clock
 from warehouse.render.style import clean
@@ -24,8 +24,9 @@ from warehouse.results import Result
 from warehouse.session import Session
 from warehouse.shell import commands, help
 from warehouse.shell.checking import mistake
+from warehouse.shell.leaves import leaves
 from warehouse.shell.offers import Candidate, candidates
-from warehouse.shell.pager import print_long
+from warehouse.shell.pager import pages, print_long, turn
 from warehouse.shell.prompt import Prompt, lines, typed_lines
 from warehouse.store.catalog import Catalog
 from warehouse.store.sql import Sql
@@ -209,7 +210,14 @@ class Shell:
     def show(self, result: Result, format: str) -> None:
         """Shows a result in a format, and the notes that do not stand in it."""
         width = shutil.get_terminal_size((100, 24)).columns
-        self._page(render(result, format, Style(self.digits, width, self.colour and sys.stdout.isatty())))
+        style = Style(self.digits, width, self.colour and sys.stdout.isatty())
+        drawn = render(result, format, style)
+        if self.typed and result.one_by_one and format == FOR_SCREENS.name and result.table.rows and pages():
+            # What was read stays on the screen.
+            turn(leaves(result, style))
+            sys.stdout.write(drawn)
+        else:
+            self._page(drawn)
         if not format_named(format).has_notes:
             for note in result.notes:
                 self.say(f"note: {note}")

@@ -121,6 +121,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         notes=tuple(dict.fromkeys(notes)),
         sections=_sections(plan, pairs, table, ends),
         how=how,
+        one_by_one=True,
     )
 
 

@@ -23,6 +23,44 @@ QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for ki
 STATEMENTS: dict[str, type[nodes.AnyStatement]] = {kind.words.split()[0]: kind for kind in get_args(nodes.AnyStatement)}
 """All statements, by their first word."""
 
+ELSEWHERE = {
+    "leaderboard": "rank",
+    "ranking": "rank",
+    "significance": "compare",
+    "significant": "compare",
+    "versus": "compare",
+    "diff": "compare",
+    "evaluate": "score",
+    "eval": "score",
+    "mean": "score",
+    "average": "score",
+    "cluster": "group",
+    "import": "load",
+    "ingest": "load",
+    "add": "load",
+    "delete": "forget import",
+    "drop": "forget import",
+    "remove": "forget import",
+    "describe": "show",
+    "list": "show",
+    "set": "let",
+    "draw": "plot",
+    "chart": "plot",
+    "graph": "plot",
+    "write": "export",
+    "save": "export",
+    "assert": "expect",
+    "check": "expect",
+    "latex": "table",
+    "agreement": "agree",
+    "kappa": "agree",
+    "variance": "spread",
+    "reliability": "spread",
+    "reproduce": "replicate",
+    "query": "sql",
+}
+"""What other tools call statements, and what they are called here."""
+
 ABOUT_QUESTIONS = {word: kind for word, kind in STATEMENTS.items() if issubclass(kind, nodes.AboutQuestion)}
 """The statements that begin with a word before a question, by that word."""
 
@@ -51,7 +89,8 @@ class Clause:
 
     `takes` is what stands behind the keywords, `meaning` what the clause does, in one line; `example` may be empty.
     `names` is the kind of the names in it, for completion and messages; empty where no bare name can stand.
-    `second_field` is for `from A to B`: the field of the name behind `to`, in statements that have it.
+    `second_field` is for `from A to B`: the field of the name behind `to`, in statements that have it. `synonyms` are
+    other words for its one keyword; what was typed is shown.
     """
 
     words: str
@@ -62,10 +101,16 @@ class Clause:
     names: str = ""
     shape: Shape = Shape.NODE
     second_field: str = ""
+    synonyms: tuple[str, ...] = ()
 
     @property
-    def first_word(self) -> str:
-        return self.words.split()[0]
+    def first_words(self) -> tuple[str, ...]:
+        """The words that it may begin with."""
+        return (self.words.split()[0], *self.synonyms)
+
+    def spoken(self, by: Sequence[str]) -> str:
+        """Its keywords, or the synonym of them that is among those that a statement was written with."""
+        return next((word for word in by if word in self.synonyms), self.words)
 
     @property
     def usage(self) -> str:
@@ -177,12 +222,19 @@ CLAUSES = (
     Clause("one-sided", "sides", "", "that the first system is the better", shape=Shape.ITSELF),
     Clause("two-sided", "sides", "", "that the systems differ; the default", shape=Shape.ITSELF),
     Clause("test", "test", "NAME", "which significance test; randomization unless said", "test wilcoxon", "test"),
-    Clause("shuffles", "shuffles", "N", "approximate, with so many shuffles", "shuffles 9999"),
+    Clause(
+        "shuffles",
+        "shuffles",
+        "N",
+        "approximate, with so many shuffles; of the bootstrap, resamples",
+        "shuffles 9999",
+        synonyms=("permutations", "resamples"),
+    ),
     Clause("exact", "exact", "", "every exchange counted", shape=Shape.FLAG),
     Clause(
         "seed", "seed", "N", "where chance begins; the same seed gives the same numbers; 1992 unless said", "seed 1992"
     ),
-    Clause("level", "level", "A", "the significance level; 0.05 unless said", "level 0.10"),
+    Clause("level", "level", "A", "the significance level; 0.05 unless said", "level 0.10", synonyms=("alpha",)),
     Clause(
         "margin",
         "margin",
@@ -267,6 +319,11 @@ _CONTINUED = {
 """Neighbouring keywords of which the second begins no clause."""
 
 
+def as_typed(words: str, spoken: Sequence[str]) -> str:
+    """The keywords of a clause, or the synonym of them that was typed."""
+    return next(clause.spoken(spoken) for clause in CLAUSES if clause.words == words)
+
+
 def continues(before: str, word: str) -> bool:
     """Whether a keyword goes on with what the one before it began, as `by` behind `order`, and so begins no clause."""
     return (before, word) in _CONTINUED
@@ -307,6 +364,6 @@ def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
 
 def _beginning(words: Sequence[str]) -> Clause | None:
     """The clause at the start of these words: the one with most of them, or one that they may be the beginning of."""
-    alike = [clause for clause in CLAUSES if clause.first_word == words[0]]
+    alike = [clause for clause in CLAUSES if words[0] in clause.first_words]
     whole = [clause for clause in alike if clause.words.split() == [*words[: len(clause.words.split())]]]
     return max(whole, key=lambda clause: len(clause.words), default=alike[0] if alike else None)

@@ -17,7 +17,7 @@ GRAMMAR = Path(__file__).with_name("language.lark")
 
 _LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
 
-KEYWORDS = frozenset(re.findall(r"^[A-Z_]+: +/\(\?ai:([a-z-]+)\)\\b/$", _LANGUAGE, re.MULTILINE))
+KEYWORDS = frozenset(re.findall(r"^[A-Z_]+(?:\.[0-9])?: +/\(\?ai:([a-z-]+)\)\\b", _LANGUAGE, re.MULTILINE))
 """All keywords; those that are not reserved are bare names wherever the keyword cannot stand."""
 
 (_RESERVED,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?ai:([a-z|-]+)\)", _LANGUAGE, re.MULTILINE)

@@ -134,7 +134,7 @@ _TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
 
 @value
 class StatementNode(Node):
-    """What every statement has.
+    """What every statement has. `spoken` are the synonyms by which its clauses were written, such as permutations.
 
     `words` are the keywords it begins with; the first is its name. `names` is the kind of the names that stand in it
     outside its clauses, for completion and messages (completion.py lists the kinds). `needs` holds, for each field that
@@ -144,6 +144,8 @@ class StatementNode(Node):
     words: ClassVar[str]
     names: ClassVar[str] = ""
     needs: ClassVar[Mapping[str, Needed]] = {}
+
+    spoken: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @value

@@ -114,9 +114,15 @@ class MeasureCall(Node):
 
 @value
 class Mean(Node):
-    """`mean(M)`: M document by document, then averaged."""
+    """`mean(M)`, or `macro(M)`: M document by document, then averaged. `micro(M)` is M itself."""
 
     measure: MeasureCall
+    word: Literal["mean", "macro", "micro"] = "mean"
+
+    @property
+    def averages(self) -> bool:
+        """Whether documents are averaged."""
+        return self.word != "micro"
 
 
 @value

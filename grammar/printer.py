@@ -63,8 +63,8 @@ def _text(node: nodes.Node) -> str:
             return f"{_name(name)}({_list(parameters) if parameters else ''})"
         case nodes.Argument(name=name, value=value):
             return f"{as_word(name)}={_text(value)}"
-        case nodes.Mean(measure=measure):
-            return f"mean({_text(measure)})"
+        case nodes.Mean(measure=measure, word=word):
+            return f"{word}({_text(measure)})"
         case nodes.Default(name=name, value=None):
             return as_word(name)
         case nodes.Default(name=name, value=nodes.Number() as number):
@@ -131,7 +131,7 @@ def _clause(clause: Clause, value: Any, node: nodes.StatementNode) -> str:
     match clause.shape:
         case Shape.NODE:
             second = getattr(node, clause.second_field, None)
-            return _joined(clause.words, _text(value), *(["to", _text(second)] if second else []))
+            return _joined(clause.spoken(node.spoken), _text(value), *(["to", _text(second)] if second else []))
         case Shape.LIST:
             return _joined(clause.words, _list(value))
         case Shape.WORD:

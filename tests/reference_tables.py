@@ -61,7 +61,7 @@ def tests(known: Iterable[Test]) -> str:
     """A row a significance test, with the measures it takes."""
     return _table(
         ("`test`", "measures", "what it asks", "source"),
-        ((_code(test.name), _KINDS[test.kind], test.meaning, test.source) for test in known),
+        ((", ".join(map(_code, test.names)), _KINDS[test.kind], test.meaning, test.source) for test in known),
     )
 
 

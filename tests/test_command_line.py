@@ -18,6 +18,7 @@ import cli
 from tests.conftest import write_csv
 from warehouse.commands.table import COMMANDS
 
+HOLM = "adjust holm: step-down Bonferroni; keeps the family-wise error under any dependence (Holm 1979)\n"
 ROOT = Path(__file__).resolve().parent.parent
 SCORES = "test_set system document possible actual correct partial"
 
@@ -289,3 +290,12 @@ def test_a_query_in_a_pipe_imports_nothing_for_the_screen(tmp_path: Path) -> Non
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_query_for_help_is_answered_as_in_the_shell(tmp_path: Path) -> None:
+    asked = evalhouse("query", "help holm", "--quiet", folder=tmp_path)
+    assert (asked.returncode, asked.stdout) == (0, HOLM)
+    assert evalhouse("query", "help", "--quiet", folder=tmp_path).stdout.startswith("statements:\n  score ")
+    unknown = evalhouse("query", "help leaderboard", "--quiet", folder=tmp_path)
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert unknown.stderr == "error: there is no help on leaderboard; did you mean rank?\n"

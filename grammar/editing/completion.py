@@ -35,7 +35,9 @@ def expected(text: str) -> Expected:
     if reading.mistake is not None and reading.mistake < len(text[:start].rstrip()):
         return Expected((), (), start)
     place = place_after(this_statement(reading.tokens))
-    return Expected(_keywords(reading, place), _kinds(reading.accepted, place), start, bool(place.question))
+    return Expected(
+        _keywords(reading, place, text[start:].lower()), _kinds(reading.accepted, place), start, bool(place.question)
+    )
 
 
 def _start_of_last_word(text: str) -> int:
@@ -45,12 +47,24 @@ def _start_of_last_word(text: str) -> int:
     return at
 
 
-def _keywords(reading: Reading, place: Place) -> tuple[str, ...]:
+_SYNONYMS = {"macro", "micro", *(word for clause in CLAUSES for word in clause.synonyms)}
+
+
+def _keywords(reading: Reading, place: Place, typed: str) -> tuple[str, ...]:
+    """The keywords that may follow. Where a comma may stand, `and` and `vs` go without saying; synonyms are offered to
+    who has begun to type them.
+    """
+    passed_over = {"and", "vs"} if "COMMA" in reading.accepted else set()
+    passed_over |= {word for word in _SYNONYMS if not typed or not word.startswith(typed)}
     keywords: list[str] = []
     for word in filter(None, map(keyword, reading.accepted)):
-        clauses = [clause for clause in CLAUSES if clause.first_word == word]
+        if word in passed_over:
+            continue
+        clauses = [clause for clause in CLAUSES if word in clause.first_words]
         if place.question and END in reading.accepted and clauses and not continues(place.last_word, word):
-            keywords.extend(clause.words for clause in clauses if _may_follow(clause, place))
+            keywords.extend(
+                word if word in clause.synonyms else clause.words for clause in clauses if _may_follow(clause, place)
+            )
         elif word in STATEMENTS and not place.question:
             keywords.append(STATEMENTS[word].words)
         else:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from lark import Token
 
-from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, EXPECTATIONS, QUESTIONS, STATEMENTS
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
 from grammar.editing.hints import near
 from grammar.editing.places import Place, place_after
 from grammar.errors import QueryError
@@ -65,7 +65,12 @@ _OTHER_LANGUAGES = {
 _POST_HOC = {"observed", "post", "post-hoc", "posthoc", "retrospective", "achieved"}
 """What is said where the power of the observed difference is asked for."""
 
+_BEGINS_SQL = re.compile(r"(?:select|with)\s", re.IGNORECASE)
+
 _CURLY_QUOTES = "\u2018\u2019\u201c\u201d\u00ab\u00bb\u201e\u201a"
+
+
+_FIRST_WORDS = [word for clause in CLAUSES for word in clause.first_words]
 
 
 @value
@@ -81,11 +86,21 @@ class Stop:
     stretch: str
     place: Place
     accepted: frozenset[str]
+    rest: str = ""
+    """The text from the word on."""
 
     @property
     def keywords(self) -> tuple[str, ...]:
         """The keywords that would fit."""
         return tuple(filter(None, map(keyword, sorted(self.accepted))))
+
+
+def as_sql(text: str) -> str:
+    """The statement that runs a text which begins like SQL; empty where it does not, or goes on after a semicolon."""
+    query = text.strip().rstrip(";").rstrip()
+    if not _BEGINS_SQL.match(query):
+        return ""
+    return f"sql {quoted(query)}"
 
 
 def explained(text: str) -> QueryError:
@@ -115,7 +130,8 @@ def _stop(text: str) -> Stop:
         before = tokens[-2] if len(tokens) > 1 else None
     match = (_WORD_OF_EXPRESSION if in_expression else _WORD).match(text, at)
     word = match.group() if match else text[at]
-    return Stop(word, Span(at, at + len(word)), before, _stretch(text, before, at), place, reading.accepted)
+    stretch = _stretch(text, before, at)
+    return Stop(word, Span(at, at + len(word)), before, stretch, place, reading.accepted, text[at:])
 
 
 def _stretch(text: str, before: Token | None, at: int) -> str:
@@ -145,7 +161,9 @@ def _stray_sign(stop: Stop) -> QueryError | None:
 def _statement(stop: Stop) -> QueryError | None:
     """A first word that begins no statement, or no question behind plot, explain and export."""
     if stop.before is None:
-        suggestions = _did_you_mean(stop.word, STATEMENTS)
+        if sql := as_sql(stop.rest):
+            return QueryError("SQL stands in quotes behind the word sql", stop.span, (f"say {sql}",))
+        suggestions = _meant(stop.word, STATEMENTS)
         if not _is_word(stop.word):
             return QueryError(f"a statement begins with a word, not '{_short(stop.word)}'", stop.span)
         return QueryError(
@@ -157,7 +175,7 @@ def _statement(stop: Stop) -> QueryError | None:
         word = stop.place.statement
         if word == "expect":
             return _of_expect(stop)
-        suggestions = _did_you_mean(stop.word, QUESTIONS)
+        suggestions = _meant(stop.word, QUESTIONS)
         return QueryError(
             f"{word} takes a question, not '{_short(stop.word)}'",
             stop.span,
@@ -192,14 +210,14 @@ def _extra(stop: Stop) -> QueryError:
     statement = stop.place.question or stop.place.statement
     after = f" after '{_short(str(stop.before))}'"
     if _is_word(word) and stop.place.question:
-        clause = next((clause for clause in CLAUSES if clause.first_word == lower), None)
+        clause = next((clause for clause in CLAUSES if lower in clause.first_words), None)
         if clause and statement not in clause.statements:
             return QueryError(
                 f"clause '{lower}' does not apply to {statement}", stop.span, (f"it belongs to {_owners(lower)}",)
             )
         if lower in STATEMENTS:
             return QueryError(f"unexpected '{word}'{after}", stop.span, ("statements are separated by ;",))
-        suggestions = _did_you_mean(word, stop.keywords) or _did_you_mean(word, [known.first_word for known in CLAUSES])
+        suggestions = _did_you_mean(word, stop.keywords) or _did_you_mean(word, _FIRST_WORDS)
         if suggestions:
             return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, suggestions)
     if stop.stretch:
@@ -244,9 +262,12 @@ def _expected(stop: Stop) -> str:
     fitting: list[str] = []
     if {"NAME", "WORD", "PATTERN"} & accepted:
         fitting.append(_kind(stop.place.kind))
-        accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "VARIABLE", "MINUS", "LPAR", "STAR", "ALL", "MEAN", "NOT"}
+        accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "VARIABLE", "MINUS", "LPAR", "STAR", "ALL", "NOT"}
+        accepted -= {"MEAN", "MACRO", "MICRO"}
         if stop.place.kind in {"count", "value", "parameter"}:
             accepted -= {"NUMBER"}
+    if "COMMA" in accepted:
+        accepted -= {"AND", "VS"}
     if "FIELD" in accepted:
         fitting.append("the name of an attribute")
         accepted -= {"FIELD", "TEXT"}
@@ -279,13 +300,24 @@ def _listed(words: list[str]) -> str:
 
 
 def _owners(first_word: str) -> str:
-    owners = [word for clause in CLAUSES if clause.first_word == first_word for word in clause.statements]
+    owners = [word for clause in CLAUSES if first_word in clause.first_words for word in clause.statements]
     return _listed(list(dict.fromkeys(owners))).replace(" or ", " and ")
 
 
 def _clauses_of(question: str) -> tuple[str, ...]:
     words = [clause.words for clause in CLAUSES if question in clause.statements]
     return (f"clauses of {question} are " + _listed(words).replace(" or ", " and "),) if words else ()
+
+
+def _meant(word: str, statements: Iterable[str]) -> tuple[str, ...]:
+    """What a word may mean that begins no statement: what it is called here, or what is spelt like it."""
+    statements = list(statements)
+    called = ELSEWHERE.get(word.lower(), "")
+    if called.partition(" ")[0] in statements:
+        return (f"did you mean {called}?",)
+    near_words = near(word, [*statements, *ELSEWHERE], at_most=1)
+    called = "".join(ELSEWHERE.get(found, found) for found in near_words)
+    return (f"did you mean {called}?",) if called.partition(" ")[0] in statements else ()
 
 
 def _did_you_mean(word: str, among: Iterable[str]) -> tuple[str, ...]:

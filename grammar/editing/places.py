@@ -68,7 +68,7 @@ def _names_behind(words: Sequence[str], begun: Sequence[Clause | None]) -> dict[
         if clause:
             keywords = clause.words.split()
             names[at] = ""
-            if [*words[at : at + len(keywords)]] == keywords:
+            if words[at] in clause.synonyms or [*words[at : at + len(keywords)]] == keywords:
                 names[at + len(keywords) - 1] = clause.names
     return names
 

@@ -23,11 +23,14 @@ from grammar.value import value
 
 @value
 class WrittenClause:
-    """A clause of a question as written: the fields it fills with their values, where it and its first word stand."""
+    """A clause of a question as written: the fields it fills with their values, where it and its first word stand, and
+    the synonym that this word is.
+    """
 
     values: Mapping[str, Any]
     span: Span
     keyword: Span
+    synonym: str = ""
 
 
 @value
@@ -103,7 +106,12 @@ _VALUES: Mapping[Shape, Callable[[Sequence[Parsed]], Any]] = {
 
 def _method_of(clause: Clause) -> Callable[[list[Parsed]], WrittenClause]:
     value_of = _VALUES[clause.shape]
-    return lambda pieces: _clause(pieces, **{clause.field: value_of(pieces)})
+
+    def method(pieces: list[Parsed]) -> WrittenClause:
+        written, word = _clause(pieces, **{clause.field: value_of(pieces)}), str(pieces[0]).lower()
+        return replace(written, synonym=word) if word in clause.synonyms else written
+
+    return method
 
 
 def _method_of_both_fields(clause: Clause) -> Callable[[list[Parsed]], WrittenClause]:
@@ -236,7 +244,8 @@ class Builder(Transformer[Token, Any]):
         return nodes.MeasureCall(name.text, tuple(parameters), span=_whole(pieces))
 
     def mean(self, pieces: list[Parsed]) -> nodes.Mean:
-        return nodes.Mean(pieces[2], span=_whole(pieces))
+        word: Any = str(pieces[0]).lower()
+        return nodes.Mean(pieces[2], word, span=_whole(pieces))
 
     def baseline(self, pieces: list[Parsed]) -> nodes.BaselineCall:
         name, *parameters = _without_tokens(pieces)

@@ -76,4 +76,7 @@ def _check(kind: type[nodes.StatementNode], clauses: dict[str, WrittenClause], s
 
 
 def _values(clauses: dict[str, WrittenClause]) -> dict[str, Any]:
-    return {field: clause.values[field] for field, clause in clauses.items()}
+    values = {field: clause.values[field] for field, clause in clauses.items()}
+    if spoken := sorted({clause.synonym for clause in clauses.values() if clause.synonym}):
+        values["spoken"] = tuple(spoken)
+    return values

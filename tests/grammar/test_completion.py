@@ -108,3 +108,18 @@ def test_a_keyword_that_goes_on_with_a_clause_is_offered_also_where_it_begins_no
 def test_every_clause_of_a_comparison_is_offered_by_its_words() -> None:
     offered = set(expected("compare F ").keywords)
     assert offered == {clause.words for clause in CLAUSES if "compare" in clause.statements}
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("compare F perm", "permutations"),
+        ("compare F res", "resamples"),
+        ("score F al", "alpha"),
+        ("score mac", "macro"),
+        ("score F, mi", "micro"),
+    ],
+)
+def test_a_synonym_is_offered_once_it_is_begun(text: str, word: str) -> None:
+    assert word in expected(text).keywords
+    assert word not in expected(text.rpartition(" ")[0] + " ").keywords

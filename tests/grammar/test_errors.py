@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from grammar.clauses import QUESTIONS
 from grammar.editing.layout import layout
 from grammar.errors import QueryError
 from grammar.parser import expected, is_complete, parse, tokens
@@ -18,9 +19,25 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("Exprt score F", "unknown statement 'Exprt'", "Exprt", ("did you mean export?",)),
     (
         "select 1",
-        "unknown statement 'select'",
+        "SQL stands in quotes behind the word sql",
         "select",
-        ("statements begin with a word such as score, compare, group, show or load",),
+        ('say sql "select 1"',),
+    ),
+    ("leaderboard F", "unknown statement 'leaderboard'", "leaderboard", ("did you mean rank?",)),
+    ("Significanse F", "unknown statement 'Significanse'", "Significanse", ("did you mean compare?",)),
+    ('import "a.csv"', "unknown statement 'import'", "import", ("did you mean load?",)),
+    ("plot leaderboard F", "plot takes a question, not 'leaderboard'", "leaderboard", ("did you mean rank?",)),
+    (
+        "plot import F",
+        "plot takes a question, not 'import'",
+        "import",
+        ("questions are " + ", ".join(QUESTIONS),),
+    ),
+    (
+        "compare F permutatoins 9",
+        "unknown clause 'permutatoins' in compare",
+        "permutatoins",
+        ("did you mean permutations?",),
     ),
     ("show systems; scor F", "unknown statement 'scor'", "scor", ("did you mean score?",)),
     ("(score F)", "a statement begins with a word, not '('", "(", ()),

@@ -74,7 +74,7 @@ amounts = numbers | variables
 parameters = st.builds(nodes.Argument, name_texts, numbers | names | variables)
 some_parameters = some(parameters, at_least=0)
 plain_measures = st.builds(nodes.MeasureCall, name_texts, some_parameters)
-means = st.builds(nodes.Mean, plain_measures)
+means = st.builds(nodes.Mean, plain_measures, st.sampled_from(["mean", "macro", "micro"]))
 measures = some(plain_measures | means)
 baselines = st.builds(nodes.BaselineCall, name_texts, some_parameters)
 everything = st.builds(nodes.All)

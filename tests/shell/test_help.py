@@ -34,6 +34,13 @@ def test_every_word_has_help(session: Session) -> None:
         ("order by", "order by MEASURE"),
         ("missing", "missing error|drop|zero"),
         ("holm", "adjust holm"),
+        ("permutations", "also written permutations or resamples"),
+        ("alpha", "level A"),
+        ("permutation", "test randomization or permutation:"),
+        ("westfall-young", "adjust maxt or westfall-young:"),
+        ("P", "precision of extraction:"),
+        ("f0.5", "F of filtering:"),
+        ("mrr", "RR of rankings:"),
         ("scores", "test_set system document [unit] possible"),
         ("latex", "booktabs"),
         ("published", "figures known only as printed"),
@@ -60,3 +67,24 @@ def test_an_unknown_word_is_answered_with_one_near(session: Session) -> None:
 def test_formats_are_named_where_they_are_chosen() -> None:
     (format,) = (command for command in COMMANDS if command.name == "format")
     assert all(each.name in format.meaning for each in FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("help", ""),
+        ("?", ""),
+        ("help holm;", "holm"),
+        ("? holm", "holm"),
+        ("?holm", "holm"),
+        (' Help "order by" ', "order by"),
+        ("helper", None),
+        ("score help", None),
+    ],
+)
+def test_what_help_is_wanted_on(text: str, word: str | None) -> None:
+    assert help.wanted(text) == word
+
+
+def test_a_word_of_another_tool_is_answered_with_the_one_that_is_meant(session: Session) -> None:
+    assert help.unknown("leaderboard", session.catalog) == "there is no help on leaderboard; did you mean rank?"

@@ -182,3 +182,15 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], capture_output=True, text=True, cwd=tmp_path)
     assert "Traceback" not in done.stderr
     assert done.returncode == 0
+
+
+def test_a_statement_that_begins_like_sql_is_run_as_sql(tmp_path: Path) -> None:
+    asked = shell("select count(*) as messages from scores where \"system\" = 'GE';\n", tmp_path, "--format", "csv")
+    quoted = shell(
+        'sql "select count(*) as messages from scores where ""system"" = \'GE\'"\n', tmp_path, "--format", "csv"
+    )
+    assert (asked.returncode, asked.stdout) == (0, quoted.stdout)
+    assert asked.stdout.startswith("messages\n")
+    wrong = shell("with x as (select 1) select * from y;\n", tmp_path)
+    assert wrong.returncode == 1
+    assert "error" in wrong.stderr

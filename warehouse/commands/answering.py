@@ -29,7 +29,28 @@ def query(args: argparse.Namespace) -> int:
     with open_on_engine(args) as session:
         # Statements typed on the line are trusted; those from standard input are a script.
         session.confined = piped and not args.allow_files
+        if (helped := help_on(text, session)) is not None:
+            return helped
         return answer(args, session, text) if given(args, session) else MISUSED
+
+
+def help_on(text: str, session: Session) -> int | None:
+    """Answers `help` and `help WORD`; None where a text asks for no help."""
+    # Looked at first, since what answers takes longer to import than many a query.
+    if not text.lstrip().casefold().startswith(("help", "?")):
+        return None
+    from warehouse.render.style import clean, clean_lines
+    from warehouse.shell import help
+
+    word = help.wanted(text)
+    if word is None:
+        return None
+    answered = help.topic(word, session.catalog) if word else help.overview()
+    if answered is None:
+        say(f"error: {clean(help.unknown(word, session.catalog))}")
+        return WRONG
+    sys.stdout.write(clean_lines(answered) + "\n")
+    return DONE
 
 
 def given(args: argparse.Namespace, session: Session) -> bool:

@@ -39,11 +39,15 @@ MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TOKENS + TRA
 
 def measure_named(name: str, task: str) -> Measure | None:
     """The measure of a task, by its exact name or else by its name in any case, or by another name of it. A cutoff
-    behind the name is no part of it.
+    behind the name is no part of it, nor is a parameter right behind it.
     """
     of_task = [measure for measure in MEASURES if measure.task == task]
     exact = [measure for measure in of_task if measure.name == name]
-    folded = [measure for measure in of_task if name.casefold() in map(str.casefold, (measure.name, *measure.also))]
+    folded = [
+        measure
+        for measure in of_task
+        if name.casefold() in map(str.casefold, (measure.name, *measure.also)) or measure.in_name(name)
+    ]
     found = next(iter(exact or folded), None)
     bare, cutoff = without_cutoff(name)
     if found is None and cutoff is not None:

@@ -55,6 +55,7 @@ EXTRACTION = (
         steady=True,
         proportion=True,
         within=SHARE,
+        also=("R",),
     ),
     Measure(
         "precision",
@@ -65,6 +66,7 @@ EXTRACTION = (
         (CREDIT,),
         proportion=True,
         within=SHARE,
+        also=("P",),
     ),
     Measure(
         "F",
@@ -75,6 +77,7 @@ EXTRACTION = (
         (BETA, CREDIT),
         shown=("beta",),
         within=SHARE,
+        behind=BETA.name,
     ),
     Measure(
         "overgeneration",

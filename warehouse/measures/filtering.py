@@ -143,6 +143,7 @@ FILTERING = (
         (POLICY,),
         proportion=True,
         within=SHARE,
+        also=("R",),
     ),
     Measure(
         "precision",
@@ -153,6 +154,7 @@ FILTERING = (
         (POLICY,),
         proportion=True,
         within=SHARE,
+        also=("P",),
     ),
     Measure(
         "F",
@@ -163,6 +165,7 @@ FILTERING = (
         (BETA, POLICY),
         shown=("beta",),
         within=SHARE,
+        behind=BETA.name,
     ),
     Measure(
         "fallout",
@@ -185,6 +188,7 @@ FILTERING = (
         steady=True,
         proportion=True,
         within=SHARE,
+        also=("acc",),
     ),
     Measure(
         "specificity",

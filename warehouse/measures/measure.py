@@ -4,6 +4,7 @@ defined here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -85,7 +86,8 @@ class Measure:
     share of counted items. `within` are the lowest and the highest value that it can have, where those are known.
     `shown` are the parameters that always stand in the canonical name, as beta does in
     F(beta=1). `defined` is for a measure that a user defined, whose meaning is part of every signature. `also` are its
-    other names, with which it is shown where it was asked for by them.
+    other names, with which it is shown where it was asked for by them. `behind` is the parameter that may stand right
+    behind its name, as beta does in F2 or F_0.5.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Measure:
     within: tuple[float, float] | None = None
     defined: bool = False
     also: tuple[str, ...] = ()
+    behind: str = ""
     needs: tuple[str, ...] = ()
     """The counts that it is computed from, where the data name them."""
     family: str = ""
@@ -118,13 +121,20 @@ class Measure:
         }
         return f"{self.name}@{CUTOFF}" if CUTOFF in needed else self.name
 
+    def in_name(self, name: str) -> dict[str, Decimal]:
+        """The parameter that stands right behind the name of the measure, if one does: beta of F2."""
+        said = re.fullmatch(rf"{self.name}_?([0-9]+(?:\.[0-9]+)?)", name, re.IGNORECASE) if self.behind else None
+        return {self.behind: Decimal(said[1])} if said else {}
+
     def label(self, settings: Mapping[str, Setting], name: str = "") -> str:
-        """The canonical name, or what it is with a synonym of it for a name: F(beta=1), recall(partial=0), P@10."""
+        """The canonical name, or what it is with a synonym of it for a name: F(beta=1), recall(partial=0), P@10, F2."""
+        said = self.in_name(name)
         cutoff = None if CUTOFF in self.shown else settings.get(CUTOFF)
         written = [
             f"{parameter.name}={plain(settings[parameter.name])}"
             for parameter in self.parameters
             if parameter.name in settings
+            and parameter.name not in said
             and (parameter.name != CUTOFF or cutoff is None)
             and (parameter.name in self.shown or settings[parameter.name] != parameter.default)
         ]
@@ -169,9 +179,11 @@ class Statistic:
         return self.averaged or self.measure.steady
 
 
-def settle(measure: Measure, settings: Mapping[str, Setting], averaged: bool = False, name: str = "") -> Statistic:
+def settle(
+    measure: Measure, settings: Mapping[str, Setting], averaged: bool = False, name: str = "", around: str = ""
+) -> Statistic:
     """The statistic of a measure for settings that were found in order; what is not set has its default. It is
-    called by another name of the measure where one is given.
+    called by another name of the measure where one is given, within the word that was typed `around` it.
     """
     full = {
         parameter.name: setting
@@ -181,7 +193,7 @@ def settle(measure: Measure, settings: Mapping[str, Setting], averaged: bool = F
     label = measure.label(full, name)
     formula = measure.alone if averaged and measure.alone is not None else measure.formula
     return Statistic(
-        label=f"mean({label})" if averaged else label,
+        label=f"{around}({label})" if around else label,
         measure=measure,
         settings=full,
         computation=formula(**full),

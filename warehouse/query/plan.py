@@ -10,6 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Literal
 
+from grammar.clauses import as_typed
 from grammar.value import value
 from warehouse.measures import PrintedFigure, Statistic
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
@@ -284,6 +285,13 @@ class Testing:
     interval: str = INTERVALS[0].name
     margin: Decimal | None = None
     """The largest difference that still counts as none, in the unit of the measures; None where none was given."""
+    spoken: tuple[str, ...] = ()
+    """The synonyms by which clauses were written, for captions: permutations, alpha."""
+
+    @property
+    def drawn(self) -> str:
+        """What shuffles are called in the statement."""
+        return as_typed("shuffles", self.spoken)
 
     @classmethod
     def plain(cls, where: Filter | None) -> Testing:

@@ -28,6 +28,11 @@ def clean(text: str) -> str:
     return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in UNSAFE else c for c in text)
 
 
+def clean_lines(text: str) -> str:
+    """A text of several lines, every character of which is visible."""
+    return "\n".join(clean(line) for line in text.split("\n"))
+
+
 def width(text: str) -> int:
     """How many columns a text of one line takes on a terminal."""
     if text.isascii():

@@ -6,6 +6,7 @@ Nothing is run, and the word being typed is never marked.
 from __future__ import annotations
 
 from grammar import nodes as n
+from grammar.editing.mistakes import as_sql
 from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.parsing.drafts import UnfinishedError
@@ -20,6 +21,8 @@ from warehouse.statements import resolve
 
 def mistake(text: str, session: Session) -> QueryError | None:
     """The first thing that is wrong before the last word of a text."""
+    if as_sql(text):
+        return None
     try:
         statements = parse(text)
         if not any(isinstance(statement, n.Let | n.Define) for statement in statements):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import CLAUSES, STATEMENTS
+from grammar.clauses import CLAUSES, ELSEWHERE, STATEMENTS
 from grammar.editing.hints import hints
 from warehouse.loading.readers import READERS
 from warehouse.measures import MEASURES, Measure
@@ -37,15 +38,20 @@ KEYS = (
 )
 
 
-def overview(commands: Iterable[tuple[str, str]]) -> str:
-    """All statements, all commands of the shell as (written, meaning), and the keys."""
+def wanted(text: str) -> str | None:
+    """The word that a text asks help on: `help holm`, `? holm`; empty for `help` alone, None where it asks for none."""
+    found = re.fullmatch(r"\s*(?:help\b|\?)(.*?)[\s;]*", text, re.IGNORECASE)
+    return found[1].strip().strip('"') if found else None
+
+
+def overview(commands: Iterable[tuple[str, str]] = ()) -> str:
+    """All statements; in the shell its commands as (written, meaning), and the keys."""
+    commands = list(commands)
+    of_shell = ["", *_listed("the shell", commands), "", *_listed("keys", KEYS)] if commands else []
     return "\n".join(
         [
             *_listed("statements", statements()),
-            "",
-            *_listed("the shell", [*commands]),
-            "",
-            *_listed("keys", KEYS),
+            *of_shell,
             "",
             "help WORD says more of any word: help compare, help F, help tukey, help shuffles",
         ]
@@ -66,15 +72,18 @@ def topic(text: str, catalog: Catalog) -> str | None:
 
 def words(catalog: Catalog) -> list[str]:
     """All words that something is known of, but for the names in the warehouse."""
-    clauses = [clause.words for clause in CLAUSES]
+    clauses = [word for clause in CLAUSES for word in (clause.words, *clause.synonyms)]
     known = [*STATEMENTS, *clauses, *TASKS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
     tables: tuple[Iterable[Explained], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
-    return known + [entry.name for table in tables for entry in table]
+    also = [name for measure in MEASURES for name in measure.also]
+    also += [name for table in (TESTS, ADJUSTMENTS) for entry in table for name in entry.synonyms]
+    return [*known, *(entry.name for table in tables for entry in table), *also]
 
 
 def unknown(word: str, catalog: Catalog) -> str:
     """What to say of a word that nothing is known of."""
-    near = hints(word, words(catalog), "words")
+    called = ELSEWHERE.get(word.casefold())
+    near = (f"did you mean {called}?",) if called else hints(word, words(catalog), "words")
     return f"there is no help on {word}" + (f"; {near[0]}" if near[0].startswith("did you mean") else "")
 
 
@@ -106,9 +115,11 @@ _NAMES: Mapping[str, tuple[str, Iterable[Explained]]] = {
 
 def _clause(word: str, catalog: Catalog) -> Iterator[str]:
     for clause in CLAUSES:
-        if word in (clause.words, clause.first_word):
+        if word in (clause.words, *clause.first_words):
             yield clause.usage
             yield f"  {clause.meaning}"
+            if clause.synonyms:
+                yield f"  also written {' or '.join(clause.synonyms)}"
             yield f"  of {', '.join(clause.statements)}" + (f"; example: {clause.example}" if clause.example else "")
             if clause.names in _NAMES:
                 title, table = _NAMES[clause.names]
@@ -123,8 +134,11 @@ def _function(word: str, catalog: Catalog) -> Iterator[str]:
 
 def _measure(word: str, catalog: Catalog) -> Iterator[str]:
     for measure in MEASURES:
-        if measure.name.casefold() == word:
+        if word in map(str.casefold, (measure.name, *measure.also)) or measure.in_name(word):
             yield f"{measure.name} of {measure.task}: {measure.meaning} ({measure.source})"
+            also = [*measure.also, *([f"{measure.name}2 for {measure.behind}=2"] if measure.behind else [])]
+            if also:
+                yield f"  also written {', '.join(also)}"
             yield from _parameters(measure)
     for name, text in catalog.definitions.items():
         if name.casefold() == word:
@@ -154,8 +168,8 @@ def _parameters(measure: Measure) -> Iterator[str]:
 
 def _test(word: str, catalog: Catalog) -> Iterator[str]:
     for test in TESTS:
-        if test.name == word:
-            yield f"test {test.name}: {test.meaning} ({test.source})"
+        if word in test.names:
+            yield f"test {' or '.join(test.names)}: {test.meaning} ({test.source})"
 
 
 def _adjustment(word: str, catalog: Catalog) -> Iterator[str]:

@@ -27,6 +27,9 @@ WORD_MEANINGS: Mapping[str, str] = {
     "all": "all there are",
     "except": "without these",
     "mean": "mean(M): document by document, then the average",
+    "macro": "macro(M): the same as mean(M)",
+    "micro": "micro(M): M over all documents together, as without the word",
+    "vs": "another system, as a comma does",
     "asc": "lowest first",
     "desc": "highest first",
     "and": "both hold",
@@ -67,6 +70,7 @@ def keyword_meaning(words: str, begins: bool = False) -> str:
     """What stands beside a keyword in the menu of completions; empty where nothing is known of it. A word may be that
     of a clause and, where it `begins` something, that of a statement.
     """
-    clause = next((clause.meaning for clause in CLAUSES if clause.words == words and not begins), "")
+    known = (clause for clause in CLAUSES if words in (clause.words, *clause.synonyms) and not begins)
+    clause = next((clause.meaning for clause in known), "")
     statement = statement_usage(words.split()[0])
     return clause or (statement.meaning if statement is not None else WORD_MEANINGS.get(words, ""))

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 
+from grammar.editing.mistakes import as_sql
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.interrupting import interruptibly
 from warehouse.render import FOR_SCREENS, Style, files, format_named, render
 from warehouse.render.diagnostics import diagnosis, query_error
 from warehouse.render.progress import clock
-from warehouse.render.style import clean
+from warehouse.render.style import clean, clean_lines
 from warehouse.results import Result
 from warehouse.session import Session
 from warehouse.shell import commands, help
@@ -116,18 +117,18 @@ class Shell:
         Raises EOFError where the text says to leave.
         """
         typed = text.strip()
-        word, _, rest = typed.rstrip(";").strip().partition(" ")
+        word = typed.rstrip(";").strip().casefold()
         try:
             if not typed:
                 return
-            if word.casefold() in ("quit", "exit"):
+            if word in ("quit", "exit"):
                 raise EOFError
-            if typed.startswith("?") or word.casefold() == "help":
-                self.help(typed.removeprefix("?").strip(" ;") if typed.startswith("?") else rest)
+            if (wanted := help.wanted(typed)) is not None:
+                self.help(wanted)
             elif typed.startswith("."):
                 commands.run(self, typed)
             else:
-                self.statements(text)
+                self.statements(as_sql(text) or text)
         except KeyboardInterrupt:
             if not self.typed:
                 raise
@@ -185,7 +186,6 @@ class Shell:
         if not words:
             self._page(help.overview((command.usage, command.meaning) for command in commands.COMMANDS) + "\n")
             return
-        words = words.strip('"')
         for command in commands.COMMANDS:
             if words == f".{command.name}":
                 self._page(f"{command.usage}\n  {command.meaning}\n")
@@ -290,8 +290,3 @@ def _simulated(catalog: Catalog) -> str:
         return ""
     named = on if len(on) <= MOST_NAMED else [*on[:MOST_NAMED], f"{len(on) - MOST_NAMED} more"]
     return f"; simulated: {clean(', '.join(named))}"
-
-
-def clean_lines(text: str) -> str:
-    """A text of several lines, every character of which is visible."""
-    return "\n".join(clean(line) for line in text.split("\n"))

@@ -50,7 +50,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A significance test by its name in the language.
+    """A significance test by its name in the language or a synonym.
 
     `draws` is what it draws at random, None where it draws nothing, and `chunk` after how many draws, or a multiple of
     them, a run can be gone on with. It refuses fewer than `units` exchange units, and from `enough` on they are not
@@ -66,6 +66,7 @@ class Test:
     kind: TestKind
     meaning: str
     source: str
+    synonyms: tuple[str, ...] = ()
     draws: Literal["shuffles", "resamples"] | None = None
     chunk: int = 10_000
     units: int = 1
@@ -75,6 +76,11 @@ class Test:
     of_areas: Callable[[TwoAreas, Sides], Outcome] | None = None
     of_family: Callable[[ManySystems, Draws, Sides, Work], Integers] | None = None
     exchange: Exchange | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name, then its synonyms."""
+        return (self.name, *self.synonyms)
 
     @property
     def exchanges(self) -> bool:
@@ -252,6 +258,7 @@ TESTS: tuple[Test, ...] = (
         "randomized",
         "how often exchanging the systems' tuples by fair coins gives a difference at least as large as the observed",
         "Noreen 1989; Chinchor 1992",
+        synonyms=("permutation",),
         draws="shuffles",
         takes_margin=True,
         exchange=Exchange(
@@ -341,6 +348,9 @@ EXCHANGING: str = " and ".join(test.name for test in TESTS if test.exchanges)
 
 OF_ORDERS = next(test for test in TESTS if test.kind == "ordered")
 """What is meant where none is named and all measures are of the order of documents."""
+
+DRAWN = {"shuffles": ("shuffles", "permutations"), "resamples": ("resamples",)}
+"""What is drawn, and by which words it goes in the language."""
 
 DRAWING: tuple[str, ...] = tuple(
     test.name for drawn in ("shuffles", "resamples") for test in TESTS if test.draws == drawn
@@ -450,6 +460,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         "step-down on the largest statistic of the common shuffles",
         "Westfall and Young 1993",
         "max-T-adjusted",
+        synonyms=("westfall-young",),
         intervals="together",
         family_wise=True,
         reached=_reached_by_largest,
@@ -458,12 +469,12 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
 )
 """The first is meant where none is named."""
 
-_TEST_BY_NAME = {test.name: test for test in TESTS}
+_TEST_BY_NAME = {name: test for test in TESTS for name in test.names}
 _ADJUSTMENT_BY_NAME = {name: adjustment for adjustment in ADJUSTMENTS for name in adjustment.names}
 
 
 def named_test(name: str) -> Test:
-    """The test of that name, in lower case. Raises KeyError where there is none."""
+    """The test of that name or synonym, in lower case. Raises KeyError where there is none."""
     return _TEST_BY_NAME[name]
 
 

@@ -400,11 +400,11 @@ def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) ->
         for row, more in zip(undecided, needed, strict=True):
             way = "; exact would decide it" if exact else ""
             if more:
-                way = f"; about {more:,} shuffles would decide it{', and so would exact' if exact else ''}"
+                way = f"; about {more:,} {plan.how.drawn} would decide it{', and so would exact' if exact else ''}"
             yield f"{_who(row)}: undecided, {unsure}{way}"
     else:
         decidable = [more for more in needed if more]
-        ways = [f"{max(decidable):,} shuffles would decide {len(decidable):,} of them"] if decidable else []
+        ways = [f"{max(decidable):,} {plan.how.drawn} would decide {len(decidable):,} of them"] if decidable else []
         ways += ["exact would decide all"] if exact else []
         yield f"{len(undecided):,} pairs are undecided: {unsure}{'; ' if ways else ''}{', and '.join(ways)}"
 

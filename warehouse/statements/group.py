@@ -149,7 +149,7 @@ def _grouped(
     if needed:
         one = len(needed) == 1
         those = "a pair is undecided and shares" if one else f"{len(needed):,} pairs are undecided and share"
-        way = f"about {max(filter(None, needed)):,} shuffles" if any(needed) else "exact"
+        way = f"about {max(filter(None, needed)):,} {comparison.how.drawn}" if any(needed) else "exact"
         yield f"{where}: {those} a letter, though it may differ; {way} would decide {'it' if one else 'them'}"
     if not groups.complete:
         yield f"{where}: there are too many groups to list, so only those of neighbours in the ranking are shown"

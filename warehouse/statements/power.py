@@ -15,6 +15,7 @@ from math import inf, log10
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
+from grammar.clauses import as_typed
 from grammar.editing.hints import written
 from grammar.errors import QueryError
 from grammar.printer import to_text
@@ -344,9 +345,10 @@ def _way(population: Population) -> str:
 
 def _how(plan: PowerPlan, known: Sequence[tuple[str, Size]], ways: Sequence[str] | dict[str, None]) -> str:
     how = plan.how
-    test = "exact" if how.shuffles is None else f"{how.shuffles:,} shuffles"
+    test = "exact" if how.shuffles is None else f"{how.shuffles:,} {how.drawn}"
+    level = f"{as_typed('level', how.spoken)} {how.level}"
     return (
-        f"{how.test} test, {test}, {how.sides}, level {how.level}; {sizes(known)} resampled and {' or '.join(ways)}, "
+        f"{how.test} test, {test}, {how.sides}, {level}; {sizes(known)} resampled and {' or '.join(ways)}, "
         f"{SIMULATIONS:,} simulations each, seed {how.seed}"
     )
 

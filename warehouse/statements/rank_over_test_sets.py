@@ -11,6 +11,7 @@ from math import ceil, log2
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
+from grammar.clauses import as_typed
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.value import value
@@ -202,7 +203,8 @@ def answer(text: str, over: Over, facts: Facts) -> Result:
         )
     pairs = len(over.names) * (len(over.names) - 1) // 2
     by = {"holm": f"Wilcoxon's signed-rank test, Holm-adjusted over {pairs:,} pairs", "nemenyi": "Nemenyi's test"}
-    how = f"mean ranks of {len(over.names)} systems; pairs by {by[over.post_hoc]}, level {over.how.level}"
+    level = f"{as_typed('level', over.how.spoken)} {over.how.level}"
+    how = f"mean ranks of {len(over.names)} systems; pairs by {by[over.post_hoc]}, {level}"
     heading = f"{percent(over.how.level)} ranks"
     columns = [replace(column, heading=heading) if column.name == "rank_low" else column for column in COLUMNS]
     return Result(

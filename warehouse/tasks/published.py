@@ -28,6 +28,6 @@ PUBLISHED = Task(
     figure="published figure",
     figures_are="as printed",
     offered="as printed",
-    figures=(("f", "F(beta=1)"),),
+    figures=(("f", "F(beta=1)"), ("p", "precision"), ("r", "recall")),
     imported=_measure,
 )

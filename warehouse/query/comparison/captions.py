@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from grammar.clauses import as_typed
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided
@@ -66,7 +67,8 @@ def testing_caption(
     else:
         size = sizes(known, " exchanged" if draws is not None else "")
     joined = " " if draws == "resamples" else ", "
-    test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, level {how.level}"
+    level = f"{as_typed('level', how.spoken)} {how.level}"
+    test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, {level}"
     drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
     if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
@@ -86,7 +88,8 @@ def _method(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
     methods = frozenset[str]().union(*(family.methods for family in families))
     named: list[str] = [name for name in ("exact", "analytic") if name in methods]
     if counts := _shuffles(families):
-        named.append(f"{' to '.join(f'{count:,}' for count in counts)} {named_test(how.test).draws}")
+        drawn = named_test(how.test).draws if how.drawn == "shuffles" else how.drawn
+        named.append(f"{' to '.join(f'{count:,}' for count in counts)} {drawn}")
     return " and ".join(named)
 
 

@@ -37,7 +37,7 @@ def hopeless(comparison: Comparison) -> Iterator[str]:
     if factor > 1.5:
         p, over = f"{adjustment.adjusted} p", f" over {family} comparisons"
     if least > level:
-        needed = f"; it takes {ceil(factor / level) - 1:,} shuffles" if how.shuffles is not None else ""
+        needed = f"; it takes {ceil(factor / level) - 1:,} {how.drawn}" if how.shuffles is not None else ""
         yield f"{where}{why} give a {p} of at least {least:.2g}{over}, above the level {how.level}{needed}"
     elif how.shuffles is not None and confidence(0, how.shuffles, level / factor) < wanted:
         needed = f"{ceil(log(1 - wanted) / log(1 - level / factor)) - 1:,}"
@@ -51,7 +51,7 @@ def _least(comparison: Comparison) -> tuple[list[float], str]:
     """The least p that each pair could have, and why; nothing where that is not known or of no concern."""
     how, test = comparison.how, named_test(comparison.how.test)
     if test.draws is not None and how.shuffles is not None:
-        return [1 / (how.shuffles + 1)] * len(comparison.pairs), f"{how.shuffles:,} shuffles"
+        return [1 / (how.shuffles + 1)] * len(comparison.pairs), f"{how.shuffles:,} {how.drawn}"
     if comparison.replicates:
         sizes = [tuple(len(comparison.replicates[place]) for place in pair) for pair in comparison.pairs]
         return [smallest(a, b, how.sides) for a, b in sizes], "so few replicates"

@@ -61,7 +61,9 @@ def attempt_statistics(
             setting = settings.get(parameter.name, parameter.default)
             if parameter.up_to and isinstance(setting, Decimal):
                 check_at_most(call, parameter.name, setting, most, why)
-        statistics.append(settle(measure, settings, isinstance(node, n.Mean), synonym_of(call, measure)))
+        averaged = isinstance(node, n.Mean) and node.averages
+        around = node.word if isinstance(node, n.Mean) else ""
+        statistics.append(settle(measure, settings, averaged, synonym_of(call, measure), around))
     return statistics
 
 

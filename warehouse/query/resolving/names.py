@@ -41,14 +41,13 @@ UNSAID_ATTRIBUTES = ("replicate", "model")
 HOW_TO_LOAD = "a column seed, run or epoch makes replicates when it is loaded; replicates by system.NAME says which are"
 
 SPOKEN: Mapping[str, str] = {
-    "f1": "F(beta=1)",
-    "f2": "F(beta=2)",
-    "f0.5": "F(beta=0.5)",
-    "f-score": "F(beta=1)",
-    "f-measure": "F(beta=1)",
-    "p": "precision",
-    "r": "recall",
-    "acc": "accuracy",
+    "f-score": "F1",
+    "f1-score": "F1",
+    "f-measure": "F1",
+    "matthews": "MCC",
+    "phi": "MCC",
+    "sensitivity": "recall",
+    "ppv": "precision",
 }
 """What measures are called elsewhere."""
 
@@ -295,12 +294,29 @@ class Scope:
         return [*names, *(name for name in self.catalog.definitions if self._measure(name, task, test_set))]
 
     def _measure(self, name: str, task: Task, test_set: KnownTestSet) -> Measure | None:
-        """The measure of a task of a name, of the language or defined in the warehouse."""
+        """The measure of a task of a name, of the language or defined in the warehouse. A synonym means a measure of
+        the language where nothing that is stored or defined has that very name, and the test set has rows of the task.
+        """
         counts = self.catalog.counts_of(task.name, test_set.id)
         measure = measure_named(name, task.name)
+        if measure is not None and self._is_synonym(name, measure) and not self._stands_for(name, task, test_set):
+            measure = None
         if measure is not None and is_made_of(measure, counts):
             return measure
         return defined(name, task, self.catalog.definitions, counts)
+
+    def _is_synonym(self, name: str, measure: Measure) -> bool:
+        return measure.name.casefold() not in (name.casefold(), without_cutoff(name)[0].casefold()) or bool(
+            measure.in_name(name)
+        )
+
+    def _stands_for(self, name: str, task: Task, test_set: KnownTestSet) -> bool:
+        """Whether a synonym means a measure of a task on a test set."""
+        stored = self.catalog.measures_of(VALUES.name, test_set.id)
+        there = [other for other in TASKS if other != task.name and self.catalog.has_rows(other, test_set.id)]
+        others = [measure.name for measure in MEASURES if measure.task in there]
+        taken = name.casefold() in map(str.casefold, (*stored, *self.catalog.definitions, *others))
+        return not taken and self.can_be_asked_of(task, test_set)
 
     def _over_stored(
         self, node: n.MeasureCall, measure: Measure, settings: Mapping[str, Setting], test_set: KnownTestSet
@@ -323,8 +339,8 @@ class Scope:
     def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
         """What a measure that was imported for a test set is called there, None where there is none."""
         names = self.catalog.measures_of(task.name, test_set.id)
-        figure = _figure(measure, task)
-        if found := matching(figure, [(name, name) for name in names]):
+        figure, named = _figure(measure, task), [(name, name) for name in names]
+        if found := matching(measure.name if not measure.parameters else figure, named) or matching(figure, named):
             return found[0]
         otherwise = spelt_otherwise(figure, names, self._accuracies(figure, test_set))
         return otherwise[0] if len(otherwise) == 1 else None
@@ -366,14 +382,15 @@ class Scope:
                 hints(measure_node.name, self.measures_of(task, test_set), "measures"),
             )
         # What is computed of lists is a mean over documents as it is.
-        averaged = isinstance(node, n.Mean) and not task.of_lists
+        averaged = isinstance(node, n.Mean) and node.averages and not task.of_lists
+        around = node.word if isinstance(node, n.Mean) and (averaged or node.word != "mean") else ""
         settings, how = self.settings(measure_node, measure), ""
         if task.of_lists and REL in measure.parameters:
             settings.setdefault(REL.name, Decimal(self.catalog.relevance(test_set.id)))
         if measure.needs:
             measure, how = self._over_stored(measure_node, measure, settings, test_set)
         synonym = synonym_of(measure_node, measure)
-        statistic = replace(settle(measure, settings, averaged, synonym), counted=how)
+        statistic = replace(settle(measure, settings, averaged, synonym, around), counted=how)
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value document by document", node.span)
         return statistic
@@ -399,19 +416,24 @@ class Scope:
             raise QueryError(f"a {task.figure} has no documents to average over", node.span)
         of_task = self.catalog.stored_as(task.name, test_set.id, stored)
         statistic = settle(imported(stored, of_task, self.catalog.directions.get(of_task[1])), {})
-        figure = _figure(measure_node, task)
         # In another spelling it is shown as it was asked for, so that test sets with other spellings have one column.
-        return statistic if stored.casefold() == figure.casefold() else replace(statistic, label=figure)
+        figure = _figure(measure_node, task)
+        typed = figure if measure_node.parameters or measure_node.name.casefold() == "f" else measure_node.name
+        shown = stored if stored.casefold() in (figure.casefold(), typed.casefold()) and typed == figure else typed
+        around = node.word if isinstance(node, n.Mean) and node.word != "mean" else ""
+        return replace(statistic, label=f"{around}({shown})" if around else shown)
 
     def settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
         """The parameters of a measure as they were written."""
         settings: dict[str, Setting] = {}
         known = {parameter.name: parameter for parameter in measure.parameters}
         cutoff = without_cutoff(measure_node.name)[1]
-        if cutoff is not None and CUTOFF in known:
-            if fault := known[CUTOFF].fault(cutoff):
-                raise QueryError(fault, measure_node.span)
-            settings[CUTOFF] = cutoff
+        in_name = {**({} if cutoff is None else {CUTOFF: cutoff}), **measure.in_name(measure_node.name)}
+        for name, number in in_name.items():
+            if name in known:
+                if fault := known[name].fault(number):
+                    raise QueryError(fault, measure_node.span)
+                settings[name] = number
         for written_parameter in measure_node.parameters:
             parameter = known.get(written_parameter.name.casefold())
             if parameter is None:
@@ -467,15 +489,18 @@ def one_line(node: n.Text | n.Variable, what: str) -> str:
 
 
 def _figure(measure: n.MeasureCall, task: Task) -> str:
-    """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F alone is F(beta=1)."""
+    """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F or F1 is F(beta=1)."""
     if not measure.parameters:
-        return dict(task.figures).get(measure.name.casefold(), measure.name)
+        weighed = (known.label(said) for known in MEASURES if task.figures and (said := known.in_name(measure.name)))
+        return dict(task.figures).get(measure.name.casefold(), next(weighed, measure.name))
     settings = [f"{parameter.name.casefold()}={_setting(parameter.value)}" for parameter in measure.parameters]
     return f"{measure.name}({', '.join(settings)})"
 
 
 def synonym_of(node: n.MeasureCall, measure: Measure) -> str:
-    """The name by which a measure was asked for, where it is another one than its own: MAP."""
+    """The name by which a measure was asked for, where it is another one than its own: MAP, F1."""
+    if measure.in_name(node.name):
+        return node.name
     name, _, cutoff = node.name.partition("@")
     return name if name.casefold() in map(str.casefold, measure.also) and (cutoff or name == node.name) else ""
 

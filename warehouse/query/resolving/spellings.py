@@ -1,5 +1,5 @@
-"""What a measure is called elsewhere: `acc` and `accuracy`, `exact_match,strict-match` and `exact_match:strict-match`,
-`mean_acc`. It compares names and knows no warehouse.
+"""What a measure is called elsewhere: `acc` and `accuracy`, `P` and `precision`, `F1` and `F(beta=1)`,
+`exact_match,strict-match` and `exact_match:strict-match`, `mean_acc`. It compares names and knows no warehouse.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from warehouse.measures.correctness import ACCURACY, says_right
 
 _MEANS = re.compile(r"^(mean|avg|average)[_ -]")
 _NO_FILTER = re.compile(r":none$")
-_SAME = {"acc": ACCURACY}
+_SAME = {"acc": ACCURACY, "p": "precision", "r": "recall", "map": "ap", "mrr": "rr"}
+_BETA = re.compile(r"^f(?:_?([0-9.]+)|\(beta=([0-9.]+)\))$")
 
 
 def with_filter(name: str) -> bool:
@@ -42,4 +43,6 @@ def _plain(name: str) -> str:
     """A name without what is only its spelling."""
     plain = _NO_FILTER.sub("", re.sub(r"\s*,\s*", ":", name.casefold()))
     plain, colon, filtered = _MEANS.sub("", plain).replace("-", "_").replace(" ", "_").partition(":")
-    return _SAME.get(plain, plain) + colon + filtered
+    weighed = _BETA.match(plain)
+    plain = f"f{weighed[1] or weighed[2]}" if weighed else _SAME.get(plain, plain)
+    return plain + colon + filtered

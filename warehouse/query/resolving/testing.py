@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from grammar import nodes as n
+from grammar.clauses import as_typed
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from warehouse.measures import Statistic
@@ -18,6 +19,7 @@ from warehouse.query.resolving.names import Scope, text_of
 from warehouse.significance.tests import (
     ADJUSTMENTS,
     DRAWING,
+    DRAWN,
     EXCHANGING,
     OF_ORDERS,
     TESTS,
@@ -164,7 +166,7 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
     check_replicates(entries, statement.replicates or statement, (), where)
     return p.Testing(
         where=where,
-        test=test.name,
+        test=_typed(statement.test, test),
         shuffles=shuffles,
         exact=statement.exact,
         sides=statement.sides or "two-sided",
@@ -172,8 +174,9 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
         level=level,
         confidence=confidence,
         confidence_asked=statement.confidence is not None,
-        adjust=adjustment.name,
+        adjust=_typed(statement.adjust, adjustment),
         missing=statement.missing or "error",
+        spoken=statement.spoken,
     )
 
 
@@ -192,6 +195,11 @@ def _check_across(statement: n.Tested, entries: Iterable[p.Entry], test: Test, a
 
 def _check_clauses(statement: n.Tested, test: Test, adjustment: Adjustment) -> None:
     """Clauses that would change nothing, or that contradict the test, are errors."""
+    drawn = as_typed("shuffles", statement.spoken)
+    if statement.shuffles is not None and test.draws is not None and drawn not in ("shuffles", *DRAWN[test.draws]):
+        known = [other.name for other in TESTS if other.draws is not None and drawn in DRAWN[other.draws]]
+        instead = f"{drawn} go with {', '.join(known)}; here say {test.draws}"
+        raise QueryError(f"test {test.name} draws {test.draws}, not {drawn}", statement.shuffles.span, (instead,))
     if statement.shuffles is not None and test.draws is None:
         raise QueryError(
             f"test {test.name} draws no shuffles", statement.shuffles.span, (f"shuffles go with {', '.join(DRAWING)}",)
@@ -220,8 +228,14 @@ def _member(
     try:
         return find(text)
     except KeyError:
-        known = [member.name for member in table]
+        known = [name for member in table for name in member.names]
         raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s")) from None
+
+
+def _typed(node: n.Name | n.Variable | None, member: _Member) -> str:
+    """What a member of a table is called in results: its name, or the synonym of it that was typed."""
+    text = "" if node is None else text_of(node, node, "a name").casefold()
+    return text if text in member.synonyms else member.name
 
 
 def carried_over(

@@ -27,7 +27,7 @@ from warehouse.loading.ingest import load
 from warehouse.render import FORMATS, Format, Style, files, render
 from warehouse.render.style import clean
 from warehouse.session import Session
-from warehouse.store.database import in_memory
+from warehouse.store.database import Database, in_memory
 from warehouse.store.sql import Sql
 
 REFUSED = {
@@ -148,7 +148,13 @@ PICTURES = (
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    folder = tmp_path_factory.mktemp("hostile")
+    with in_memory() as database:
+        fill_with_hostile_names(database, tmp_path_factory.mktemp("hostile"))
+        yield Session(database)
+
+
+def fill_with_hostile_names(database: Database, folder: Path) -> list[str]:
+    """Systems, documents and test sets with all those names; gives the names of the systems."""
     names = list(dict.fromkeys(unicodedata.normalize("NFC", name.strip()) for name in LOADED))
     # In a table of text an apostrophe before a formula is no part of the name, so one that is stands there twice.
     written = ["'" + name if re.match("'+[=+@-]", name) else name for name in names]
@@ -160,13 +166,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     ]
     rows += [("documents", system, name, 1, 1, 1, 0) for name in written for system in written[:2]]
     values = [(TEST_SET, name, "d0", MEASURE, place) for place, name in enumerate(written)]
-    with in_memory() as database:
-        header = "test_set system document possible actual correct partial"
-        load(database, write_csv(folder / "<b>=a.csv", header, rows), "scores")
-        load(database, write_csv(folder / "v.csv", "test_set system document measure value", values), "values")
-        stored = {str(name) for (name,) in database.rows(Sql("select name from system"))}
-        assert stored == set(names)
-        yield Session(database)
+    header = "test_set system document possible actual correct partial"
+    load(database, write_csv(folder / "<b>=a.csv", header, rows), "scores")
+    load(database, write_csv(folder / "v.csv", "test_set system document measure value", values), "values")
+    stored = {str(name) for (name,) in database.rows(Sql("select name from system"))}
+    assert stored == set(names)
+    return names
 
 
 def unsafe(text: str, but: str = "\n") -> set[str]:

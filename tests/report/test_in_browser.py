@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from grammar.study import parts
+from tests.browsing import MARKS, chromium, prefers, pressed, sized
 from warehouse.render import Style
 from warehouse.render.data import csv
 from warehouse.render.latex import latex
@@ -22,13 +22,7 @@ from warehouse.session import Session
 from warehouse.studies import Study, answers, report
 
 pytest.importorskip("vl_convert", reason="pictures need the extra plot")
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not (BROWSER and DRIVER), reason="chromium and chromedriver are not installed"),
-    # Selenium leaves sockets to the collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = MARKS
 
 PICTURES = """
 plot score recall, precision of published for all on TST3;
@@ -39,22 +33,8 @@ audit published for all on TST3;
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(BROWSER)
-    for word in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1100,1000",
-    ):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
-    yield driver
-    driver.quit()
+    with chromium() as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
@@ -79,25 +59,12 @@ def opened(browser: Any, described: Report, folder: Path, **media: str) -> Any:
     (content,) = REPORTS[".html"].draw(described, "study.html", Style()).values()
     file = folder / "study.html"
     file.write_bytes(content)
-    features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    prefers(browser, **media)
     sized(browser, 1100)
     browser.get_log("browser")
     browser.get_log("performance")
     browser.get(file.as_uri())
     return browser
-
-
-def sized(browser: Any, width: int) -> None:
-    """Makes the page as wide as that, whatever the window is."""
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-
-def pressed(browser: Any, *keys: str) -> None:
-    from selenium.webdriver import ActionChains
-
-    ActionChains(browser).send_keys(*keys).perform()
 
 
 def of_first_table(browser: Any, column: int) -> list[str]:

@@ -136,7 +136,7 @@ class Pages:
         name = request.path_params["name"]
         if name not in assets.NAMES:
             return PlainTextResponse("there is no such file\n", 404)
-        kind = "text/css" if name.endswith(".css") else "text/javascript"
+        kind = assets.KINDS[name[name.rindex(".") :]]
         lasting = {"cache-control": "public, max-age=31536000, immutable"}
         return Response(assets.asset(name), media_type=kind, headers=lasting)
 

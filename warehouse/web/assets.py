@@ -1,4 +1,4 @@
-"""The files that all pages share: the style sheet and the script."""
+"""The files that all pages share: the style sheet, the script and the icon."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from warehouse.render.web import SORTING
 @cache
 def asset(name: str) -> bytes:
     """A file by its name. Raises KeyError where there is none."""
-    return {"evalhouse.css": _looks, "evalhouse.js": _script}[name]().encode()
-
-
-NAMES = ("evalhouse.css", "evalhouse.js")
-"""The files that there are."""
+    return _MADE[name]().encode()
 
 
 @cache
@@ -31,3 +27,16 @@ def _looks() -> str:
 
 def _script() -> str:
     return SORTING + resource("site.js")
+
+
+def _icon() -> str:
+    return resource("icon.svg")
+
+
+_MADE = {"evalhouse.css": _looks, "evalhouse.js": _script, "evalhouse.svg": _icon}
+
+NAMES = tuple(_MADE)
+"""The files that there are."""
+
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+"""The types of the files by their endings."""

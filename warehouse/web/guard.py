@@ -18,13 +18,14 @@ POLICY = "; ".join(
         "default-src 'none'",
         "style-src 'self'",
         "script-src 'self'",
+        "img-src 'self'",
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
         "frame-ancestors 'none'",
     )
 )
-"""The content security policy: the style sheet and the script of the site, and nothing from elsewhere or inline."""
+"""The content security policy: style sheet, script and icon of the site, and nothing from elsewhere or inline."""
 
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),

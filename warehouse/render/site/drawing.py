@@ -48,13 +48,17 @@ class Drawing:
         """All that stands before the first block."""
         there = self.surroundings
         name = there.home.label if heading.title == there.home.label else f"{heading.title} – {there.home.label}"
-        look, script = text(there.assets["evalhouse.css"]), text(there.assets["evalhouse.js"])
+        look, script, icon = (text(there.assets[f"evalhouse.{kind}"]) for kind in ("css", "js", "svg"))
         trail = "".join(f"<li>{_link(link)}</li>" for link in heading.trail)
         parts = [
             *head(
                 name,
                 first=[],
-                last=[f'<link rel="stylesheet" href="{look}">', f'<script src="{script}" defer></script>'],
+                last=[
+                    f'<link rel="icon" type="image/svg+xml" href="{icon}">',
+                    f'<link rel="stylesheet" href="{look}">',
+                    f'<script src="{script}" defer></script>',
+                ],
             ),
             '<body class="site">',
             SKIP,
@@ -190,9 +194,7 @@ class Drawing:
         links = [Link("Ask it again", copies.again)] if copies.again else []
         files = "".join(f"<li>{_link(link)}</li>" for link in (*links, *copies.files))
         elsewhere = "".join(
-            f'<p id="{name}-{place}-where">{text(where)}</p><div class="copied">'
-            f'<pre tabindex="0" role="region" aria-labelledby="{name}-{place}-where" id="{name}-{place}">'
-            f"<code>{lines(code)}</code></pre>"
+            f'<p>{text(where)}</p><div class="copied"><pre id="{name}-{place}"><code>{lines(code)}</code></pre>'
             f'<button type="button" data-copies="{name}-{place}" hidden>Copy</button></div>'
             for place, (where, code) in enumerate((("Statement", answer.result.statement), *copies.elsewhere))
         )

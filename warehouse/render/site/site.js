@@ -49,18 +49,18 @@ for (const field of document.querySelectorAll("textarea[data-completes]")) {
   wrong.className = "mistake";
   wrong.setAttribute("role", "status");
   wrong.hidden = true;
-  label.after(list, wrong);
-  label.parentElement.style.position = "relative";
-  field.setAttribute("role", "combobox");
+  // A list that opens while one types is not heard of unless it is said.
+  const offered = document.createElement("span");
+  offered.className = "unseen";
+  offered.setAttribute("role", "status");
+  label.after(list, wrong, offered);
   field.setAttribute("aria-autocomplete", "list");
-  field.setAttribute("aria-expanded", "false");
   field.setAttribute("aria-controls", list.id);
   let start = 0, chosen = -1, waiting = 0, asked = 0;
 
   const close = () => {
     list.hidden = true;
     chosen = -1;
-    field.setAttribute("aria-expanded", "false");
     field.removeAttribute("aria-activedescendant");
   };
   const choose = (place) => {
@@ -92,9 +92,9 @@ for (const field of document.querySelectorAll("textarea[data-completes]")) {
       return item;
     }));
     list.hidden = answer.offers.length === 0 || document.activeElement !== field;
-    field.setAttribute("aria-expanded", String(!list.hidden));
     field.removeAttribute("aria-activedescendant");
     chosen = -1;
+    offered.textContent = list.hidden ? "" : `${answer.offers.length} words may follow; arrow down chooses one`;
     wrong.textContent = answer.wrong;
     wrong.hidden = !answer.wrong;
   };

@@ -468,7 +468,9 @@ class Define(StatementNode):
 class Show(StatementNode):
     words: ClassVar[str] = "show"
 
-    what: Literal["systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes"]
+    what: Literal[
+        "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes", "texts"
+    ]
 
 
 @value

@@ -69,7 +69,7 @@ RIGHT = (
     "define measure G(w=0.5) = w*recall + (1-w)*precision; score G(w=0.25), G for all on TST3 order by G",
     "define measure half = a / (a + c) - -0.5*fallout; score half of filtering for all, allrel on TST3",
     "show systems; show test sets; show measures; show tests; show imports; show variables",
-    "show evaluations; show attributes",
+    "show evaluations; show attributes; show texts",
     'load "scores.csv" as scores; forget import 3',
     'sql "select system, sum(correct) from scores group by all"',
     "score recall for all on MUC-4.TST3, MUC*.TST4 -- the same test sets",

@@ -50,6 +50,7 @@ STATEMENTS = (
     "show tests",
     "show imports",
     "show attributes",
+    "show texts",
     "show evaluations",
     "show test sets",
     'sql "select * from scores limit 60"',

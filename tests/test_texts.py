@@ -19,7 +19,8 @@ def stored() -> Database:
             "insert into document values (1, 1, 'D1'), (2, 1, 'D2'); "
             "insert into document_text values (1, 1, 'reference', 2, 'four', 1), (1, 1, 'reference', 1, '4', 1), "
             "(1, 1, 'input', 1, '2 + 2?', 1), (1, 2, 'input', 1, '', 1); "
-            "insert into output_text values (1, 1, 1, 1, 'It is 4.', 1), (1, 2, 1, 1, '5', 1), (1, 1, 2, 1, 'no', 1)"
+            "insert into system_text values (1, 1, 1, 'output', 1, 'It is 4.', 1), (1, 2, 1, 'output', 1, '5', 1), "
+            "(1, 2, 1, 'input', 1, 'Q: 2 + 2?', 1), (1, 1, 2, 'output', 1, 'no', 1)"
         )
     )
     return database
@@ -29,6 +30,7 @@ def test_texts_of_named_documents_and_systems(stored: Database) -> None:
     of_both = stored.rows(texts(1, [1, 2], ["D1"]).sql)
     assert of_both == [
         ("D1", None, "input", "2 + 2?", 6),
+        ("D1", "base", "input", "Q: 2 + 2?", 9),
         ("D1", None, "reference", "4", 1),
         ("D1", None, "reference", "four", 4),
         ("D1", "base", "output", "5", 1),
@@ -48,5 +50,5 @@ def test_texts_of_documents_that_a_query_gives_are_cut_where_they_are_long(store
 def test_the_view_has_names(stored: Database) -> None:
     stored.run(Sql("insert into import values (1, 'f', '', 'r', '{}', now(), 7, '', false)"))
     rows = stored.rows(Sql("select test_set, system, document, kind, number, text from texts order by all"))
-    assert rows[0] == ("qa", "base", "D1", "output", 1, "5")
+    assert rows[:2] == [("qa", "base", "D1", "input", 1, "Q: 2 + 2?"), ("qa", "base", "D1", "output", 1, "5")]
     assert rows[-1] == ("qa", None, "D2", "input", 1, "")

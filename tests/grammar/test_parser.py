@@ -86,6 +86,7 @@ show tests
 show imports
 show variables
 show attributes
+show texts
 load "scores.csv" as scores
 forget import 3
 sql "select system, sum(correct) from scores group by all"

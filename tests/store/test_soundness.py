@@ -94,8 +94,8 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         database.run(
             Sql(
                 "insert into document_text select test_set_id, document_id, 'input', 1, 'What?', import_id from score "
-                "limit 1; insert into output_text select test_set_id, system_id, document_id, 1, 'This', import_id "
-                "from score limit 1; update import set rows = rows + 2 where id = 1"
+                "limit 1; insert into system_text select test_set_id, system_id, document_id, 'output', 1, 'This', "
+                "import_id from score limit 1; update import set rows = rows + 2 where id = 1"
             )
         )
         fingerprints.keep(database, (1,))
@@ -167,7 +167,7 @@ NEW_IN = {
     ),
     6: "drop view counts; drop table counted;",
     7: "drop view rankings; drop view judgments; drop table ranking; drop table judgment; drop table item;",
-    8: "drop view texts; drop table document_text; drop table output_text;",
+    8: "drop view texts; drop table document_text; drop table system_text;",
 }
 """What takes back what each version of the schema brought."""
 

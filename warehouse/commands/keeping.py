@@ -31,11 +31,13 @@ def init(args: argparse.Namespace) -> int:
 
 def info(args: argparse.Namespace) -> int:
     """Prints what a warehouse holds; notes say the versions, and the memory and threads a query may use."""
+    from warehouse.query.compile.inventory import ANY_TEXT
     from warehouse.store.library import LIBRARY
     from warehouse.store.schema import SCHEMA_VERSION
 
     with open_session(args) as opened:
-        status = answer(args, opened, "show test sets; show imports")
+        texts = "show texts; " if opened.database.rows(ANY_TEXT) else ""
+        status = answer(args, opened, f"show test sets; {texts}show imports")
         note(args, f"schema version {SCHEMA_VERSION}, read by DuckDB {LIBRARY}")
         bounds = opened.database.bounds()
         note(

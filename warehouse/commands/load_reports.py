@@ -34,22 +34,30 @@ def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPla
 
 def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
     """What was stored of a file."""
-    known = loaded.rows_read - loaded.rows_new
+    known = loaded.rows_read + loaded.texts_read - loaded.rows_new - loaded.texts_new
+    new, read = _amount(loaded.rows_new, loaded.texts_new), _amount(loaded.rows_read, loaded.texts_read)
     if not loaded.parts:
         note(args, f"{loaded.source}: nothing of its own to store")
-    elif loaded.rows_new == 0:
+    elif loaded.rows_new == loaded.texts_new == 0:
         declared = f"what was declared is stored as import {loaded.import_id}"
         changed = "nothing changed" if loaded.import_id is None else declared
-        note(args, f"{loaded.source}: all {loaded.rows_read:,} rows are there already; {changed}")
+        note(args, f"{loaded.source}: all {read} are there already; {changed}")
+    elif dry_run and loaded.texts_read:
+        note(args, f"{loaded.source}: {new} would be stored, of {read}; nothing was")
     elif dry_run:
         note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
     else:
         kept = f" ({known:,} were there already)" if known else ""
-        note(args, f"{loaded.source}: {loaded.rows_new:,} rows stored as import {loaded.import_id}{kept}")
+        note(args, f"{loaded.source}: {new} stored as import {loaded.import_id}{kept}")
     if len(loaded.parts) > 1:
         note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
     for text in loaded.notes:
         note(args, text)
+
+
+def _amount(rows: int, texts: int) -> str:
+    """12 rows and 24 texts."""
+    return f"{rows:,} rows" + (f" and {texts:,} texts" if texts else "")
 
 
 def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
@@ -62,6 +70,8 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
         _say_notes(args, loaded)
     if len(loaded) > 1:
         _say_sum(args, loaded)
+    if args.texts and not any(one.texts_read for one in loaded):
+        note(args, "no file has a text that its reader knows")
     if plan.parts:
         note(args, f"read with other files: {_some([file.found.called for file in plan.parts])}")
     if plan.passed_over:
@@ -87,17 +97,18 @@ def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
 
     systems = {system for one in loaded for system in one.systems}
     test_sets = sorted({test_set for one in loaded for test_set in one.test_sets})
-    read, new = sum(one.rows_read for one in loaded), sum(one.rows_new for one in loaded)
+    read = sum(one.rows_read for one in loaded), sum(one.texts_read for one in loaded)
+    new = sum(one.rows_new for one in loaded), sum(one.texts_new for one in loaded)
     imports = sorted(one.import_id for one in loaded if one.import_id is not None)
     where = f"{counted(len(loaded), 'file')}: {counted(len(systems), 'system')} on {_some(test_sets)}"
-    there = f" ({read - new:,} were there already)" if read > new else ""
-    if not new:
-        note(args, f"{where}; all {read:,} rows are there already")
+    there = f" ({sum(read) - sum(new):,} were there already)" if read > new else ""
+    if not any(new):
+        note(args, f"{where}; all {_amount(*read)} are there already")
     elif args.dry_run:
-        note(args, f"{where}; {new:,} rows would be stored{there}; nothing was")
+        note(args, f"{where}; {_amount(*new)} would be stored{there}; nothing was")
     else:
         span = f"import {imports[0]}" if len(imports) == 1 else f"imports {imports[0]} to {imports[-1]}"
-        note(args, f"{where}; {new:,} rows stored as {span}{there}")
+        note(args, f"{where}; {_amount(*new)} stored as {span}{there}")
 
 
 def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
@@ -108,7 +119,8 @@ def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None
     from warehouse.results import Column, Result
 
     names = ("file", "reader", "why", "systems", "test_sets")
-    columns = (*(Column(name, "name") for name in names), Column("rows", "count"), Column("new", "count"))
+    counts = ("rows", "new", *(("texts",) if args.texts else ()))
+    columns = (*(Column(name, "name") for name in names), *(Column(name, "count") for name in counts))
     rows = TableRows.of(columns)
     for file, loaded in done.loaded:
         rows.add(
@@ -119,8 +131,9 @@ def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None
             test_sets=_some(loaded.test_sets) or None,
             rows=loaded.rows_read,
             new=loaded.rows_new,
+            **({"texts": loaded.texts_new} if args.texts else {}),
         )
-    nothing = {"systems": None, "test_sets": None, "rows": None, "new": None}
+    nothing = {"systems": None, "test_sets": None} | dict.fromkeys(counts)
     for file in plan.parts:
         rows.add(file=file.found.called, reader=file.reader.name, why=file.why, **nothing)
     show(args, Result("load", "what would be loaded, in this order", "", rows.table(columns)))

@@ -68,6 +68,7 @@ def _request(args: argparse.Namespace) -> LoadRequest:
         lower_is_better=_directions(args),
         simulated=args.simulated,
         skip_bad=args.skip_bad,
+        texts=args.texts,
         door=EVERYWHERE if args.max_unpacked is None else Door(unpacked=args.max_unpacked),
     )
 

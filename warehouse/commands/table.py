@@ -76,6 +76,8 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--simulated", action="store_true", help=simulated)
     bad = "go on without files that cannot be read, and list them"
     parser.add_argument("--skip-bad", action="store_true", help=bad)
+    texts = "store inputs, references and outputs, too, where files have them; they change no answer"
+    parser.add_argument("--texts", action="store_true", help=texts)
     where = parser.add_mutually_exclusive_group()
     dry = "check everything, show what each file is and what it would bring, store nothing"
     where.add_argument("--dry-run", action="store_true", help=dry)

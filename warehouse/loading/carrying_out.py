@@ -67,6 +67,7 @@ def carry_out(
                 unsaid=filled(file.reader.unsaid, file.found.path, file.folder),
                 keys=file.keys,
                 door=file.found.door,
+                texts=request.texts,
                 progress=partial(_overall, advance, place, len(plan.files), words),
             )
         except DataError as error:

@@ -29,7 +29,7 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
     """
     database, fields = staging.database, given(staging, staged)
     rows = _rows_with_facts(staging, staged)
-    notes = _place_test_sets(staging, rows, EVALUATION in fields) if TEST_SET in fields else ()
+    notes = place_test_sets(staging, staged) if TEST_SET in fields else ()
     for field in (SYSTEM, UNIT, ANNOTATOR, ITEM):
         if field in fields:
             database.run(
@@ -131,14 +131,15 @@ def _joined_test_set(evaluation_given: bool) -> Sql:
     return Sql(f" join placed on placed.test_set = staged.test_set and placed.evaluation = {evaluation}")
 
 
-def _place_test_sets(staging: Staging, rows: str, evaluation_given: bool) -> tuple[str, ...]:
+def place_test_sets(staging: Staging, staged: Staged) -> tuple[str, ...]:
     """Finds or makes the named test sets and lists them in the temporary table `placed`; returns notes.
 
     A row without evaluation belongs to the stored test set of that name if there is one; a row with an evaluation
     gives it to the stored test set of that name if that has none. In `placed` the evaluation is as in the file, ''
     where it has none.
     """
-    database = staging.database
+    database, rows = staging.database, _rows_with_facts(staging, staged)
+    evaluation_given = EVALUATION in given(staging, staged)
     test_sets = database.rows(
         Sql(
             f"select distinct null::integer, null::integer, {_evaluation(evaluation_given)}, test_set from {rows} "

@@ -25,10 +25,11 @@ from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.loading.staging.templates import filled
+from warehouse.loading.storing_texts import notes_of, store_texts
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, values
-from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, FactForm
+from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
 from warehouse.version import __version__
 
 _NAMES = ("document", "system", "unit", "annotator", "item", "test_set", "evaluation")
@@ -40,9 +41,9 @@ class Loaded:
     """What a load did.
 
     `rows_read` and `rows_new` count facts: a row of the file, or an attribute where columns are attributes.
-    `import_id` is None where nothing was new, and for a dry run; where only a declaration was new, it is that of an
-    import without rows. `measures` are those that the file has values or figures of, and `declared` the directions that
-    were declared of some.
+    `texts_read` and `texts_new` count inputs, references and outputs. `import_id` is None where nothing was new, and
+    for a dry run; where only a declaration was new, it is that of an import without rows. `measures` are those that the
+    file has values or figures of, and `declared` the directions that were declared of some.
     """
 
     source: str
@@ -54,6 +55,8 @@ class Loaded:
     parts: tuple[LoadedPart, ...] = ()
     measures: tuple[str, ...] = ()
     declared: Mapping[str, bool] = dataclass_field(default_factory=dict)
+    texts_read: int = 0
+    texts_new: int = 0
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -98,6 +101,7 @@ def load(
     unsaid: Mapping[str, str] | None = None,
     keys: tuple[Path, ...] = (),
     door: Door = EVERYWHERE,
+    texts: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
     """Loads one file with a reader, or the reader of a name, all or nothing.
@@ -106,7 +110,8 @@ def load(
     says what a document is called (`noun`) and clustered by (`cluster`); `unsaid` are the values of fields that neither
     these nor the file gives, and `keys` the files that systems are judged by; `columns` names the columns that fields
     are taken from, `options` are those of the reader; files are opened through `door`; `lower_is_better` declares of
-    measures whether lower values are better, where the file has them; `progress` is called with the share that is done,
+    measures whether lower values are better, where the file has them; `texts` says whether inputs, references and
+    outputs are stored, too, as far as the reader finds them; `progress` is called with the share that is done,
     from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is
     wrong or contradicts another or a stored one, or a declaration a stored one, and WarehouseError if it cannot be
     stored.
@@ -123,6 +128,7 @@ def load(
         unsaid=filled(reader.unsaid, source) if unsaid is None else dict(unsaid),
         keys=keys,
         called=called or "",
+        texts=texts,
     )
     staging = _with_options(staging, reader, options or {})
     fixed, declared = declaring.parted(staging, reader)
@@ -131,12 +137,14 @@ def load(
     as_it_was = _stamp(source)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
-        parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
+        everything = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
+        parts = [part for part in everything if part.staging.form not in TEXT_FORMS]
+        with_texts = [part for part in everything if part.staging.form in TEXT_FORMS]
         progress(0.5)
         counts = join(" + ", ("0", *(f"(select count(*) from {part.staging.table})" for part in parts)))
         if database.rows("select " + counts)[0][0] > MANY_ROWS:
             database.hold_more()
-        notes = [note for part in parts for note in (*part.staged.notes, *check_cells(part))]
+        notes = [note for part in everything for note in (*part.staged.notes, *check_cells(part))]
         progress(0.6)
         import_id = None
         loaded: list[LoadedPart] = []
@@ -156,11 +164,14 @@ def load(
                 # Of several forms the counts say it.
                 of_form = [note for note in more_notes if len(parts) == 1 or note != checks.ALL_STORED]
                 notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
-            if wrong := refusal(parts):
+            # After the facts, which have given numbers to the names.
+            of_texts = [store_texts(part, int(number)) for part in with_texts if not part.total]
+            if wrong := refusal(everything):
                 raise wrong
             if _stamp(source) != as_it_was:
                 raise staging.refusal("the file changed while it was read")
-            rows_new = sum(part.rows_new for part in loaded)
+            rows_new, texts_new = sum(part.rows_new for part in loaded), sum(part.new for part in of_texts)
+            notes += notes_of(of_texts)
             progress(0.9)
             measures = directions.measures_of(parts)
             stated = directions.stated(database, parts) | dict(lower_is_better or {})
@@ -168,10 +179,11 @@ def load(
             directions.check(database, called or str(source), directed)
             notes += declaring.notes(database, said)
             known = declaring.is_known(database, said) and directions.is_known(database, directed)
-            if (rows_new or not known) and not dry_run:
+            if (rows_new or texts_new or not known) and not dry_run:
                 import_id = int(number)
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
-                _record_import(staging, reader.name, import_id, called or str(source), rows_new, simulated, accuracy)
+                rows = rows_new + texts_new
+                _record_import(staging, reader, import_id, called or str(source), rows, simulated, accuracy)
                 declaring.store(database, said, import_id)
                 directions.store(database, directed, import_id)
             if rows_new:
@@ -179,7 +191,7 @@ def load(
             fingerprints.keep(database, (int(number),), new_names)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
-            for table in ("placed", "fact", *(staging.of(form).table for form in FORMS)):
+            for table in ("placed", "fact", *(staging.of(form).table for form in (*FORMS, *TEXT_FORMS))):
                 database.forget(table)
     progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)
@@ -193,6 +205,8 @@ def load(
         parts=tuple(loaded),
         measures=measures,
         declared=directed,
+        texts_read=sum(part.read for part in of_texts),
+        texts_new=texts_new,
     )
 
 
@@ -297,12 +311,13 @@ def _prune(database: Database) -> None:
 
 
 def _record_import(
-    staging: Staging, reader: str, number: int, called: str, rows: int, simulated: bool, accuracy: str
+    staging: Staging, reader: Reader, number: int, called: str, rows: int, simulated: bool, accuracy: str
 ) -> None:
     """Writes the row of provenance. Facts of every form that a file brings belong to one import. Raises DataError."""
     options: dict[str, Mapping[str, str | None] | str] = {"columns": staging.columns, "fields": staging.fields}
-    if staging.options:
-        options["options"] = staging.options
+    of_texts = {option.name for option in reader.options if option.of_texts}
+    if said := {option: text for option, text in staging.options.items() if option not in of_texts}:
+        options["options"] = said
     if accuracy:
         options["accuracy"] = accuracy
     try:
@@ -314,7 +329,7 @@ def _record_import(
         number,
         called,
         digest,
-        reader,
+        reader.name,
         json.dumps(options, sort_keys=True, ensure_ascii=False, separators=(",", ":")),
         datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         rows,

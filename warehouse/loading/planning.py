@@ -30,7 +30,8 @@ AUTO = "auto"
 class LoadRequest:
     """What a person says of a load: the files, the reader or AUTO, and the settings, columns and options of readers.
 
-    `skip_bad` goes on without the files that cannot be read.
+    `skip_bad` goes on without the files that cannot be read; `texts` says whether inputs, references and outputs are
+    stored, too.
     """
 
     named: Sequence[str]
@@ -41,6 +42,7 @@ class LoadRequest:
     lower_is_better: Mapping[str, bool] = dataclass_field(default_factory=dict)
     simulated: bool = False
     skip_bad: bool = False
+    texts: bool = False
     door: Door = EVERYWHERE
 
 

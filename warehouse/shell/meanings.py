@@ -51,6 +51,7 @@ WORD_MEANINGS: Mapping[str, str] = {
     "imports": "every load, and where it came from",
     "variables": "the variables of this session",
     "attributes": "attributes of systems and documents",
+    "texts": "inputs, references and outputs, where they are stored",
     "document": "a row a document",
     "unit": "a row a unit, such as a slot",
     "label": "a row a key label",

@@ -229,6 +229,18 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
             Column("version", "text", on_screen=False),
         ),
     ),
+    "texts": (
+        inventory.ALL_TEXTS,
+        (
+            Column("test_set", "name"),
+            Column("evaluation", "name"),
+            Column("kind", "text"),
+            Column("systems", "count"),
+            Column("documents", "count"),
+            Column("texts", "count"),
+            Column("characters", "count"),
+        ),
+    ),
     "attributes": (
         inventory.ALL_ATTRIBUTES,
         (Column("attribute", "name"), Column("rows", "count"), Column("values", "text")),

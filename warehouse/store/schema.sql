@@ -160,17 +160,18 @@ create table document_text (
     text varchar using compression zstd not null,
     import_id integer not null
 );
-comment on table document_text is 'What systems were given of a document, and what is right: one row an input and a reference, as it was read, to the byte.';
+comment on table document_text is 'What systems were given of a document, and what is right: one row an input or reference, to the byte as it was read.';
 
-create table output_text (
+create table system_text (
     test_set_id integer not null,
     system_id integer not null,
     document_id integer not null,
+    kind varchar not null,
     number integer not null check (number > 0),
     text varchar using compression zstd not null,
     import_id integer not null
 );
-comment on table output_text is 'What a system answered to a document, as it was read, to the byte.';
+comment on table system_text is 'What a system answered to a document, its outputs, and what it was given, where that is another input than that of the document.';
 
 create table published (
     test_set_id integer not null,
@@ -303,13 +304,13 @@ select e.name as evaluation, t.name as test_set, s.name as system, d.name as doc
 from (
     select test_set_id, null::integer as system_id, document_id, kind, number, text, import_id from document_text
     union all
-    select test_set_id, system_id, document_id, 'output', number, text, import_id from output_text
+    select test_set_id, system_id, document_id, kind, number, text, import_id from system_text
 ) f
 join test_set t on t.id = f.test_set_id
 join evaluation e on e.id = t.evaluation_id
 join document d on d.id = f.document_id
 left join system s on s.id = f.system_id;
-comment on view texts is 'Inputs, references and outputs with names; system is null for inputs and references.';
+comment on view texts is 'Inputs, references and outputs with names; system is null for references, and for inputs that every system was given.';
 
 create view published_figures as
 select e.name as evaluation, t.name as test_set, s.name as system, f.task, f.measure, f.value, f.resolution, f.import_id,

@@ -189,22 +189,24 @@ FORMS = (
 )
 """What answers questions, and is exported and loaded again."""
 
-_NUMBER = Field("number", "rank")
-TEXTS = FactForm(
-    "texts",
+_KIND, _NUMBER = Field("kind", "kind"), Field("number", "rank")
+DOCUMENT_TEXTS = FactForm(
+    "document_texts",
     "document_text",
-    key=(EVALUATION, TEST_SET, DOCUMENT, Field("kind", "kind"), _NUMBER),
+    key=(EVALUATION, TEST_SET, DOCUMENT, _KIND, _NUMBER),
     content=(Field("text", "text"),),
 )
 """Inputs and references: what a document says, whichever system it is shown to."""
-OUTPUTS = FactForm(
-    "outputs",
-    "output_text",
-    key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, _NUMBER),
+SYSTEM_TEXTS = FactForm(
+    "system_texts",
+    "system_text",
+    key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, _KIND, _NUMBER),
     content=(Field("text", "text"),),
 )
-"""What systems answered."""
-TEXT_FORMS = (TEXTS, OUTPUTS)
+"""Outputs, and inputs of systems; of the latter those are stored that are not the input of the document."""
+INPUT, REFERENCE, OUTPUT = "input", "reference", "output"
+"""The kinds of texts."""
+TEXT_FORMS = (DOCUMENT_TEXTS, SYSTEM_TEXTS)
 """Texts, which stand beside facts and change no answer: they are of documents and systems that facts have named."""
 
 FACT_TABLES = tuple(form.table for form in (*FORMS, *TEXT_FORMS))

@@ -56,6 +56,11 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     raise document.refusal(f"the preference of annotation {place} is {preference:g}, not from 1 to 2")
                 else:
                     values.add(None, test_set, system, name, MEASURE, preference - 1, member=document.member)
+                said = {key: text for key, text in annotation.items() if isinstance(text, str)}
+                of: dict[str, object] = {"test_set": test_set, "document": name}
+                sheets.texts.input(None, said.get("instruction"), member=document.member, **of)
+                sheets.texts.references(None, [said.get("output_1")], member=document.member, **of)
+                sheets.texts.outputs(None, [said.get("output_2")], member=document.member, system=system, **of)
                 if dataset := annotation.get("dataset"):
                     attributes.add(None, test_set, name, dataset, member=document.member)
         return sheets.staged()

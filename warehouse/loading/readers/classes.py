@@ -24,6 +24,9 @@ YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false"
 
 NAMED = ("id", "y_true", "y_pred")
 
+INPUTS = ("input", "text", "question", "prompt", "sentence")
+"""What a column is called that holds what was classified."""
+
 NumberedRow = tuple[int, dict[str, str]]
 """The line of a row, and its cells by heading."""
 
@@ -38,7 +41,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         raise staging.refusal("there is a header and no rows")
     classes = sorted(names)
     binary = all(name.casefold() in YES | NO for name in classes)
-    read = {*NAMED, *staging.columns.values(), *(("score",) if binary else ())}
+    column = next((name for name in INPUTS if name in row), None) if staging.texts else None
+    read = {*NAMED, *staging.columns.values(), *(("score",) if binary else ()), *((column,) if column else ())}
     left_out = ", ".join(column for column in row if column not in read)
     forms = (LABELS, DECISIONS) if binary else (SCORES,)
     with Sheets(staging, *forms, named=NAMED) as sheets:
@@ -56,6 +60,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     wanted, given = int(row["y_true"] == name), int(row["y_pred"] == name)
                     both = wanted * given
                     scores.add(line, row["id"], name, wanted, given, both, 0, 0, given - both, wanted - both)
+        for line, row in _rows(staging) if sheets.texts.wanted else ():
+            sheets.texts.input(line, row[column] if column else None, document=row["id"])
+            sheets.texts.references(line, [row["y_true"]], document=row["id"])
+            sheets.texts.outputs(line, [row["y_pred"]], document=row["id"])
         return sheets.staged((f"left out, being no field: {left_out}",) if left_out else ())
 
 

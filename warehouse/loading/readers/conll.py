@@ -23,6 +23,7 @@ from warehouse.loading.staging.sheets import Sheet, Sheets
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.loading.staging.tag_arrays import TagArrays
 from warehouse.loading.staging.tagging import Scheme, tag_of
+from warehouse.loading.staging.text_sheets import TextSheets
 from warehouse.loading.staging.tokens import TEXT_BEGINS, Sentence, Sentences, sentences
 from warehouse.measures.token_accuracy import RIGHT, TOTAL
 from warehouse.tasks.observed import counted
@@ -60,6 +61,8 @@ class Judged(NamedTuple):
     lengths: numpy.ndarray
     gold: Sequence[str]
     answers: Sequence[str]
+    words: Sequence[str]
+    """The tokens themselves; none where no column holds them."""
 
 
 class Tags(NamedTuple):
@@ -86,7 +89,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         gold, answers = sides
         scheme, overlap = staging.options.get("scheme") or SCHEMES[0], staging.options.get("overlap") == "partial"
         kinds = sorted(gold.tags.kinds | answers.tags.kinds)
-        judged = _judged(gold, answers)
+        judged = _with_texts(_judged(gold, answers), scheme, sheets.texts)
         if scheme == SCHEMES[0] and not overlap:
             schemes = _count_at_once(judged, kinds, scores, tokens, attributes)
         else:
@@ -103,7 +106,7 @@ def _count_at_once(
     arrays = TagArrays(kinds)
     of_kind = numpy.array(kinds, dtype=object)
     number = 0
-    for lines, texts, lengths, gold, answers in judged:
+    for lines, texts, lengths, gold, answers, _ in judged:
         numbers = numpy.arange(number + 1, number + len(lines) + 1)
         number += len(lines)
         counts, rights = arrays.counted(gold, answers, lengths)
@@ -150,11 +153,40 @@ def _count(
 
 def _one_by_one(judged: Iterable[Judged]) -> Iterator[tuple[int, int, Sequence[str], Sequence[str]]]:
     """Of each sentence the line, the number of the text, and the tags of gold and of answers."""
-    for lines, texts, lengths, gold, answers in judged:
+    for lines, texts, lengths, gold, answers, _ in judged:
         begin = 0
         for line, text, length in zip(lines.tolist(), texts.tolist(), lengths.tolist(), strict=True):
             yield line, text, gold[begin : begin + length], answers[begin : begin + length]
             begin += length
+
+
+def _with_texts(judged: Iterator[Judged], scheme: str, texts: TextSheets) -> Iterator[Judged]:
+    """Passes sentences on, and where texts are wanted adds those that have words: the tokens with blanks between them,
+    the entities of gold and of answers in brackets.
+    """
+    number = 0
+    for some in judged:
+        if not texts.wanted or not some.words:
+            yield some
+            continue
+        begin = 0
+        for line, length in zip(some.lines.tolist(), some.lengths.tolist(), strict=True):
+            number, end = number + 1, begin + length
+            words = some.words[begin:end]
+            texts.input(line, " ".join(words), document=number)
+            texts.references(line, [_marked(words, some.gold[begin:end], scheme)], document=number)
+            texts.outputs(line, [_marked(words, some.answers[begin:end], scheme)], document=number)
+            begin = end
+        yield some
+
+
+def _marked(words: Sequence[str], tags: Sequence[str], scheme: str) -> str:
+    """[PER Ada Lovelace] saw [LOC Turin]"""
+    shown = list(words)
+    for kind, begin, end in entities(tags, scheme):
+        shown[begin] = f"[{kind} {shown[begin]}"
+        shown[end - 1] += "]"
+    return " ".join(shown)
 
 
 def _sides(staging: Staging) -> tuple[Tags, Tags] | None:
@@ -240,12 +272,14 @@ def _judged(gold: Tags, answers: Tags) -> Iterator[Judged]:
     theirs, ours = gold.tags.place, answers.tags.place
     if gold.staging is answers.staging:
         for some in sentences(answers.staging):
-            yield Judged(some.lines, some.texts, some.lengths, some.columns[theirs], some.columns[ours])
+            words = _words(answers, some)
+            yield Judged(some.lines, some.texts, some.lengths, some.columns[theirs], some.columns[ours], words)
         return
     for key, given in _side_by_side(gold, answers):
         _check_tokens(gold, answers, key, given)
         texts = numpy.where(key.texts > 0, key.texts, given.texts)
-        yield Judged(given.lines, texts, given.lengths, key.columns[theirs], given.columns[ours])
+        words = _words(gold, key) or _words(answers, given)
+        yield Judged(given.lines, texts, given.lengths, key.columns[theirs], given.columns[ours], words)
 
 
 def _side_by_side(gold: Tags, answers: Tags) -> Iterator[tuple[Sentences, Sentences]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_uppercase
 from typing import Any
 
 from warehouse.loading.readers.every_eval_ever_records import Record, RecordedResult, parsed
@@ -18,6 +19,7 @@ from warehouse.loading.staging.printed import FIGURES, printed
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.loading.staging.text_sheets import TextSheets
 from warehouse.measures.correctness import ACCURACY
 from warehouse.tasks.observed import counted
 from warehouse.tasks.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES
@@ -90,6 +92,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             result = record.result(sample.get("evaluation_result_id"), sample["evaluation_name"])
             for measure, value in _values(result, score):
                 values.add(number, test_set, system, name, measure, value, member=document.member)
+            _add_texts(sheets.texts, document.member, number, sample, test_set, system)
             if error := sample.get("error"):
                 failures.add(number, test_set, system, name, _reason(str(error)), member=document.member)
             known_of.setdefault((test_set, name), _attributes(sample))
@@ -99,6 +102,34 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             attributes.add(None, test_set, name, *map(known.get, names))
         directions = {it.measure: it.lower_is_better for it in record.results if it.lower_is_better is not None}
         return sheets.staged(directions=directions)
+
+
+def _add_texts(
+    texts: TextSheets, member: str | None, line: int, sample: dict[str, Any], test_set: str, system: str
+) -> None:
+    """The raw input with its choices, the references, and the raw outputs; of a conversation its last answer."""
+    if not texts.wanted:
+        return
+    given, answered, messages = (sample.get(key) for key in ("input", "output", "messages"))
+    given, answered = (said if isinstance(said, dict) else {} for said in (given, answered))
+    document, question = str(sample["sample_id"]), given.get("raw")
+    outputs = answered.get("raw")
+    if not outputs and isinstance(messages, list):
+        said = [turn.get("content") for turn in messages if isinstance(turn, dict) and turn.get("role") == "assistant"]
+        outputs = said[-1:]
+    references = _texts(given.get("reference"))
+    choices = (
+        f"{letter}) {choice}" for letter, choice in zip(ascii_uppercase, _texts(given.get("choices")), strict=False)
+    )
+    question = "\n".join((question, *choices)) if isinstance(question, str) else None
+    texts.references(line, references, member=member, test_set=test_set, document=document)
+    texts.input(line, question, member=member, test_set=test_set, system=system, document=document)
+    texts.outputs(line, _texts(outputs), member=member, test_set=test_set, system=system, document=document)
+
+
+def _texts(said: object) -> list[str]:
+    """The texts of a list, or of one text."""
+    return [text for text in (said if isinstance(said, list) else [said]) if isinstance(text, str)]
 
 
 def _attributes(sample: dict[str, Any]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from warehouse.loading.readers import helm_texts
 from warehouse.loading.staging.lines import documents
 from warehouse.loading.staging.printed import FIGURES, printed
 from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
@@ -48,6 +49,7 @@ PARTS = (
     "stats.json",
     "instances.json",
     "display_requests.json",
+    "display_predictions.json",
 )
 """What else is in the folder of a run."""
 
@@ -96,6 +98,13 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
         if any(instance != name for name, instance in instance_of.items()):
             for name, instance in instance_of.items():
                 attributes.add(None, test_set, name, instance)
+        for texts in helm_texts.texts_of(staging) if sheets.texts.wanted else ():
+            name = f"{texts.instance}:{_called(texts.perturbation)}" if texts.perturbation else texts.instance
+            of: dict[str, Any] = {"test_set": test_set, "document": name}
+            system = _system(staging, model, test_set, suite, texts.trial if len(trials) > 1 else None)
+            sheets.texts.references(None, texts.references, **of)
+            sheets.texts.input(None, texts.input, **of, system=system)
+            sheets.texts.outputs(None, texts.outputs, **of, system=system)
         notes = _renamed(right)
         if len(trials) > 1:
             notes.append(f"instances were tried {len(trials)} times; each trial is a replicate")

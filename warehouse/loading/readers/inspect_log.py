@@ -22,7 +22,10 @@ from warehouse.loading.readers.inspect_samples import (
     failure_of,
     figures_of,
     header_of,
+    input_of,
     measure_of,
+    outputs_of,
+    references_of,
     right_of,
     scores_of,
     value_of,
@@ -33,6 +36,7 @@ from warehouse.loading.staging.printed import FIGURES, printed
 from warehouse.loading.staging.reader import Evidence, Reader, Start
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.loading.staging.text_sheets import TextSheets
 from warehouse.measures.correctness import ACCURACY
 from warehouse.tasks.observed import counted
 from warehouse.tasks.records import FAILURES, PUBLISHED, VALUES, WHOLE_RUN
@@ -74,13 +78,13 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     DataError where the log is damaged, or there is nothing of the kind in it.
     """
     log, samples = _log(staging)
-    taken = _taken(staging, samples)
     header, figures = header_of(log), tuple(figures_of(log))
     task = staging.named("test_set", header.task, "the log does not say the task")
     model = staging.named("system", header.model, "the log does not say the model")
-    scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
-    right = right_of(scorers, frozenset(taken.lettered), figures)
     with Sheets(staging, VALUES, FAILURES, PUBLISHED) as sheets:
+        taken = _taken(staging, task, samples, sheets.texts)
+        scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
+        right = right_of(scorers, frozenset(taken.lettered), figures)
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
         published = sheets.open(PUBLISHED, *FIGURES)
@@ -89,6 +93,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         for (epoch, name, scorer), value in taken.values.items():
             measure = ACCURACY if scorer == right else scorer
             values.add(None, task, system(epoch), name, measure, value, member=taken.members[epoch, name])
+        # Which systems the epochs are is known when all samples are read.
+        epochs = sorted({epoch for epoch, _ in taken.members}) if sheets.texts.wanted else ()
+        sheets.texts.name_systems({str(epoch): system(epoch) for epoch in epochs})
         for epoch, name, reason in _failed(header, taken):
             failures.add(None, task, system(epoch), name, reason, member=taken.members.get((epoch, name)))
         for figure in () if taken.values else figures:
@@ -110,7 +117,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged(_notes(taken, right))
 
 
-def _taken(staging: Staging, samples: Iterator[Sample]) -> _Taken:
+def _taken(staging: Staging, task: str, samples: Iterator[Sample], texts: TextSheets) -> _Taken:
     taken = _Taken()
     for sample, member in samples:
         if "id" not in sample:
@@ -121,6 +128,8 @@ def _taken(staging: Staging, samples: Iterator[Sample]) -> _Taken:
         if (epoch, name) in taken.members:
             raise staging.refusal(f"sample {shown(name)} is there twice in epoch {epoch}", member=member)
         taken.members[epoch, name] = member
+        if texts.wanted:
+            _add_texts(texts, task, epoch, name, sample, member)
         scored = False
         for scorer, answer in scores_of(sample):
             value = value_of(answer)
@@ -134,6 +143,12 @@ def _taken(staging: Staging, samples: Iterator[Sample]) -> _Taken:
         if not scored:
             taken.failures[epoch, name] = failure_of(sample)
     return taken
+
+
+def _add_texts(texts: TextSheets, task: str, epoch: int, name: str, sample: dict[str, Any], member: str | None) -> None:
+    texts.references(None, references_of(sample), member=member, test_set=task, document=name)
+    texts.input(None, input_of(sample), member=member, test_set=task, system=str(epoch), document=name)
+    texts.outputs(None, outputs_of(sample), member=member, test_set=task, system=str(epoch), document=name)
 
 
 def _failed(header: Header, taken: _Taken) -> Iterator[tuple[int, str, str]]:

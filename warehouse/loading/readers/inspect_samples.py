@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Any
 
 from warehouse.loading.staging.cells import finite
@@ -14,6 +15,9 @@ from warehouse.measures.correctness import ACCURACY, foremost
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What the answers correct, partial, incorrect and none count in the accuracy that Inspect prints."""
+
+_ATTACHED = "attachment://"
+"""How what stands for an attachment of a sample begins."""
 
 _ENDED = {"error": "error", "cancelled": "cancelled", "started": "not finished"}
 """By the status of a log, why samples are not in it."""
@@ -94,6 +98,49 @@ def failure_of(sample: Mapping[str, Any]) -> str:
     if "content_filter" in (output.get("stop_reason"), first.get("stop_reason")):
         return "refused"
     return "not scored" if choices or output.get("completion") else "no answer"
+
+
+def input_of(sample: Mapping[str, Any]) -> str | None:
+    """What a sample asks: a text, or messages each under its role; with its choices, a line each, where it has some."""
+    attachments, said = _object(sample, "attachments"), sample.get("input")
+    if isinstance(said, list):
+        messages = [message for message in said if isinstance(message, dict)]
+        texts = [(str(message.get("role")), _content(message.get("content"), attachments)) for message in messages]
+        question = texts[0][1] if len(texts) == 1 else "\n\n".join(f"{role}: {text}" for role, text in texts)
+    elif isinstance(said, str):
+        question = _content(said, attachments)
+    else:
+        return None
+    choices = sample.get("choices")
+    listed = zip(ascii_uppercase, choices, strict=False) if isinstance(choices, list) else ()
+    return "\n".join((question, *(f"{letter}) {_content(choice, attachments)}" for letter, choice in listed)))
+
+
+def references_of(sample: Mapping[str, Any]) -> list[str]:
+    """What is right: the target of a sample, or its targets."""
+    target, attachments = sample.get("target"), _object(sample, "attachments")
+    targets = target if isinstance(target, list) else [target]
+    return [_content(text, attachments) for text in targets if isinstance(text, str)]
+
+
+def outputs_of(sample: Mapping[str, Any]) -> list[str]:
+    """What the model answered: its choices, of which there is one as a rule, else its completion."""
+    output, attachments = _object(sample, "output"), _object(sample, "attachments")
+    choices = output.get("choices")
+    messages = [_object(choice, "message") for choice in choices or () if isinstance(choice, dict)]
+    if messages:
+        return [_content(message.get("content"), attachments) for message in messages]
+    completion = output.get("completion")
+    return [_content(completion, attachments)] if isinstance(completion, str) else []
+
+
+def _content(said: Any, attachments: Mapping[str, Any]) -> str:
+    """The text of a message: of its parts those that are text. What is long may stand among the attachments."""
+    if isinstance(said, list):
+        parts = (part.get("text") for part in said if isinstance(part, dict))
+        return "\n".join(_content(part, attachments) for part in parts if isinstance(part, str))
+    text = said if isinstance(said, str) else "" if said is None else str(said)
+    return str(attachments.get(text.removeprefix(_ATTACHED), text)) if text.startswith(_ATTACHED) else text
 
 
 def right_of(scorers: Iterable[str], lettered: frozenset[str], figures: Iterable[ScorerFigure]) -> str | None:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.loading.readers import lm_eval_results
+from warehouse.loading.readers import lm_eval_results, lm_eval_texts
 from warehouse.loading.readers.lm_eval_results import Results, TaskFigure
 from warehouse.loading.staging.cells import finite, shown
 from warehouse.loading.staging.labelled_spans import OTHER, SpanCounts, span_counts, tallies
@@ -144,6 +144,12 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 else:
                     contents.unmapped[metric] += 1
                     not_finite += isinstance(item, float)
+            if sheets.texts.wanted:
+                beside = lm_eval_texts.texts_of(sample)
+                of: dict[str, object] = {"test_set": task, "document": name}
+                sheets.texts.references(number, beside.references, member=document.member, **of)
+                sheets.texts.input(number, beside.input, member=document.member, **of, system=system)
+                sheets.texts.outputs(number, beside.outputs, member=document.member, **of, system=system)
             if not_finite and not_finite == len(sample["metrics"]):
                 failures.add(number, task, system, name, "not scored", member=document.member)
             doc_hash = sample.get("doc_hash")

@@ -12,6 +12,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from warehouse.loading.staging.cells import shown
@@ -26,6 +27,8 @@ from warehouse.tasks.records import BETWEEN, COUNTS
 EXAMPLE = "system\tmt\tref\nbase\tthe cat sits\tthe cat sat\nbase\ta dog\ta dog barks\n"
 
 HYPOTHESIS = ("mt", "hypothesis", "hyp", "translation")
+SOURCES = ("src", "source")
+"""The column of a table that holds what was translated."""
 REFERENCES = ("ref", "reference", "refA", "refB", "refC", "ref0", "ref1", "ref2", "ref3", "ref4")
 """The part of the name of a file, or the column of a table, that says that it is a reference."""
 
@@ -35,13 +38,19 @@ REFERENCE = Option(
 )
 
 
+SOURCE = Option(
+    "source", "the file of what was translated, a segment a line, stored with --texts", is_file=True, of_texts=True
+)
+
+
 class _Segment(NamedTuple):
-    """What a system wrote in a line, and what it is compared with."""
+    """What a system wrote in a line, what it is compared with, and what was translated, where that is known."""
 
     line: int
     system: str
     hypothesis: str
     references: tuple[str, ...]
+    source: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,11 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         for segment in rows:
             of_systems[segment.system].append(segment)
         for system, segments in of_systems.items():
+            for place, segment in enumerate(segments if sheets.texts.wanted else (), start=1):
+                of: dict[str, Any] = {"test_set": test_set, "document": place}
+                sheets.texts.input(segment.line, segment.source, **of)
+                sheets.texts.references(segment.line, segment.references, **of)
+                sheets.texts.outputs(segment.line, [segment.hypothesis], **of, system=system)
             for family, counted in _counted(segments, metrics):
                 for place, (segment, numbers) in enumerate(zip(segments, counted, strict=True), start=1):
                     for name, number in zip(family, numbers, strict=True):
@@ -124,6 +138,7 @@ def _of_table(staging: Staging) -> list[_Segment] | None:
     if ours is None or not theirs:
         return None
     of = header.index("system") if "system" in header else None
+    source = next((header.index(name) for name in SOURCES if name in header), None)
     rows = []
     for line, text in numbered[1:]:
         cells = next(csv.reader([text], delimiter="\t", quoting=csv.QUOTE_NONE), [])
@@ -131,7 +146,8 @@ def _of_table(staging: Staging) -> list[_Segment] | None:
             raise staging.refusal(f"{counted(len(cells), 'cell')} in this row, and {len(header)} in the header", line)
         said = cells[of].strip() if of is not None else None
         system = staging.named("system", said, "the table does not say the system")
-        rows.append(_Segment(line, system, cells[ours], tuple(cells[place] for place in theirs)))
+        translated = None if source is None else cells[source]
+        rows.append(_Segment(line, system, cells[ours], tuple(cells[place] for place in theirs), translated))
     return rows
 
 
@@ -150,8 +166,20 @@ def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
             wanted = f"{len(references[-1])} in the reference {path}"
             raise staging.refusal(f"{counted(len(given), 'segment')}, and {wanted}")
     system = staging.named("system", beside.system if beside else None, "the file does not say the system")
-    for line, (hypothesis, *others) in enumerate(zip(given, *references, strict=True), start=1):
-        yield _Segment(line, system, hypothesis, tuple(others))
+    sources = _sources(staging, len(given))
+    for line, (hypothesis, source, *others) in enumerate(zip(given, sources, *references, strict=True), start=1):
+        yield _Segment(line, system, hypothesis, tuple(others), source)
+
+
+def _sources(staging: Staging, segments: int) -> Sequence[str | None]:
+    """What was translated, where it is wanted and known."""
+    named = staging.options.get("source")
+    if named is None or not staging.texts:
+        return [None] * segments
+    sources = _lines(replace(staging, source=Path(named), called=""))
+    if len(sources) != segments:
+        raise staging.refusal(f"{counted(segments, 'segment')}, and {len(sources)} in the source {named}")
+    return sources
 
 
 def _lines(staging: Staging) -> list[str]:
@@ -195,6 +223,7 @@ READER = Reader(
     stage,
     options=(
         REFERENCE,
+        SOURCE,
         Option("tokenize", "how BLEU cuts texts into words", "13a", TOKENIZERS),
         Option("metrics", "what is counted for: BLEU,chrF,chrF2++,TER unless said"),
     ),

@@ -18,8 +18,8 @@ from warehouse.loading.readers import trec_judging
 from warehouse.loading.staging.cells import KINDS, is_number, shown
 from warehouse.loading.staging.lines import brief, compression_of, documents, start_of
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
-from warehouse.loading.staging.sheets import places, refuse_settings
-from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
+from warehouse.loading.staging.sheets import refuse_settings
+from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, places
 from warehouse.loading.staging.surveying import survey
 from warehouse.store.sql import Sql, join, name, pattern_of, value
 from warehouse.tasks.observed import Observed, counted

@@ -8,7 +8,7 @@ Measures become values, the columns that tell replicates apart systems `model#1`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from warehouse.loading.readers.counts import sure_counts
@@ -19,6 +19,7 @@ from warehouse.loading.staging.sheets import refuse_settings
 from warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
 from warehouse.loading.staging.wide_columns import (
     REPLICATES,
+    TEXTS,
     CellColumn,
     Roles,
     UnclearError,
@@ -26,6 +27,7 @@ from warehouse.loading.staging.wide_columns import (
     noun_of,
     plain,
     roles_of,
+    texts_of,
 )
 from warehouse.loading.staging.wide_rows import (
     BY_SYSTEMS,
@@ -39,6 +41,7 @@ from warehouse.loading.staging.wide_rows import (
     document_of,
     joined,
     make_rows,
+    staged_texts,
     staged_values,
 )
 from warehouse.store.sql import Sql
@@ -94,13 +97,18 @@ def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) ->
     twice = [heading for heading, count in Counter(header).items() if heading and count > 1]
     if twice:
         raise staging.refusal(f"the column {shown(twice[0])} stands more than once in the header", line)
-    return Matching({}, tuple(range(len(header))), ())
+    kinds = TEXTS.values() if staging.texts else ()
+    texts = {place for place, heading in enumerate(header) if any(plain(heading) in names for names in kinds)}
+    return Matching({}, tuple(range(len(header))), (), texts=frozenset(texts))
 
 
 def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, ...]:
     staging, by_systems = table.staging, table.by_systems
     fixed = staging.fields.keys() | ({"system"} if by_systems else set())
     measures = _measures_said(staging)
+    texts = texts_of(columns, {*staging.columns.values(), *(measures or ())}) if staging.texts else {}
+    with_text = {column.place for of_kind in texts.values() for column in of_kind}
+    columns = tuple(column for column in columns if column.place not in with_text)
     roles = roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems)
     check_numbers(table, roles, measures is not None)
     numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
@@ -116,7 +124,7 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     document = document_of(table, roles)
     make_rows(table, roles, document)
     for_documents, for_systems, left_out = attributes_of(table, roles)
-    notes = _notes(table, roles, document, for_documents, for_systems, left_out)
+    notes = _notes(table, roles, document, for_documents, for_systems, left_out, texts)
     observed = Observed(noun_of(document.heading)) if document else None
     staged = [staged_values(table, roles, observed, notes)]
     if for_documents:
@@ -131,7 +139,7 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
         staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where run <> ''"), grouped=True, content=content))
     if of_systems:
         staged.append(table.part(SYSTEMS, ("evaluation", "system"), of_systems, joined(table), grouped=True))
-    return tuple(staged)
+    return (*staged, *staged_texts(table, texts))
 
 
 def _measures_said(staging: Staging) -> list[str] | None:
@@ -146,6 +154,7 @@ def _notes(
     for_documents: Sequence[CellColumn],
     for_systems: Sequence[CellColumn],
     left_out: Sequence[CellColumn],
+    texts: Mapping[str, Sequence[CellColumn]],
 ) -> tuple[str, ...]:
     """What each column was taken for, which are left out, and how many measures have no value."""
 
@@ -158,6 +167,7 @@ def _notes(
         **{field.replace("_", " "): shown(column.heading)[1:-1] for field, column in roles.fields.items()},
         **({"document": shown(document.heading)[1:-1]} if document else {}),
         "replicates": listed(roles.replicates),
+        **{f"{kind}s": listed(of_kind) for kind, of_kind in texts.items()},
         "attributes of documents": listed(for_documents),
         "attributes of systems": listed(column for column in for_systems if column not in roles.replicates),
     }

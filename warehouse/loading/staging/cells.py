@@ -99,7 +99,7 @@ KINDS: dict[FieldKind, Check] = {
         typed="lower(CELL)",
         wanted="extraction, filtering, counts or values",
     ),
-    "kind": Check(good="CELL in ('input', 'reference')", typed="CELL", wanted="input or reference"),
+    "kind": Check(good="CELL in ('input', 'reference', 'output')", typed="CELL", wanted="input, reference or output"),
     "text": Check(
         good=f"length(CELL) <= {LONGEST_TEXT}", typed="CELL", wanted=f"a text of at most {LONGEST_TEXT:,} characters"
     ),
@@ -149,6 +149,8 @@ def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
         if len(cell) > LONGEST_NAME:
             return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {shown(cell)}"
         return f"{column} is {shown(cell)}, which has a control character in it"
+    if kind == "text":
+        return f"{column} is {len(cell):,} characters long, and a text has at most {LONGEST_TEXT:,}: {shown(cell)}"
     return f"{column} is {shown(cell)}, not {KINDS[kind].wanted}"
 
 

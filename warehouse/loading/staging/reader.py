@@ -47,6 +47,8 @@ class Option:
     is_file: bool = False
     several: bool = False
     """Whether it may name several files, with commas between them."""
+    of_texts: bool = False
+    """Whether it is about texts alone, so that no answer depends on it."""
 
     def files(self, text: str) -> list[Path]:
         """The files that are named."""

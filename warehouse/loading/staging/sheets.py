@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import csv
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.faults import DataError, UnreadableError, WarehouseError
 from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.staged import Matching, Staged, Staging, staged_columns
-from warehouse.store.sql import Sql, values
+from warehouse.loading.staging.staged import Matching, Staged, Staging, places, staged_columns
+from warehouse.loading.staging.text_sheets import TextSheets
+from warehouse.store.sql import Sql
 from warehouse.tasks.records import RUNS, SYSTEMS, FactForm
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Sheets:
         """For records of these forms; `named` are the columns of the file that --map may give another name."""
         self._staging, self._forms, self._named = staging, forms, named
         self._sheets: list[Sheet] = []
+        self.texts = TextSheets(staging)
 
     def __enter__(self) -> Sheets:
         refuse_settings(self._staging, *self._forms, named=self._named)
@@ -145,7 +147,7 @@ class Sheets:
                 staged.append(first if staged else replace(first, directions=dict(directions or {}), accuracy=accuracy))
         if not staged:
             raise self._staging.refusal("there is nothing in it to store")
-        return tuple(staged)
+        return (*staged, *self.texts.staged())
 
     def _add_runs(self) -> None:
         """Sheets for the runs that the reader has named, if it has."""
@@ -200,14 +202,6 @@ class Sheets:
         staging.database.read(staging.table, reading)
         staged = matching.staged(sheet.form, sheet.columns, places(staging, "line"))
         return replace(staged, numbers=sheet.whole - staging.fields.keys())
-
-
-def places(staging: Staging, column: str) -> Callable[[Iterable[int]], dict[int, Any]]:
-    """Where records stand in the file, for those of some rows that have a place, by the column `line` or `member` of
-    their staged table.
-    """
-    query = f"select rowid, {column} from {staging.table} where {column} is not null and rowid in "
-    return lambda rows: dict(staging.database.rows(query + values(rows)))
 
 
 def refuse_settings(staging: Staging, *forms: FactForm, named: tuple[str, ...] = ()) -> None:

@@ -2,9 +2,9 @@
 
 There is a table a form, called `staged_scores` and so on, or a view of the file that looks the same, with one row a
 record, in the order of the file (row ids count from 0). Each field that the file or a setting gives is a text column
-named like the field: trimmed, names in Unicode NFC, null where a cell is empty. The column `blanks` says whether there
-were blanks around a name. Attributes stand in columns of their own, `attribute_0`, `attribute_1` and so on. Nothing
-here checks what the texts say.
+named like the field: trimmed, names in Unicode NFC, null where a cell is empty; inputs, references and outputs are as
+they are. The column `blanks` says whether there were blanks around a name. Attributes stand in columns of their own,
+`attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.json_values import NotReadError, parsed
 from warehouse.loading.staging.model_runs import Brought, Run, system_of
-from warehouse.store.sql import Sql, join, name, value
+from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FactForm, Field
 
@@ -45,7 +45,7 @@ class Staging:
     the reader, each with its default where nothing else is asked for. What is opened is opened through the `door`.
     `unsaid` are the values of fields that neither a setting nor the file gives; `keys` are the files of the load that
     the reader took for keys of this one, and are loaded before it; `called` is what the file is called in messages,
-    where it is not its path.
+    where it is not its path; `texts` says whether inputs, references and outputs are to be staged, too.
     """
 
     database: Database
@@ -59,6 +59,7 @@ class Staging:
     keys: tuple[Path, ...] = ()
     called: str = ""
     runs: Brought = dataclass_field(default_factory=dict)
+    texts: bool = False
 
     @property
     def table(self) -> str:
@@ -199,6 +200,8 @@ class Matching:
     notes: tuple[str, ...]
     unsaid: Mapping[str, str] = dataclass_field(default_factory=dict)
     """The values of required fields that neither the file nor a setting gives."""
+    texts: frozenset[int] = frozenset()
+    """The attributes that are texts, and stay as they are."""
 
     def staged(
         self,
@@ -291,12 +294,16 @@ def staged_columns(
             continue
         listed.append((text if field.name in whole else _cleaned(text, field)) + " as " + name(field.name))
     for count, place in enumerate(matching.attributes):
-        listed.append("nfc_normalize(nullif(" + _trimmed(cell(place)) + ", ''))" + Sql(f" as attribute_{count}"))
+        text = cell(place)
+        cleaned = text if place in matching.texts else "nfc_normalize(nullif(" + _trimmed(text) + ", ''))"
+        listed.append(cleaned + Sql(f" as attribute_{count}"))
     listed.append(join(" or ", blanks) + " as blanks")
     return join(", ", listed)
 
 
 def _cleaned(text: Sql, field: Field) -> Sql:
+    if field.kind == "text":
+        return text
     cleaned = "nullif(" + _trimmed(text) + ", '')"
     return "nfc_normalize(" + cleaned + ")" if field.kind == "name" else cleaned
 
@@ -310,3 +317,11 @@ def _padded(text: Sql) -> Sql:
     # Blanks are many signs, and all but one of them take more than a byte.
     plain = "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
     return plain + " or strlen(" + text + ") <> length(" + text + ") and trim(" + text + ") <> " + text
+
+
+def places(staging: Staging, column: str) -> Callable[[Iterable[int]], dict[int, Any]]:
+    """Where records stand in the file, for those of some rows that have a place, by the column `line` or `member` of
+    their staged table.
+    """
+    query = f"select rowid, {column} from {staging.table} where {column} is not null and rowid in "
+    return lambda rows: dict(staging.database.rows(query + values(rows)))

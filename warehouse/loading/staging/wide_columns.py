@@ -34,6 +34,14 @@ RIGHT_OR_WRONG = ("correct", "is_correct", "passed", "is_passed", "right")
 """What a column is called whose ones and zeros are the accuracy of a system."""
 
 
+TEXTS: dict[str, tuple[str, ...]] = {
+    "input": ("input", "question", "prompt", "query", "instruction", "problem", "text", "src"),
+    "reference": ("reference", "ref", "target", "answer", "gold", "expected", "ideal"),
+    "output": ("output", "response", "prediction", "completion", "generation", "hypothesis", "model_answer", "mt"),
+}
+"""By kind of text, what a column is called that holds it, where texts are stored."""
+
+
 def plain(heading: str) -> str:
     """A heading as the names above are written."""
     return heading.strip().casefold().replace(" ", "_").replace("-", "_")
@@ -84,6 +92,22 @@ def column_of(place: int, heading: str, texts: Sequence[str]) -> CellColumn:
     numbers = sum(map(is_number, filled))
     truths = sum(text.lower() in ("true", "false") for text in filled)
     return CellColumn(place, heading, len(filled), numbers, truths, sum(text in ("0", "1") for text in filled))
+
+
+def texts_of(columns: Sequence[CellColumn], taken: Collection[str]) -> dict[str, tuple[CellColumn, ...]]:
+    """By kind of text the columns that hold it, of those that are not `taken` by their headings. A question that alone
+    could name the documents is their name.
+    """
+    free = [column for column in columns if column.heading not in taken]
+    names = [column for column in free if plain(column.heading) in SYNONYMS["document"]]
+    headings_of_texts = {heading for headings in TEXTS.values() for heading in headings}
+    if headings_of_texts.issuperset(plain(column.heading) for column in names):
+        free = [column for column in free if column not in names]
+    return {
+        kind: found
+        for kind, headings in TEXTS.items()
+        if (found := tuple(column for column in free if plain(column.heading) in headings))
+    }
 
 
 class UnclearError(Exception):

@@ -15,7 +15,7 @@ from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.loading.staging.wide_columns import NOTHING, CellColumn, Roles, UnclearError
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.observed import Observed, counted
-from warehouse.tasks.records import VALUES, FactForm
+from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, REFERENCE, SYSTEM_TEXTS, VALUES, FactForm
 
 CELLS = FactForm("cells", "", key=(), attributes=True)
 """The table as it is: all its columns."""
@@ -90,6 +90,27 @@ class WideTable:
 
 def joined(table: WideTable) -> Sql:
     return "from wide_rows join " + table.name + " as cells on cells.rowid = wide_rows.place"
+
+
+def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) -> list[Staged]:
+    """The cells of the columns of texts, one a row: by document what is right, by system what it was given and said."""
+    of_documents = [kind for kind in texts if kind == REFERENCE or (table.by_systems and kind == INPUT)]
+    of_systems = [kind for kind in texts if kind not in of_documents and not table.by_systems]
+    key = ("evaluation", "test_set", "document")
+    forms = ((DOCUMENT_TEXTS, of_documents, key), (SYSTEM_TEXTS, of_systems, (*key, "system")))
+    staged = []
+    for form, kinds, of in forms:
+        cells = [(kind, number, column) for kind in kinds for number, column in enumerate(texts[kind], start=1)]
+        if cells:
+            columns = {
+                "kind": join(", ", (value(kind) for kind, _, _ in cells)),
+                "number": join(", ", (value(number) for _, number, _ in cells)),
+                "text": join(", ", (f"attribute_{column.place}" for _, _, column in cells)),
+            }
+            lists = (("unnest([" + listed + f"]) as {column}") for column, listed in columns.items())
+            rows = "from (select wide_rows.*, " + join(", ", lists) + " " + joined(table) + ") where text is not null"
+            staged.append(table.part(form, of, {}, rows, content={column: name(column) for column in columns}))
+    return staged
 
 
 def staged_values(table: WideTable, roles: Roles, observed: Observed | None, notes: tuple[str, ...]) -> Staged:

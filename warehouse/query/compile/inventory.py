@@ -45,6 +45,18 @@ ALL_IMPORTS = Sql(
     "case when simulated then 'yes' else 'no' end, sha256, options, version from import order by id"
 )
 
+ALL_TEXTS = Sql(
+    "select t.name, nullif(e.name, ''), kind, nullif(count(distinct system_id), 0), count(distinct document_id), "
+    "count(*), sum(length(text)) from "
+    "(select test_set_id, null as system_id, document_id, kind, text from document_text union all "
+    "select test_set_id, system_id, document_id, kind, text from system_text) f "
+    "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id group by t.name, e.name, kind "
+    "order by e.name, t.name, case kind when 'input' then 1 when 'reference' then 2 else 3 end"
+)
+"""All of them are read to count their characters."""
+
+ANY_TEXT = Sql("(select 1 from document_text limit 1) union all (select 1 from system_text limit 1)")
+
 ALL_ATTRIBUTES = Sql(
     "select of || '.' || name, count(*), string_agg(distinct value, ', ' order by value) from "
     "(select 'system' as of, name, value from system_attribute union all "

@@ -26,9 +26,10 @@ def texts(
 
     `documents` are names, or a query of one column that gives the ids of documents, where only the database knows
     which they are. Its rows are (document, system, kind, text, characters), sorted by document, then input, references
-    and outputs, these by system: names of the document and the system (null for input and reference), "input",
-    "reference" or "output", the text as far as its first `longest` characters, and how many it has. There may be
-    several of a kind. A warehouse without texts gives no rows, and so does a lake.
+    and outputs, these by system: names of the document and the system, "input", "reference" or "output", the text as
+    far as its first `longest` characters, and how many it has. The system is null for references, and for the input
+    that holds for all but the systems that have one of their own. There may be several of a kind. A warehouse without
+    texts gives no rows, and so does a lake.
 
         in compile:  return (…, texts(entry.test_set.id, [system.id for system in entry.systems], ["D1", "D2"]))
         in answer:   for document, system, kind, text, characters in facts["texts"]: …
@@ -44,12 +45,12 @@ def texts(
         + of_documents
         + "), shown as (select document_id, null as system_id, kind, number, text from document_text"
         + of_test_set
-        + " union all select document_id, system_id, 'output', number, text from output_text"
+        + " union all select document_id, system_id, kind, number, text from system_text"
         + of_test_set
         + " and system_id in "
         + values(sorted(systems))
         + ") select d.name, s.name, kind, left(text, "
         + value(longest)
         + "), length(text) from shown join document d on d.id = document_id left join system s on s.id = system_id "
-        "order by d.name, case kind when 'input' then 1 when 'reference' then 2 else 3 end, s.name, number",
+        "order by d.name, case kind when 'input' then 1 when 'reference' then 2 else 3 end, s.name nulls first, number",
     )

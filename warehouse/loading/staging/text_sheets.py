@@ -1,0 +1,170 @@
+"""From the texts that a reader comes upon to staged tables, a few megabytes at a time: inputs, references and outputs,
+as they are, without a change of any letter.
+
+A reader adds texts whether or not they are asked for; where they are not, nothing happens. Only what names a text, its
+document and system, is cleaned like every name. Nothing here judges a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warehouse.loading.staging.staged import Matching, Staged, Staging, places, staged_columns
+from warehouse.store.sql import Sql, join, name, values
+from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, OUTPUT, REFERENCE, SYSTEM_TEXTS
+
+if TYPE_CHECKING:
+    from warehouse.store.database import Database
+
+AT_ONCE = 4_000_000
+"""How many characters are brought to the database at a time."""
+
+MOST_AT_ONCE = 20_000
+"""How many texts are."""
+
+_NUMBERS = frozenset({"number"})
+"""The fields that are no texts."""
+
+_NOWHERE = -1
+"""The line of a text in a file without lines."""
+
+
+class TextSheets:
+    """The texts of one file."""
+
+    def __init__(self, staging: Staging) -> None:
+        self.wanted = staging.texts
+        """Whether texts are asked for; a reader may ask, where to find them takes time."""
+        self._of_documents = _TextSheet(staging.of(DOCUMENT_TEXTS))
+        self._of_systems = _TextSheet(staging.of(SYSTEM_TEXTS))
+
+    def input(self, line: int | None, text: str | None, *, member: str | None = None, **of: object) -> None:
+        """Adds what a system was given, or where `of` names none, all systems: `of` are the document, the system and,
+        unless a setting says it, the test set.
+        """
+        if self.wanted and text is not None:
+            sheet = self._of_systems if "system" in of else self._of_documents
+            sheet.add(line, member, text, **of, kind=INPUT, number=1)
+
+    def references(
+        self, line: int | None, texts: Iterable[str | None], *, member: str | None = None, **of: object
+    ) -> None:
+        """Adds what is right, in their order."""
+        if self.wanted:
+            there = (text for text in texts if text is not None)
+            for number, text in enumerate(there, start=1):
+                self._of_documents.add(line, member, text, **of, kind=REFERENCE, number=number)
+
+    def outputs(
+        self, line: int | None, texts: Iterable[str | None], *, member: str | None = None, **of: object
+    ) -> None:
+        """Adds what a system answered: `of` names it, too."""
+        if self.wanted:
+            there = (text for text in texts if text is not None)
+            for number, text in enumerate(there, start=1):
+                self._of_systems.add(line, member, text, **of, kind=OUTPUT, number=number)
+
+    def name_systems(self, names: Mapping[str, str]) -> None:
+        """Gives systems their names, by what their texts were added under while these were not known."""
+        self._of_systems.rename("system", {old: new for old, new in names.items() if old != new})
+
+    def staged(self) -> tuple[Staged, ...]:
+        """What was staged."""
+        return tuple(sheet.staged() for sheet in (self._of_documents, self._of_systems) if sheet.texts)
+
+
+class _TextSheet:
+    """The texts of one form."""
+
+    def __init__(self, staging: Staging) -> None:
+        self.texts = 0
+        self._staging = staging
+        self._columns: tuple[str, ...] = ()
+        self._rows: list[tuple[object, ...]] = []
+        self._characters = 0
+        self._matching = Matching({}, (), ())
+        self._is_there = False
+
+    def add(self, line: int | None, member: str | None, text: str, **of: object) -> None:
+        """Adds a text. What names it has the same columns each time."""
+        self._columns = self._columns or tuple(of)
+        names = (of[column] if column in _NUMBERS else _storable(str(of[column])) for column in self._columns)
+        self._rows.append((_NOWHERE if line is None else line, member, *names, _storable(text)))
+        self.texts += 1
+        self._characters += len(text)
+        if self._characters >= AT_ONCE or len(self._rows) >= MOST_AT_ONCE:
+            self._bring()
+
+    def _bring(self) -> None:
+        import numpy
+
+        brought = "texts_brought"
+        columns = ("line", "member", *(f"c{place}" for place in range(len(self._columns) + 1)))
+        arrays = {
+            column: numpy.array(cells, dtype="int32" if column == "line" else object)
+            for column, cells in zip(columns, zip(*self._rows, strict=True), strict=True)
+        }
+        database = self._staging.database
+        database.bring(brought, arrays)
+        staging, self._matching = self._matched()
+        cells = staged_columns(staging, self._matching, lambda place: Sql(f"c{place}"), _NUMBERS)
+        rows = "select nullif(line, " + Sql(f"{_NOWHERE}) as line, member::varchar as member, ") + cells
+        self._keep(database, rows + f" from temp.{brought}")
+        database.forget(brought)
+        self._rows.clear()
+        self._characters = 0
+
+    def _keep(self, database: Database, rows: Sql) -> None:
+        table = name(self._staging.table)
+        into = "insert into temp." + table + " " if self._is_there else "create or replace temp table " + table + " as "
+        database.run(into + rows)
+        self._is_there = True
+
+    def rename(self, column: str, names: Mapping[str, str]) -> None:
+        """Puts names in the place of others in a column."""
+        if not self.texts or not names or (column in self._staging.fields and not self._staging.runs):
+            return
+        if self._rows:
+            self._bring()
+        pairs = join(", ", (values((old, _storable(new))) for old, new in names.items()))
+        renamed = name(self._staging.table) + " set " + name(column) + " = nfc_normalize(names.new) from (values "
+        where = ") as names(old, new) where names.old = " + name(column)
+        self._staging.database.run("update temp." + renamed + pairs + where)
+
+    def _matched(self) -> tuple[Staging, Matching]:
+        """What is set for all texts, and which column is which field."""
+        staging = self._staging
+        if staging.runs:
+            # A run has the name that it is stored by, whatever the model is said to be.
+            fixed = {field: text for field, text in staging.fields.items() if field != "system"}
+            staging = replace(staging, fields=fixed)
+        known = [field.name for field in staging.form.fields]
+        fixed = {field: text for field, text in staging.fields.items() if field in known}
+        staging = replace(staging, fields=fixed)
+        columns = {column: place for place, column in enumerate((*self._columns, "text"))}
+        fields = {column: place for column, place in columns.items() if column not in fixed}
+        required = [field.name for field in staging.form.fields if field.required]
+        lacking = [field for field in required if field not in columns and field not in fixed]
+        return staging, Matching(fields, (), (), {field: staging.unsaid[field] for field in lacking})
+
+    def staged(self) -> Staged:
+        """The table of all that was added."""
+        if self._rows:
+            self._bring()
+        staging = self._staging
+        header = (*self._columns, "text")
+        staged = self._matching.staged(staging.form, header, places(staging, "line"), places(staging, "member"))
+        return replace(staged, numbers=_NUMBERS)
+
+
+def _storable(text: str) -> str:
+    """A text as UTF-8 can say it: half of a surrogate pair, which JSON may hold, as it is written there."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="backslashreplace").decode()
+    return text

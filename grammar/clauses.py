@@ -189,6 +189,7 @@ CLAUSES = (
         "attribute",
         shape=Shape.LIST,
     ),
+    Clause("depth", "depth", "1|2", "with 2 also the slices of every two attributes", "depth 2"),
     Clause(
         "where", "where", "CONDITION", "only the rows that meet it", 'where document like "TST3-MUC4-00%"', "attribute"
     ),

@@ -378,6 +378,28 @@ class Documents(Measured):
     missing: MissingWord | None = None
 
 
+@value
+class Differ(Measured):
+    """`differ F for GE, UMASS on TST3 by document.source`: where a difference comes from."""
+
+    words: ClassVar[str] = "differ"
+    needs: ClassVar[Mapping[str, Needed]] = {"by": Needed("an attribute", "by document.source")}
+
+    by: tuple[Attribute, ...]
+    task: Name | None = None
+    systems: Systems | None = None
+    test_sets: TestSets | None = None
+    replicates: Attribute | None = None
+    depth: Number | Variable | None = None
+    where: Condition | None = None
+    limit: Number | Variable | None = None
+    exchange: Attribute | None = None
+    shuffles: Number | Variable | None = None
+    seed: Number | Variable | None = None
+    level: Number | Variable | None = None
+    missing: MissingWord | None = None
+
+
 Question = (
     Score
     | Compare
@@ -394,6 +416,7 @@ Question = (
     | Coverage
     | Spread
     | Documents
+    | Differ
 )
 """What can be plotted, explained and exported."""
 

@@ -51,8 +51,8 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("compare F shuffles ", "", "variable, number"),
     (
         "plot ",
-        "agree, audit published, change, compare, coverage, documents, generality, group, power, project, rank, "
-        "replicate, score, spread, table",
+        "agree, audit published, change, compare, coverage, differ, documents, generality, group, power, project, "
+        "rank, replicate, score, spread, table",
         "",
     ),
     ("plot agree ", "font, on, title, to, where, width, with key", ""),

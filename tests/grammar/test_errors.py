@@ -47,7 +47,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "show",
         (
             "questions are score, compare, group, rank, table, power, generality, change, replicate, project, audit, "
-            "agree, coverage, spread, documents",
+            "agree, coverage, spread, documents, differ",
         ),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
@@ -82,12 +82,17 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("group F fro all", "unknown clause 'fro' in group", "fro", ("did you mean for?",)),
     ("compare F one-sides", "unknown clause 'one-sides' in compare", "one-sides", ("did you mean one-sided?",)),
     ("score F for all trim 1", "clause 'trim' does not apply to score", "trim", ("it belongs to change",)),
-    ("compare F by unit", "clause 'by' does not apply to compare", "by", ("it belongs to score and generality",)),
+    (
+        "compare F by unit",
+        "clause 'by' does not apply to compare",
+        "by",
+        ("it belongs to score, generality and differ",),
+    ),
     (
         "plot agree shuffles 9",
         "clause 'shuffles' does not apply to agree",
         "shuffles",
-        ("it belongs to compare, group, rank, table, power and replicate",),
+        ("it belongs to compare, group, rank, table, power, replicate and differ",),
     ),
     ('score F to "x.csv"', "clause 'to' does not apply to score", "to", ("it belongs to plot and export",)),
     ('explain score F to "x"', "clause 'to' does not apply to explain", "to", ("it belongs to plot and export",)),

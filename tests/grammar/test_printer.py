@@ -224,6 +224,22 @@ question_kinds = (
         **asked,
         **filtered,
     ),
+    st.builds(
+        nodes.Differ,
+        measures,
+        some(attributes),
+        test_sets=perhaps(test_sets),
+        replicates=perhaps(attributes),
+        depth=perhaps(amounts),
+        limit=perhaps(amounts),
+        exchange=perhaps(attributes),
+        shuffles=perhaps(amounts),
+        seed=perhaps(amounts),
+        level=perhaps(amounts),
+        missing=st.sampled_from([None, "error", "drop", "zero", "bounds"]),
+        **asked,
+        **filtered,
+    ),
 )
 questions = st.one_of(*question_kinds)
 files = texts | variables

@@ -99,6 +99,7 @@ score F for GE on TST3 where document like "%1_" or document in ("SIM3-001", "SI
 score F for all on TST3 replicates by system.muc3
 spread F for all on TST3 replicates by system.muc3
 documents F, mean(F) of extraction for GE, UMASS, MITRE on TST3
+differ accuracy, MCC of filtering for GE, UMASS on TST3 by label shuffles 99
 documents MCC for GE, UMASS on TST3, TST4 only GE limit 5
 score F of published for UMASS, GE, SYNCH on MUC-*.TST* standardized
 score recall for GE, MITRE on TST3 by label standardized

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from grammar.value import value
+from warehouse.charts import Unit, written
 from warehouse.query import plan as p
 from warehouse.tasks.observed import PLAIN_NOUN, counted
 from warehouse.version import __version__
@@ -101,6 +102,14 @@ def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
     if not any(entry.task.by_document for entry in entries):
         return AS_PRINTED
     return sizes((entry.test_set.name, Size.of(entry, entry.documents)) for entry in entries) if where is None else ""
+
+
+def whole_said(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
+    """57.06 − 55.56 = +1.50; or that two values are equal, their difference being None."""
+    if difference is None:
+        return f"both {written(first or 0.0, unit)}, so there is no difference to share out"
+    sign = "+" if difference > 0 else "−"
+    return f"{written(first or 0.0, unit)} − {written(second or 0.0, unit)} = {sign}{written(abs(difference), unit)}"
 
 
 # --- signatures -------------------------------------------------------------------------------------------------------

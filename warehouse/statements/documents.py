@@ -13,7 +13,7 @@ from grammar.value import value
 from warehouse.charts import written
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, said_of_measures, signature, title
+from warehouse.query.labels import on, said_of_measures, signature, title, whole_said
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.taking_apart import pairs_of
@@ -214,13 +214,8 @@ def _named(one: Listed) -> str:
 
 
 def _whole(one: Listed) -> str:
-    """57.06 − 55.56 = +1.50; or that the two are equal."""
-    unit = one.comparison.entry.unit
-    first, second = (written(one.comparison.values[place] or 0.0, unit) for place in one.pair)
-    if one.difference is None:
-        return f"both {first}, so there is no difference to share out"
-    sign = "+" if one.difference > 0 else "−"
-    return f"{first} − {second} = {sign}{written(abs(one.difference), unit)}"
+    first, second = (one.comparison.values[place] for place in one.pair)
+    return whole_said(first, second, one.difference, one.comparison.entry.unit)
 
 
 def _notes(one: Listed) -> Iterator[str]:

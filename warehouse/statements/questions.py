@@ -73,6 +73,10 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.documents import DOCUMENTS
 
         return DOCUMENTS
+    if node is n.Differ:
+        from warehouse.statements.differ import DIFFER
+
+        return DIFFER
     raise KeyError(node.__name__)
 
 

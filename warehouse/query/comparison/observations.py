@@ -130,6 +130,11 @@ def document_names(entry: p.Entry, facts: Facts) -> NDArray[Any]:
     return np.asarray(facts[_documents_name(entry)]["name"])
 
 
+def document_ids(entry: p.Entry, facts: Facts) -> Integers:
+    """Their ids, in the same order."""
+    return _whole(facts[_documents_name(entry)]["id"])
+
+
 def _documents_name(entry: p.Entry) -> str:
     return f"documents of {entry.test_set.name!r}"
 

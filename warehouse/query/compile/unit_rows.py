@@ -103,3 +103,29 @@ def documents_by_name(entry: p.Entry) -> Sql:
 def units_by_name() -> Sql:
     """The ids of all units in the order of their names."""
     return Sql("select id from unit order by name")
+
+
+def values_of(entry: p.Entry, dimension: p.Dimension) -> Sql:
+    """What documents of a test set have of an attribute, or their labels, in their order."""
+    return "select distinct a.value" + _having(entry, dimension) + " order by 1"
+
+
+def places_of(entry: p.Entry, dimension: p.Dimension) -> Sql:
+    """For each document that has something of an attribute, or a label, its place among these."""
+    place = "cast(dense_rank() over (order by a.value) - 1 as bigint) as place"
+    return f"select a.document_id as document, {place}" + _having(entry, dimension)
+
+
+def numbers_of(entry: p.Entry, dimension: p.Dimension) -> Sql:
+    """For each document with an attribute the number that it is."""
+    return "select a.document_id as document, a.value::double as number" + _having(entry, dimension)
+
+
+def _having(entry: p.Entry, dimension: p.Dimension) -> Sql:
+    """From the documents of a test set that have an attribute, or a label in the key."""
+    of_test_set = " and d.test_set_id = " + value(entry.test_set.id)
+    if not dimension.attribute:
+        labels = "(select document_id, label::varchar as value from key_label where annotator_id = 0) a"
+        return f" from {labels} join document d on d.id = a.document_id where true" + of_test_set
+    joined = " from document_attribute a join document d on d.id = a.document_id where a.name = "
+    return joined + value(dimension.attribute) + of_test_set

@@ -38,7 +38,7 @@ class Wanted:
     """What becomes of documents that a system lacks, as it was said."""
 
     @classmethod
-    def of(cls, statement: n.Score | n.Tested | n.Documents) -> Wanted:
+    def of(cls, statement: n.Score | n.Tested | n.Documents | n.Differ) -> Wanted:
         """What a question says that takes replicates, and says what becomes of missing documents."""
         return cls(
             statement.measures,

@@ -13,7 +13,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_replicates, check_twice, check_two
 
 
-def pairs_of(statement: n.Documents, scope: Scope) -> tuple[tuple[p.Entry, ...], p.Testing]:
+def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.Entry, ...], p.Testing]:
     """The entries of a question about the documents behind differences, and which rows count."""
     if statement.missing == "bounds":
         raise QueryError("missing bounds goes with compare", statement.span, ("say missing drop, or missing zero",))

@@ -44,7 +44,7 @@ def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Sco
     return tuple(exchanging(statement, entry, scope) for entry in entries)
 
 
-def exchanging(statement: n.Tested, entry: p.Entry, scope: Scope) -> p.Entry:
+def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> p.Entry:
     """An entry with what is exchanged as a whole on its test set, where the question says it."""
     if statement.exchange is None:
         return entry
@@ -128,7 +128,9 @@ def check_twice(systems: n.Systems | None) -> None:
             names.add(item.text.casefold())
 
 
-def check_two(word: str, systems: Sequence[p.System], entry: p.Entry, statement: n.Tested | n.Documents) -> None:
+def check_two(
+    word: str, systems: Sequence[p.System], entry: p.Entry, statement: n.Tested | n.Documents | n.Differ
+) -> None:
     """A test needs two systems."""
     if len(systems) < 2:
         place = statement.systems.span if statement.systems else statement.span

@@ -43,6 +43,12 @@ def of_documents() -> Picture:
     return Picture(listed)
 
 
+def of_differ() -> Picture:
+    from warehouse.statements.pictures.sliced import sliced
+
+    return Picture(sliced)
+
+
 def of_change() -> Picture:
     from warehouse.statements.pictures.changed import changed
 

@@ -40,7 +40,7 @@ def listed(plan: DocumentsPlan, result: Result, facts: Facts) -> Drawn:
                 if step == 1
                 else f"a bar for every {step:,} of {len(lengths):,} {called}, as high as they are on average"
             ] = None
-    if len(families) == 1:
+    if len(families) == 1 and plan.limit is None and plan.only is None:
         legend |= dict.fromkeys(said)
     title = f"{result.caption.split(':')[0]}"
     return Drawn(plan.entries, tuple(panels), f"Sorted bars. {'; '.join(said)}.", tuple(legend), (), title)

@@ -1,0 +1,304 @@
+"""Slices of a difference: levels by brute force over all exchanges, heterogeneity over all permutations, and the laws
+of shrunken estimates.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.significance.draws import Draws
+from warehouse.significance.exact.counting import exact_test
+from warehouse.significance.paired import Floats, Integers, Many, Places
+from warehouse.significance.slices import (
+    Partition,
+    fewest,
+    heterogeneity,
+    influences,
+    shrunken,
+    slice_tests,
+    units_of,
+    variances,
+)
+from warehouse.significance.valuation import ManyCounts, ManySystems, Valuation
+from warehouse.significance.work import Work
+
+NOTHING = Draws(1)
+
+
+def partition(*places: int) -> Partition:
+    return Partition(np.array(places, dtype=np.intp), max(places) + 1)
+
+
+def units(count: int) -> Places:
+    return np.arange(count, dtype=np.intp)
+
+
+def all_statistics(two: ManySystems, unit: Places, partitions: list[Partition]) -> Floats:
+    """The statistic of each slice for every assignment of signs to units: that of `docs`, written out."""
+    rows = []
+    masks = [of.place == place for of in partitions for place in range(of.slices)]
+    for signs in product((False, True), repeat=int(unit.max()) + 1):
+        turned = np.array(signs)[unit]
+        columns = np.array(two.columns, dtype=np.float64)
+        first = np.where(turned, columns[:, 1], columns[:, 0])
+        second = np.where(turned, columns[:, 0], columns[:, 1])
+        row = []
+        for mask in masks:
+            totals = columns[:, :, mask].sum(axis=(1, 2))
+            spread = 0.0
+            for one in range(int(unit.max()) + 1):
+                part = (columns[:, 0] - columns[:, 1])[:, mask & (unit == one)].sum(axis=1)
+                alone = two.value((totals + part)[:, None] / 2) - two.value((totals - part)[:, None] / 2)
+                spread += float(alone[0]) ** 2
+            a, b = (two.value(side[:, mask].sum(axis=1)[:, None])[0] for side in (first, second))
+            row.append(abs(a - b) / spread**0.5 if spread else 0.0)
+        rows.append(row)
+    return np.array(rows)
+
+
+def brute(statistics: Floats) -> tuple[Floats, Floats]:
+    """The level of each slice, and that adjusted by the step-down maximum, from the statistics of all assignments, of
+    which the first is what was observed."""
+    observed = statistics[0]
+    p = np.array([(statistics[:, one] >= observed[one] - 1e-9).mean() for one in range(len(observed))])
+    adjusted = np.empty_like(p)
+    order = sorted(range(len(observed)), key=lambda one: -observed[one])
+    so_far = 0.0
+    for at, one in enumerate(order):
+        largest = statistics[:, order[at:]].max(axis=1)
+        so_far = max(so_far, float((largest >= observed[one] - 1e-9).mean()))
+        adjusted[one] = so_far
+    return p, adjusted
+
+
+def mcc() -> Valuation:
+    def values(sums: Floats) -> Floats:
+        x, y = sums
+        return np.where(x + y > 0, np.sqrt(x / np.maximum(x + y, 1)) * x, np.nan)
+
+    def exactly(sums: tuple[int, ...]) -> None:
+        return None
+
+    return Valuation(values, exactly)
+
+
+def systems(kind: str, count: int) -> ManySystems:
+    source = np.random.default_rng(11)
+    if kind == "mean":
+        return Many(source.integers(0, 2, (2, count)), np.ones((2, count), dtype=np.int64))
+    if kind == "ratio":
+        return Many(source.integers(0, 5, (2, count)), source.integers(0, 7, (2, count)) + (np.arange(count) % 3 == 0))
+    return ManyCounts(source.integers(0, 6, (2, 2, count)), mcc())
+
+
+PARTITIONS = [
+    partition(0, 0, 0, 1, 1, 1, 1, 2, 2),
+    partition(0, 1, 0, 1, 0, 1, 0, 1, 0),
+    partition(0, 1, 2, 3, 4, 5, 5, 5, 5),
+    partition(0, 0, 0, 0, 0, 0, 0, 0, 0),
+]
+CLUSTERS = np.array([0, 0, 1, 1, 2, 3, 3, 4, 5], dtype=np.intp)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["mean", "ratio", "function"])
+@pytest.mark.parametrize("unit", [units(9), CLUSTERS], ids=["documents", "clusters"])
+def test_levels_are_those_of_all_exchanges(kind: str, unit: Places) -> None:
+    two = systems(kind, 9)
+    p, adjusted = brute(all_statistics(two, unit, PARTITIONS))
+    found = slice_tests(two, unit, PARTITIONS, np.ones(len(p), dtype=np.bool_), NOTHING, exact=True)
+    assert found.shuffles is None
+    assert found.p == pytest.approx(p)
+    assert found.adjusted == pytest.approx(adjusted)
+
+
+@pytest.mark.parametrize("kind", ["mean", "ratio", "function"])
+def test_shuffles_come_near_all_exchanges(kind: str) -> None:
+    two = systems(kind, 9)
+    p, adjusted = brute(all_statistics(two, CLUSTERS, PARTITIONS))
+    found = slice_tests(two, CLUSTERS, PARTITIONS, np.ones(len(p), dtype=np.bool_), Draws(9_999))
+    assert found.shuffles == 9_999
+    # Four standard errors at most.
+    assert found.p == pytest.approx(p, abs=0.02)
+    assert found.adjusted == pytest.approx(adjusted, abs=0.02)
+
+
+@pytest.mark.long
+def test_slices_that_are_not_tested_are_no_part_of_the_family() -> None:
+    two = systems("ratio", 9)
+    tested = np.array([True, True, False, True, True, *[False] * 6, True])
+    found = slice_tests(two, units(9), PARTITIONS, tested, NOTHING, exact=True)
+    assert np.isnan(found.p[~tested]).all()
+    statistics = all_statistics(two, units(9), PARTITIONS)
+    p, adjusted = brute(statistics[:, tested])
+    assert found.p[tested] == pytest.approx(p)
+    assert found.adjusted[tested] == pytest.approx(adjusted)
+
+
+def test_a_slice_that_is_the_whole_has_the_level_of_the_whole() -> None:
+    two = systems("ratio", 9)
+    assert isinstance(two, Many)
+    found = slice_tests(two, units(9), PARTITIONS, np.ones(12, dtype=np.bool_), NOTHING, exact=True)
+    assert found.p[-1] == pytest.approx(exact_test(two.pair(0, 1)).p)
+
+
+def test_one_slice_has_nothing_to_adjust_for() -> None:
+    found = slice_tests(systems("mean", 9), units(9), PARTITIONS[3:], np.ones(1, dtype=np.bool_), Draws(199))
+    assert found.p[0] == found.adjusted[0]
+
+
+def test_systems_that_never_differ_have_the_level_one() -> None:
+    one = np.array([1, 0, 1, 1, 0, 1, 1, 0, 1])
+    two = Many(np.stack((one, one)), np.ones((2, 9), dtype=np.int64))
+    found = slice_tests(two, units(9), PARTITIONS, np.ones(12, dtype=np.bool_), Draws(99))
+    assert set(found.p.tolist()) == set(found.adjusted.tolist()) == {1.0}
+
+
+@given(st.integers(0, 10**6))
+def test_an_adjusted_level_is_never_below_the_own_one(seed: int) -> None:
+    two = systems("ratio", 9)
+    found = slice_tests(two, CLUSTERS, PARTITIONS, np.ones(12, dtype=np.bool_), Draws(99, seed))
+    assert (found.adjusted >= found.p).all()
+    assert (found.p >= 0.01).all()
+
+
+def test_neither_threads_nor_other_slices_nor_the_order_of_systems_change_a_level() -> None:
+    two, many = systems("ratio", 9), np.ones(12, dtype=np.bool_)
+    assert isinstance(two, Many)
+    found = slice_tests(two, units(9), PARTITIONS, many, Draws(999))
+    threaded = slice_tests(two, units(9), PARTITIONS, many, Draws(999), work=Work(3))
+    alone = slice_tests(two, units(9), PARTITIONS[1:2], many[:2], Draws(999))
+    turned = slice_tests(Many(two.numerators[::-1], two.denominators[::-1]), units(9), PARTITIONS, many, Draws(999))
+    assert found.p.tolist() == threaded.p.tolist() == turned.p.tolist()
+    assert found.adjusted.tolist() == threaded.adjusted.tolist() == turned.adjusted.tolist()
+    assert found.p[3:5].tolist() == alone.p.tolist()
+
+
+@pytest.mark.long
+def test_many_units_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = np.random.default_rng(3)
+    two = Many(source.integers(0, 4, (2, 3000)), source.integers(1, 5, (2, 3000)))
+    parts = [Partition(source.integers(0, many, 3000).astype(np.intp), many) for many in (7, 40)]
+    tested = np.ones(47, dtype=np.bool_)
+    whole = slice_tests(two, units(3000), parts, tested, Draws(299))
+    monkeypatch.setattr("warehouse.significance.slices.AT_ONCE", 64)
+    assert slice_tests(two, units(3000), parts, tested, Draws(299)).p.tolist() == whole.p.tolist()
+
+
+# --- heterogeneity ----------------------------------------------------------------------------------------------------
+
+
+def all_permutations(moved: Floats, of: Partition, within: Integers | None) -> float:
+    def between(values: Floats) -> float:
+        return sum(
+            float(values[of.place == place].sum()) ** 2 / np.count_nonzero(of.place == place)
+            for place in range(of.slices)
+        )
+
+    observed = between(moved)
+    reached = [
+        between(moved[list(order)]) >= observed - 1e-9 * observed
+        for order in permutations(range(len(moved)))
+        if within is None or (within[list(order)] == within).all()
+    ]
+    return float(np.mean(reached))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("few", [True, False], ids=["of few kinds", "of many"])
+@pytest.mark.parametrize("within", [None, np.array([0, 0, 0, 1, 1, 1, 2])], ids=["all", "in groups"])
+def test_heterogeneity_is_that_of_all_permutations(few: bool, within: Integers | None) -> None:
+    source = np.random.default_rng(8)
+    moved = source.integers(-1, 2, 7).astype(np.float64) if few else source.normal(size=7)
+    of = partition(0, 0, 1, 1, 2, 0, 2)
+    expected = all_permutations(moved, of, within)
+    found = heterogeneity(moved, [of], Draws(19_999), within)[0]
+    assert found == pytest.approx(expected, abs=4 * (0.25 / 19_999) ** 0.5)
+
+
+def test_units_of_few_kinds_are_dealt_out_as_others_are_permuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = np.random.default_rng(2)
+    moved, of = source.integers(-1, 2, 60).astype(np.float64), Partition(source.integers(0, 5, 60).astype(np.intp), 5)
+    dealt = heterogeneity(moved, [of], Draws(9_999))[0]
+    monkeypatch.setattr("warehouse.significance.slices.FEW_KINDS", 0)
+    assert dealt == pytest.approx(heterogeneity(moved, [of], Draws(9_999))[0] or 0.0, abs=0.02)
+
+
+def test_nothing_that_varies_is_no_heterogeneity() -> None:
+    assert heterogeneity(np.zeros(5), [partition(0, 0, 1, 1, 1)], Draws(9)) == [1.0]
+    assert heterogeneity(np.ones(5), [partition(0, 0, 0, 0, 0)], Draws(9)) == [None]
+
+
+# --- estimates --------------------------------------------------------------------------------------------------------
+
+
+def test_influences_of_a_mean_are_what_differs_from_the_mean() -> None:
+    two = systems("mean", 9)
+    assert isinstance(two, Many)
+    differences = two.numerators[0] - two.numerators[1]
+    assert influences(two) == pytest.approx((differences - differences.mean()) / 9)
+
+
+def test_the_variance_of_a_large_slice_is_its_own() -> None:
+    source = np.random.default_rng(5)
+    values = np.concatenate((source.integers(0, 2, (2, 4000)), np.tile(source.integers(0, 2, 4000), (2, 1))), axis=1)
+    two = Many(values, np.ones((2, 8000), dtype=np.int64))
+    found = variances(two, Partition(np.repeat([0, 1], 4000).astype(np.intp), 2), units(8000))
+    difference = values[0, :4000] - values[1, :4000]
+    assert found[0] == pytest.approx(difference.var(ddof=1) / 4000, rel=0.005)
+    # The systems never differ on the second, and it borrows a little of what varies on the first.
+    assert 0 < found[1] < 0.01 * found[0]
+
+
+def test_the_variance_of_clusters_is_that_of_their_sums() -> None:
+    one = np.repeat([1, 0, 1, 0], 3)
+    two = Many(np.stack((one, 1 - one)), np.ones((2, 12), dtype=np.int64))
+    clusters = np.repeat(np.arange(4), 3)
+    whole = Partition(np.zeros(12, dtype=np.intp), 1)
+    assert units_of(whole, clusters).tolist() == [4]
+    # Four clusters with differences of ±1 each: the variance of their mean is 4/3 / 4.
+    assert variances(two, whole, clusters)[0] == pytest.approx(4 / 3 / 4)
+
+
+values = st.lists(st.floats(-1, 1), min_size=1, max_size=8)
+
+
+@given(values, st.floats(-1, 1), st.floats(0.001, 1))
+def test_shrunken_estimates_lie_between_the_slice_and_the_whole(raw: list[float], whole: float, error: float) -> None:
+    differences = np.array(raw)
+    found = shrunken(differences, np.linspace(error, 2 * error, len(raw)), whole)
+    assert (np.abs(found - whole) <= np.abs(differences - whole) + 1e-12).all()
+    assert ((found - whole) * (differences - whole) >= 0).all()
+
+
+def test_shrunken_estimates_of_equal_errors_are_those_of_the_formula() -> None:
+    differences, error = np.array([0.3, -0.1, 0.1, 0.2]), 0.01
+    between = ((differences - 0.125) ** 2).sum() / 3 - error
+    expected = 0.125 + (differences - 0.125) * between / (between + error)
+    assert shrunken(differences, np.full(4, error), 0.125) == pytest.approx(expected)
+
+
+def test_slices_that_scatter_as_chance_makes_them_have_the_whole_difference() -> None:
+    assert shrunken(np.array([0.1, 0.2]), np.array([1.0, 1.0]), 0.15).tolist() == [0.15, 0.15]
+
+
+def test_a_single_slice_keeps_the_whole_difference() -> None:
+    assert shrunken(np.array([0.1]), np.array([0.02]), 0.1).tolist() == [0.1]
+
+
+def test_where_nothing_varies_within_slices_nothing_is_shrunken() -> None:
+    assert shrunken(np.array([1.0, 0.0]), np.zeros(2), 0.5).tolist() == [1.0, 0.0]
+
+
+def test_a_slice_without_a_value_has_no_estimate() -> None:
+    found = shrunken(np.array([0.3, np.nan, -0.1]), np.array([0.01, 0.01, 0.01]), 0.1)
+    assert np.isnan(found).tolist() == [False, True, False]
+
+
+def test_fewest_units_that_can_reach_a_level() -> None:
+    assert [fewest(level) for level in (0.05, 0.01, 0.5, 0.0625)] == [6, 8, 2, 5]

@@ -1,0 +1,421 @@
+"""`differ`: where a difference comes from, slice by slice, and whether it varies with what documents have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query import plan as p
+from warehouse.query.engine import Workforce
+from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, some, title, whole_said
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.conditions import dimension_of
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.taking_apart import pairs_of
+from warehouse.query.resolving.testing import MOST_SHUFFLES, exchanging
+from warehouse.query.table_rows import TableRows
+from warehouse.results import CellKind, Column, Result, Table, TableSection
+from warehouse.statements.pictures import of_differ
+from warehouse.tasks.observed import counted, plural
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.pairs import Comparison, Pair
+    from warehouse.query.comparison.sliced_values import Slices
+    from warehouse.query.comparison.slicing import Cut, Split
+
+SHUFFLES = 9_999
+"""How many shuffles are made where nothing is said."""
+
+SHOWN = 30
+"""So many slices of each pair stand on a screen and on paper where nothing is said."""
+
+MOST_ROWS = 1_000_000
+
+ROWS = (
+    "test_set",
+    "measure",
+    "system_a",
+    "system_b",
+    "slice",
+    "documents",
+    "value_a",
+    "value_b",
+    "difference",
+    "share",
+    "p",
+    "p_adjusted",
+    "shrunken",
+    "se",
+)
+
+SUMMARY = ("test_set", "measure", "system_a", "system_b", "attribute", "slices", "difference", "heterogeneity_p")
+
+
+@value
+class DifferPlan:
+    text: str
+    entries: tuple[p.Entry, ...]
+    how: p.Testing
+    by: tuple[p.Dimension, ...]
+    numeric: frozenset[p.Dimension]
+    depth: int
+    limit: int | None
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        from warehouse.query.comparison.slicing import Split
+
+        return tuple(Split(dimension, dimension in self.numeric) for dimension in self.by)
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
+    entries, how = pairs_of(statement, scope)
+    for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
+        if statistic.ordered:
+            said = "compares documents with one another, so slices have no part of it"
+            raise QueryError(f"{statistic.label} {said}", node.span)
+        of_unit = statement.exchange is not None and statement.exchange.of.casefold() == "unit"
+        if statistic.averaged and of_unit and statement.exchange is not None:
+            said = f"{statistic.label} is a mean over documents, so units cannot be exchanged"
+            raise QueryError(said, statement.exchange.span)
+    entries = tuple(exchanging(statement, entry, scope) for entry in entries)
+    if any(entry.exchanges_runs for entry in entries):
+        place = statement.exchange.span if statement.exchange else statement.span
+        raise QueryError("slices are of documents, and whole systems are exchanged", place)
+    by = tuple(dict.fromkeys(_attribute(node, entries, scope) for node in statement.by))
+    depth = scope.whole(statement.depth, "depth", 1, 2) or 1
+    if statement.depth is not None and depth > 1 and len(by) < 2:
+        raise QueryError("depth 2 needs two attributes", statement.depth.span, ("say by document.X, document.Y",))
+    numeric = frozenset(d for d in by if (d.of, d.attribute) in scope.catalog.numeric_attributes)
+    shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
+    seed = scope.whole(statement.seed, "seed", 0, 2**63 - 1)
+    level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
+    how = replace(how, shuffles=shuffles, seed=p.DEFAULT_SEED if seed is None else seed, level=level)
+    limit = scope.whole(statement.limit, "limit", 1, 10**9)
+    return DifferPlan(to_text(statement), entries, how, by, numeric, depth, limit)
+
+
+def _attribute(node: n.Attribute, entries: Sequence[p.Entry], scope: Scope) -> p.Dimension:
+    """The label, or an attribute, of documents."""
+    dimension = dimension_of(scope, node, entries[0].task)
+    if dimension.of == "label" or (dimension.of == "document" and dimension.attribute):
+        return dimension
+    known = [f"document.{name}" for name in scope.catalog.attributes["document"]]
+    hint = f"attributes of documents: {some(known)}" if known else "load a table of documents with --as documents"
+    what = "of systems" if dimension.of == "system" else "no attribute of documents"
+    raise QueryError(f"differ takes documents apart, and {dimension.name} is {what}", node.span, (hint,))
+
+
+def compile(plan: DifferPlan) -> Queries:
+    from warehouse.query.comparison.slicing import slicing_queries
+
+    return tuple(query for entry in plan.entries for query in slicing_queries(plan.how, entry, plan.splits))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A difference taken apart: the comparison, the pair, the cuts and what was found in the slices of each."""
+
+    comparison: Comparison
+    pair: Pair
+    entry: p.Entry
+    cuts: tuple[Cut, ...]
+    slices: Slices
+
+    @property
+    def systems(self) -> tuple[str, str]:
+        a, b = (self.comparison.entry.systems[place].name for place in self.pair)
+        return a, b
+
+
+def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
+    """A row a pair and slice; the summary has a row a pair and attribute."""
+    rows, summary, notes = TableRows(ROWS), TableRows(SUMMARY), list(said_of_measures(plan.entries))
+    ends: list[int] = []
+    families: list[Taken] = []
+    for taken in _taken_apart(plan, facts, workforce):
+        _add(plan, taken, rows)
+        if len(rows.rows) > MOST_ROWS:
+            raise QueryError(f"that would be more than {MOST_ROWS:,} rows", hints=("name fewer systems or measures",))
+        _summarize(taken, summary)
+        ends.append(len(rows.rows))
+        families.append(taken)
+        notes += _notes(plan, taken)
+    table = rows.table(_columns(plan, families))
+    measures = ", ".join(dict.fromkeys(taken.comparison.statistic.label for taken in families))
+    one = families[0] if len(families) == 1 else None
+    what = f"{measures} of {' − '.join(one.systems)}" if one else f"differences of {measures}"
+    how = "; ".join(filter(None, (_whole(one) if one else "", _how(plan, families))))
+    return Result(
+        statement=plan.text,
+        caption=title(f"where {what} on {on(plan.entries)} {'comes' if one else 'come'} from", plan.entries, how),
+        signature=signature(plan.text, plan.entries, *_deciding(plan, families)),
+        table=table,
+        summary_table=summary.table(_summary_columns(plan, families)),
+        notes=tuple(dict.fromkeys(notes)),
+        sections=_sections(plan, families, table, ends),
+        how=how,
+    )
+
+
+def _sections(
+    plan: DifferPlan, families: Sequence[Taken], table: Table, ends: Sequence[int]
+) -> tuple[TableSection, ...]:
+    """A section a pair, of which a screen shows the first slices, by shorter names."""
+    sections, slice_column = [], ROWS.index("slice")
+    for taken, start, end in zip(families, [0, *ends], ends, strict=False):
+        heading = f"{_named(taken)}: {_whole(taken)}" if len(families) > 1 else ""
+        names = [cut.names[number] for _, cut, number in _in_order(taken)]
+        rows = [
+            (*row[:slice_column], name, *row[slice_column + 1 :])
+            for row, name in zip(table.rows[start:end], names, strict=False)
+        ]
+        sections.append(TableSection(heading, tuple(rows), None if plan.limit is not None else SHOWN))
+    return tuple(sections)
+
+
+def _taken_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterator[Taken]:
+    from warehouse.query.comparison.pairs import comparisons, count_of_pairs
+    from warehouse.query.comparison.sliced_values import slices_of
+    from warehouse.query.comparison.slicing import cuts, exchange_units, observed_entry
+
+    total, done = count_of_pairs(plan.entries, None), 0
+    shuffles = plan.how.shuffles
+    how = replace(plan.how, shuffles=shuffles or SHUFFLES)
+    for entry in plan.entries:
+        for batch in comparisons(plan.how, observed_entry(entry), None, facts):
+            observations = batch[0].observations
+            sliced = tuple(cuts(entry, plan.splits, plan.depth, observations, facts))
+            unit = exchange_units(entry, observations, facts)
+            for comparison in batch:
+                for pair in comparison.pairs:
+                    work = workforce.work.part(done, total)
+                    found = slices_of(how, comparison, pair, sliced, unit, shuffles is None, work)
+                    yield Taken(comparison, pair, entry, sliced, found)
+                    done += 1
+
+
+def _add(plan: DifferPlan, taken: Taken, rows: TableRows) -> None:
+    """The slices by single attributes in their order, those by two with the least level first."""
+    found = taken.slices
+    for place, cut, number in _in_order(taken)[: plan.limit]:
+        rows.add(
+            test_set=taken.entry.test_set.name,
+            measure=taken.comparison.statistic.label,
+            system_a=taken.systems[0],
+            system_b=taken.systems[1],
+            slice=cut.said(number),
+            documents=int(found.documents[place]),
+            value_a=_known(found.first[place]),
+            value_b=_known(found.second[place]),
+            difference=_known(found.difference[place]),
+            share=None if found.whole is None else float(found.contributed[place]) / found.whole + 0.0,
+            p=_known(found.p[place]),
+            p_adjusted=_known(found.adjusted[place]),
+            shrunken=_known(found.shrunken[place]),
+            se=_known(found.error[place]),
+        )
+
+
+def _in_order(taken: Taken) -> list[tuple[int, Cut, int]]:
+    """The slices as rows: the place of each among all, its cut, and its number there."""
+    found, begun = taken.slices, 0
+    single: list[tuple[int, Cut, int]] = []
+    both: list[tuple[int, Cut, int]] = []
+    toward = -1.0 if (found.whole or 0.0) < 0 else 1.0
+    for cut in taken.cuts:
+        slices = [(begun + number, cut, number) for number in range(cut.partition.slices)]
+        begun += cut.partition.slices
+        if cut.pair:
+            both += slices
+        elif cut.natural:
+            single += slices
+        else:
+            single += sorted(slices, key=lambda of: -toward * float(found.contributed[of[0]]))
+    both.sort(key=lambda of: (*map(_last, (found.adjusted[of[0]], found.p[of[0]])), -abs(found.contributed[of[0]])))
+    return [*single, *both]
+
+
+def _last(level: float) -> float:
+    """A level to sort by; what was not tested stands last."""
+    return 2.0 if level != level else float(level)
+
+
+def _known(number: float) -> float | None:
+    return None if number != number else float(number)
+
+
+def _summarize(taken: Taken, summary: TableRows) -> None:
+    for cut, level in zip(taken.cuts, taken.slices.heterogeneity, strict=False):
+        summary.add(
+            test_set=taken.entry.test_set.name,
+            measure=taken.comparison.statistic.label,
+            system_a=taken.systems[0],
+            system_b=taken.systems[1],
+            attribute=cut.name,
+            slices=cut.partition.slices,
+            difference=taken.slices.whole or 0.0,
+            heterogeneity_p=level,
+        )
+
+
+# --- what it is called ------------------------------------------------------------------------------------------------
+
+
+def _named(taken: Taken) -> str:
+    """F of GE − UMASS on TST3."""
+    label = taken.comparison.statistic.label
+    return f"{label} of {' − '.join(taken.systems)} on {taken.entry.test_set.name}"
+
+
+def _whole(taken: Taken) -> str:
+    first, second = (taken.comparison.values[place] for place in taken.pair)
+    return whole_said(first, second, taken.slices.whole, taken.entry.unit)
+
+
+def _how(plan: DifferPlan, families: Sequence[Taken]) -> str:
+    """randomization within slices, 9,999 shuffles, 100 messages exchanged; p adjusted by max-T over 6 slices."""
+    known = [
+        (of.entry.test_set.name, Size.of(of.entry, of.comparison.observations.documents, of.slices.units))
+        for of in families
+    ]
+    shuffled = _shuffles(families)
+    made = f"{max(shuffled):,} shuffles" if shuffled else "exact"
+    tested = [of.slices.tested for of in families]
+    over = counted(max(tested), "slice") if min(tested) == max(tested) else f"{min(tested)} to {max(tested)} slices"
+    of_pairs = " of each pair" if len(families) > 1 else ""
+    if not max(tested):
+        return f"no slice tested; {sizes(known)}, {made}, seed {plan.how.seed}"
+    seed = f", seed {plan.how.seed}" if shuffled or any(of.slices.permuted for of in families) else ""
+    return (
+        f"randomization within slices, {made}, {sizes(known, ' exchanged')}, two-sided; max-T-adjusted over "
+        f"{over}{of_pairs}{seed}"
+    )
+
+
+def _shuffles(families: Sequence[Taken]) -> list[int]:
+    return [of.slices.shuffles for of in families if of.slices.shuffles is not None]
+
+
+def _deciding(plan: DifferPlan, families: Sequence[Taken]) -> list[str]:
+    exchanged = dict.fromkeys(entry.exchange.name for entry in plan.entries)
+    shuffled = _shuffles(families)
+    return [
+        f"shuffles {max(shuffled)}" if shuffled else "exact",
+        f"exchange by {', '.join(exchanged)}",
+        f"seed {plan.how.seed}",
+        f"level {plan.how.level}",
+        f"missing {plan.how.missing}",
+    ]
+
+
+def _of_pairs(families: Sequence[Taken], in_sections: bool) -> tuple[Column, ...]:
+    """The columns that tell pairs apart: the titles of sections say them."""
+
+    def several(names: Sequence[object]) -> bool:
+        return not in_sections and len(set(names)) > 1
+
+    return (
+        Column("test_set", "name", on_screen=several([of.entry.test_set.name for of in families])),
+        Column("measure", "name", on_screen=several([of.comparison.statistic.label for of in families])),
+        Column("system_a", "name", "A", on_screen=several([of.systems for of in families])),
+        Column("system_b", "name", "B", on_screen=several([of.systems for of in families])),
+    )
+
+
+def _columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Column, ...]:
+    number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    difference: CellKind = "number" if number == "number" else "difference"
+    same = {of.systems for of in families}
+    a, b = same.pop() if len(same) == 1 else ("A", "B")
+    return (
+        *_of_pairs(families, in_sections=True),
+        Column("slice", "text"),
+        Column("documents", "count", plural(plan.entries[0].noun), spare=2),
+        Column("value_a", number, a, spare=3),
+        Column("value_b", number, b, spare=4),
+        Column("difference", difference),
+        Column("share", "proportion", "share %", spare=1, on_screen=any(of.slices.whole for of in families)),
+        Column("p", "probability", spare=5),
+        Column("p_adjusted", "probability", "adjusted p"),
+        Column("shrunken", difference),
+        Column("se", difference, on_screen=False),
+    )
+
+
+def _summary_columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Column, ...]:
+    number = any(entry.unit == "number" for entry in plan.entries)
+    difference: CellKind = "number" if number else "difference"
+    return (
+        *_of_pairs(families, in_sections=False),
+        Column("attribute", "name"),
+        Column("slices", "count"),
+        Column("difference", difference, "whole difference", on_screen=len(families) > 1),
+        Column("heterogeneity_p", "probability", "heterogeneity p"),
+    )
+
+
+def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
+    """What a reader would be misled without."""
+    entry, found = taken.entry, taken.slices
+    test_set, called = entry.test_set.name, plural(entry.noun)
+    for cut, within in zip(taken.cuts, found.within, strict=False):
+        if cut.at:
+            at = f"{', '.join(cut.at[:-1])} and {cut.at[-1]}" if len(cut.at) > 1 else cut.at[0]
+            yield f"{cut.name} on {test_set} is cut at its quartiles, {at}"
+        if cut.partition.slices == 1:
+            yield f"{cut.name} on {test_set} is the same for all {called}, so nothing is compared with anything"
+        if within:
+            yield (
+                f"{cut.name} differs within {plural(entry.unit_noun)} of {test_set}: their parts are exchanged "
+                "together, and whether it varies is tested within them"
+            )
+    if found.small:
+        yield (
+            f"{test_set}: {counted(found.small, 'slice')} with fewer than {found.fewest} {plural(entry.unit_noun)} "
+            f"{'is' if found.small == 1 else 'are'} not tested, as no p of so few is as low as {plan.how.level}"
+        )
+    if found.undefined:
+        yield f"{_named(taken)}: undefined in {counted(found.undefined, 'slice')}, not tested there"
+    if found.whole is not None and found.cancels:
+        yield f"{_named(taken)}: what speaks for either nearly cancels out, so shares are far above 100"
+
+
+def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:
+    """How the slices would be made and tested."""
+    for entry in plan.entries:
+        units = plural(entry.unit_noun)
+        yield "exchange", f"{entry.test_set.name}: by {entry.exchange.name}, one coin for all slices that hold a unit"
+        yield "level", f"slices of fewer {units} than could reach {plan.how.level} are not tested"
+    made = f"{plan.how.shuffles:,} shuffles" if plan.how.shuffles else f"exact of few units, else {SHUFFLES:,} shuffles"
+    yield "test", f"randomization within each slice (Chinchor 1992), {made}"
+    yield "adjustment", "step-down maximum over all slices of a pair (Westfall and Young 1993)"
+    yield "varies", "sum of squares between slices, the attribute permuted among the documents"
+    yield "shrunken", "towards the whole difference, variance between slices by moments (DerSimonian and Laird 1986)"
+    yield "seed", str(plan.how.seed)
+
+
+DIFFER = Statement(
+    node=n.Differ,
+    usage=Usage(
+        "differ MEASURE, …",
+        "where a difference comes from: slices by attributes of documents, and whether it varies",
+        "differ F for GE, UMASS on TST3 by document.source",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    weigh=weigh,
+    picture=of_differ,
+)

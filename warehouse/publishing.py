@@ -254,7 +254,9 @@ def _move_back(draft: Path, folder: Path, names: Iterable[str]) -> None:
 def _sync_all(path: Path) -> None:
     for folder, _, files in os.walk(path):
         for file in files:
-            sync(Path(folder, file))
+            # Where a link leads is not ours to write.
+            if not os.path.islink(Path(folder, file)):
+                sync(Path(folder, file))
         sync(Path(folder))
 
 

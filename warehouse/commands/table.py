@@ -188,6 +188,23 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _site_words(parser: argparse.ArgumentParser) -> None:
+    site = "a folder that is not there yet, is empty, or is such a site already"
+    parser.add_argument("site", metavar="SITE", help=site)
+    measures = "the measures that pages show, where a test set has them"
+    parser.add_argument("--measures", type=_listed, default=[], metavar="M[,N]", help=measures)
+    texts = "leave out the inputs, references and outputs of documents"
+    parser.add_argument("--without-texts", action="store_true", help=texts)
+    url = "the address that the site will have, for search engines: https://me.github.io/muc/"
+    parser.add_argument("--base-url", default="", metavar="URL", help=url)
+    force = "put the site into a folder with other files, and write over those of the same names"
+    parser.add_argument("--force", action="store_true", help=force)
+
+
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def _completion_words(parser: argparse.ArgumentParser) -> None:
     shells = ("bash", "zsh", "fish")
     parser.add_argument("shell", choices=shells, metavar="SHELL", help=f"one of {', '.join(shells)}")
@@ -235,6 +252,8 @@ def run(args: argparse.Namespace) -> int:
             from warehouse.commands.assisting import assist as command
         case "serve":
             from warehouse.commands.serving import serve as command
+        case "publish":
+            from warehouse.commands.publishing_site import publish as command
         case "completion":
             from warehouse.commands.completing import completion as command
         case _:
@@ -296,6 +315,12 @@ COMMANDS = (
         "show a warehouse as pages in the browser",
         "evalhouse serve --db muc.duckdb --open",
         _serve_words,
+    ),
+    Command(
+        "publish",
+        "the pages of serve as files, for any web server",
+        "evalhouse publish site --db muc.duckdb --base-url https://me.github.io/muc/",
+        _site_words,
     ),
     Command(
         "completion",

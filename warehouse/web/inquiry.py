@@ -60,10 +60,13 @@ def _cells(result: Result) -> int:
 
 
 class Inquiry:
-    """Questions of one page to a session."""
+    """Questions of one page to a session. Of test sets that have one of the `measures`, pages show no others."""
 
-    def __init__(self, session: Session, kept: AnswerCache, *, sql: bool = False) -> None:
+    def __init__(
+        self, session: Session, kept: AnswerCache, *, sql: bool = False, measures: tuple[str, ...] = ()
+    ) -> None:
         self.session = session
+        self.measures = measures
         self._kept = kept
         self._only = session.only = OnlyQuestions(sql, "evalhouse serve --allow-sql")
         session.variables.clear()

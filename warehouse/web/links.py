@@ -34,6 +34,10 @@ class Links(Protocol):
     def asset(self, name: str) -> str:
         """Where the look or the script of all pages is."""
 
+    @property
+    def documents_at_once(self) -> int:
+        """How many documents are listed on a page."""
+
 
 FILES = (("csv", "CSV"), ("latex", "LaTeX"), ("json", "JSON"), ("markdown", "Markdown"))
 """The formats in which answers are given away, and what they are called."""
@@ -69,3 +73,8 @@ class Served:
         from warehouse.web.assets import version
 
         return f"/assets/{name}?{version(name)}"
+
+    @property
+    def documents_at_once(self) -> int:
+        """Few, since the others are a click away."""
+        return 25

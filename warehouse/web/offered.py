@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from grammar.value import value
 from warehouse.query.resolving.names import Scope
 from warehouse.store.catalog import KnownTestSet
@@ -20,6 +22,8 @@ class Offer:
     measures: tuple[str, ...]
     several: bool
     """Whether the test set has other kinds, too."""
+    wanted: tuple[str, ...] = ()
+    """The measures that are shown in place of those that would be, where some were named."""
 
     @property
     def of(self) -> str:
@@ -29,6 +33,8 @@ class Offer:
     @property
     def first(self) -> tuple[str, ...]:
         """The measures that are shown unasked."""
+        if self.wanted:
+            return self.wanted
         wanted = [name for name in self.task.shown_first if name.partition("@")[0] in self.measures]
         return tuple(wanted or self.measures[:MOST_SHOWN])
 
@@ -49,7 +55,16 @@ def offers(inquiry: Inquiry, test_set: KnownTestSet) -> tuple[Offer, ...]:
                 names = scope.measures_of(task, test_set)
             if names:
                 found.append((task, tuple(dict.fromkeys(map(typed, names)))))
-    return tuple(Offer(task, measures, len(found) > 1) for task, measures in found)
+    return tuple(
+        Offer(task, measures, len(found) > 1, tuple(name for name in inquiry.measures if is_one_of(name, measures)))
+        for task, measures in found
+    )
+
+
+def is_one_of(measure: str, measures: Iterable[str]) -> bool:
+    """Whether a measure, perhaps with parameters as F(beta=2) and P@10 have them, is one of these."""
+    name = measure.partition("(")[0].partition("@")[0]
+    return {measure.casefold(), name.strip().casefold()} & {known.casefold() for known in measures} != set()
 
 
 def offer_of(inquiry: Inquiry, test_set: KnownTestSet, wanted: str) -> Offer | None:

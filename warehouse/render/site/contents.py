@@ -186,3 +186,7 @@ class Surroundings:
     completes: str
     assets: Mapping[str, str]
     foot: tuple[str, ...] = ()
+    policy: str = ""
+    """What a page may load and run, where no server says it."""
+    canonical: str = ""
+    """The address that the page will have, where that is known."""

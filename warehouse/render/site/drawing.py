@@ -49,12 +49,14 @@ class Drawing:
         there = self.surroundings
         name = there.home.label if heading.title == there.home.label else f"{heading.title} – {there.home.label}"
         look, script, icon = (text(there.assets[f"evalhouse.{kind}"]) for kind in ("css", "js", "svg"))
+        policy = text(there.policy)
         trail = "".join(f"<li>{_link(link)}</li>" for link in heading.trail)
         parts = [
             *head(
                 name,
-                first=[],
+                first=[f'<meta http-equiv="Content-Security-Policy" content="{policy}">'] if policy else [],
                 last=[
+                    *([f'<link rel="canonical" href="{text(there.canonical)}">'] if there.canonical else []),
                     f'<link rel="icon" type="image/svg+xml" href="{icon}">',
                     f'<link rel="stylesheet" href="{look}">',
                     f'<script src="{script}" defer></script>',

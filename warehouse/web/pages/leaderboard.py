@@ -184,7 +184,7 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
     columns += [ListColumn(measure.name, "number") for measure in measured[1:]]
     best = order[0] if order else ""
     compared = address.one_of("against", best)
-    pairs = bool(offer.task.by_document and len(order) > 1 and links.to(_pair(address, offer, compared, best)))
+    pairs = offer.task.by_document and len(order) > 1
     if pairs:
         columns.append(ListColumn(f"against {compared}"))
     rows = []

@@ -28,9 +28,6 @@ from warehouse.web.links import HOME, Links
 from warehouse.web.offered import Offer, offer_of
 from warehouse.web.pages.parts import answer, answered
 
-A_PAGE = 25
-"""So many documents are listed at once."""
-
 MOST_ATTRIBUTES = 6
 """By so many attributes of documents the difference is split unasked."""
 
@@ -127,7 +124,8 @@ def _documents(inquiry: Inquiry, address: Address, links: Links, measure: str, p
         return
     test_set, first, second = address.names
     rows = _differences(found, first, second)
-    pages = max(1, -(-len(rows) // A_PAGE))
+    at_once = links.documents_at_once
+    pages = max(1, -(-len(rows) // at_once))
     wanted = address.one_of("page", "1")
     page = min(max(int(wanted), 1), pages) if wanted.isdecimal() and len(wanted) < 9 else 1
     kind = next(column.kind for column in found.table.columns if column.name == _value_column(found))
@@ -140,14 +138,14 @@ def _documents(inquiry: Inquiry, address: Address, links: Links, measure: str, p
             cell(kind, b),
             cell(difference, None if a is None or b is None else a - b),
         )
-        for document, a, b in rows[(page - 1) * A_PAGE : page * A_PAGE]
+        for document, a, b in rows[(page - 1) * at_once : page * at_once]
     ]
     columns = (ListColumn("document", "name"), *(ListColumn(name, "number") for name in (first, second, "difference")))
     yield Listing(f"{measure} of each document, the largest differences first", columns, tuple(shown))
     if pages > 1:
-        said = f"{(page - 1) * A_PAGE + 1:,}–{min(page * A_PAGE, len(rows)):,} of {len(rows):,}"
+        said = f"{(page - 1) * at_once + 1:,}–{min(page * at_once, len(rows)):,} of {len(rows):,}"
         before, after = (
-            f"{links.to(address.choosing(page=str(to)))}#documents" if 1 <= to <= pages else ""
+            f"{there}#documents" if 1 <= to <= pages and (there := links.to(address.choosing(page=str(to)))) else ""
             for to in (page - 1, page + 1)
         )
         yield Pager(said, before, after)

@@ -1,0 +1,152 @@
+"""A site as files: the pages that the server shows, each page that another one links to, in one folder. The same
+warehouse gives the same files to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from urllib.parse import urlsplit
+
+from grammar.editing.hints import hints
+from grammar.errors import QueryError
+from grammar.parser import parse
+from grammar.value import value
+from warehouse.render import Style, format_named
+from warehouse.render.diagnostics import diagnosis
+from warehouse.render.site.contents import Failure, Link, PageBlock, Surroundings, Texts
+from warehouse.render.site.drawing import Drawing
+from warehouse.session import Session
+from warehouse.version import __version__
+from warehouse.web import assets
+from warehouse.web.addresses import Address
+from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
+from warehouse.web.links import HOME
+from warehouse.web.offered import is_one_of, offers
+from warehouse.web.pages import page_of
+from warehouse.web.site_links import ASSETS, SiteFiles, SiteLinks
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'self'",
+        "script-src 'self'",
+        "img-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+)
+"""What pages may load and run: their own style sheet and script, and nothing from elsewhere."""
+
+
+@value
+class SiteOptions:
+    """How a site is to be: which measures it shows, all that are shown unasked where none is named; whether it has the
+    texts of documents; and the address that it will have, empty where that is not known.
+    """
+
+    measures: tuple[str, ...] = ()
+    texts: bool = True
+    base_url: str = ""
+    digits: int | None = None
+
+
+class Publication:
+    """A warehouse as the files of a site."""
+
+    def __init__(self, session: Session, options: SiteOptions) -> None:
+        """Raises QueryError for a measure that nothing has, and for an address that is none."""
+        self._options = options
+        self._style = Style(digits=options.digits)
+        self._inquiry = Inquiry(session, AnswerCache(), measures=options.measures)
+        self._check(options)
+        self._site = SiteFiles(self._first_kind)
+        self.done = 0
+        """How many files were made."""
+
+    @property
+    def share(self) -> float:
+        """What share of the files that are known of is made."""
+        return self.done / max(1, self.done + self._site.waiting)
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """The files of the site by their names, page by page as they are linked to."""
+        for name, content in self._files():
+            yield name, content
+            self.done += 1
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        for name in assets.NAMES:
+            yield f"{ASSETS}/{name}", assets.asset(name)
+        # Without it GitHub Pages takes its time, and leaves out what begins with _.
+        yield ".nojekyll", b""
+        while (page := self._site.next_page()) is not None:
+            file, address = page
+            yield file, self._page(file, address).encode()
+            while (waiting := self._site.next_answer()) is not None:
+                file, statement, format = waiting
+                yield file, format_named(format).draw(self._inquiry.one(statement), self._style).encode()
+        if self._options.base_url:
+            yield "sitemap.xml", _site_map(self._url(file) for file in self._site.pages).encode()
+
+    def _page(self, file: str, address: Address) -> str:
+        path = self._inquiry.session.path
+        links = SiteLinks(self._site, file, address.kind, "" if path is None else path.name)
+        surroundings = Surroundings(
+            home=Link("evalhouse", links.to(HOME)),
+            ask="",
+            completes="",
+            assets={name: links.asset(name) for name in assets.NAMES},
+            foot=(f"evalhouse {__version__}",),
+            policy=POLICY,
+            canonical=self._url(file) if self._options.base_url else "",
+        )
+        drawing = Drawing(surroundings, self._style)
+        kind = page_of(address)
+        blocks = [drawing.block(block) for block in self._shown(kind.blocks(self._inquiry, address, links))]
+        return "".join([drawing.beginning(kind.heading(address, links)), *blocks, drawing.end()])
+
+    def _shown(self, blocks: Iterator[PageBlock]) -> Iterator[PageBlock]:
+        """The blocks of a page, texts of documents only where they are wanted, up to what cannot be answered."""
+        try:
+            yield from (block for block in blocks if self._options.texts or not isinstance(block, Texts))
+        except MissingError as error:
+            yield Failure(str(error))
+        except QueryError as error:
+            yield Failure(diagnosis(error))
+
+    def _url(self, file: str) -> str:
+        """Where a page will be; its folder stands for an index."""
+        name = file.removesuffix("index.html") if file.rpartition("/")[2] == "index.html" else file
+        return f"{self._options.base_url.rstrip('/')}/{name}"
+
+    def _first_kind(self, test_set: str) -> str:
+        there = offers(self._inquiry, self._inquiry.test_set(test_set))
+        return there[0].task.name if there else ""
+
+    def _check(self, options: SiteOptions) -> None:
+        parts = urlsplit(options.base_url)
+        if options.base_url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query):
+            raise QueryError(
+                f"{options.base_url} is not an address of a site", hints=("as in https://me.github.io/muc/",)
+            )
+        whole = Inquiry(self._inquiry.session, AnswerCache())
+        known = [
+            measure
+            for test_set in whole.catalog.test_sets
+            for offer in offers(whole, test_set)
+            for measure in offer.measures
+        ]
+        for measure in options.measures:
+            parse(f"score {measure} for all on x")
+            if not is_one_of(measure, known):
+                raise QueryError(f"no test set has the measure {measure}", hints=hints(measure, known, "measures"))
+
+
+def _site_map(urls: Iterable[str]) -> str:
+    """The pages, for search engines."""
+    items = "".join(f"<url><loc>{escape(url)}</loc></url>\n" for url in urls)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{items}</urlset>\n'
+    )

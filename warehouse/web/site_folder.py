@@ -1,0 +1,98 @@
+"""The folder of a site: what of it was written by us, and what others have put there, which is never touched. The new
+site takes the place of the old one as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from warehouse.faults import DataError, Fault
+from warehouse.publishing import folder_at
+
+MANIFEST = ".evalhouse-site"
+"""The file that lists the files of a site, one a line, itself among them."""
+
+
+class SiteFolder:
+    """A folder that a site is written into."""
+
+    def __init__(self, path: Path, draft: Path) -> None:
+        self._path = path
+        self._draft = draft
+        self.written: list[str] = []
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file of the site, whose name is a path with slashes."""
+        file = self._draft / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        self.written.append(name)
+
+
+@contextmanager
+def site_folder(path: Path, *, force: bool) -> Iterator[SiteFolder]:
+    """A draft of a site, which takes its place at `path` if all goes well, and else does not.
+
+    What others have put into the folder stays. Raises DataError where there is a folder that is not a site, or a file
+    of others stands where the site has one, unless `force`; and OSError.
+    """
+    path = Path(os.path.realpath(path))
+    check(path, force=force)
+    others = tuple(_others(path)) if path.is_dir() else ()
+    with folder_at(path) as draft:
+        site = SiteFolder(path, draft)
+        yield site
+        site.write(MANIFEST, "".join(f"{name}\n" for name in sorted([*site.written, MANIFEST])).encode())
+        ours = set(site.written)
+        for name in others:
+            if name not in ours:
+                _keep(path / name, draft / name)
+            elif not force:
+                raise _fault(path / name, "is not of this site, and would be written over")
+
+
+def check(path: Path, *, force: bool) -> None:
+    """Raises DataError where no site can be put at this place: it is a file, the folder that one is in, or a folder
+    with something else in it, unless `force`.
+    """
+    path = Path(os.path.realpath(path))
+    if os.path.lexists(path) and not path.is_dir():
+        raise _fault(path, "is a file, and a site is a folder")
+    if Path.cwd().is_relative_to(path):
+        raise DataError((Fault(str(path), None, "is the folder that you are in"),), hints=("name it from outside",))
+    if path.is_dir() and any(path.iterdir()) and not (path / MANIFEST).is_file() and not force:
+        raise DataError(
+            (Fault(str(path), None, "holds files that are not of a site"),),
+            hints=("--force puts the site among them, and writes over those of the same names",),
+        )
+
+
+def _others(path: Path) -> Iterator[str]:
+    """The files in a folder that are not of the site that was written there, by their paths with slashes."""
+    try:
+        ours = set((path / MANIFEST).read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError):
+        ours = set()
+    for folder, inner, files in os.walk(path):
+        linked = [name for name in inner if (Path(folder) / name).is_symlink()]
+        for name in (*files, *linked):
+            relative = (Path(folder) / name).relative_to(path).as_posix()
+            if relative not in ours:
+                yield relative
+
+
+def _keep(old: Path, new: Path) -> None:
+    """The same file under the new folder too, by a second name where the file system has such."""
+    new.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(old, new, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(old, new, follow_symlinks=False)
+
+
+def _fault(path: Path, message: str) -> DataError:
+    return DataError((Fault(str(path), None, message),), hints=("--force writes over it",))

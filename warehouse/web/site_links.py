@@ -1,0 +1,133 @@
+"""Links of pages that are written as files: relative ones, so that a site works wherever it is put, and from a disk."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Callable
+from itertools import islice
+
+from warehouse.render.site.contents import Link
+from warehouse.web.addresses import Address
+from warehouse.web.file_names import FileNames
+from warehouse.web.links import HOME
+
+FILES = (("csv", "CSV"), ("latex", "LaTeX"))
+"""The formats in which answers stand beside the pages, and what they are called."""
+
+WITHOUT_FILES = ("document",)
+"""The kinds of pages whose answers have no files: there are thousands of them."""
+
+ASSETS = "assets"
+
+
+class SiteFiles:
+    """Which page is in which file, and what was linked to so far. `first_of` says which kind of rows the page of a test
+    set is about where its address does not.
+    """
+
+    def __init__(self, first_of: Callable[[str], str]) -> None:
+        self._first_of = first_of
+        self._names = FileNames()
+        self.pages: dict[str, Address] = {}
+        """The pages that were linked to by their files, in the order in which they were."""
+        self._answers: dict[str, tuple[str, str]] = {}
+        self._pages_made = self._answers_made = 0
+        self.of(HOME)
+
+    @property
+    def waiting(self) -> int:
+        """How many files were linked to that are not made yet."""
+        return len(self.pages) + len(self._answers) - self._pages_made - self._answers_made
+
+    def next_page(self) -> tuple[str, Address] | None:
+        """The next page that is to be made: its file and its address; None after the last."""
+        found = next(islice(self.pages.items(), self._pages_made, None), None)
+        self._pages_made += found is not None
+        return found
+
+    def next_answer(self) -> tuple[str, str, str] | None:
+        """The next answer that is to be made: its file, the statement and the format; None after the last."""
+        found = next(islice(self._answers.items(), self._answers_made, None), None)
+        self._answers_made += found is not None
+        return None if found is None else (found[0], *found[1])
+
+    def of(self, address: Address) -> str:
+        """The file of a page, which is from now on one that was linked to; empty where no file is such a page."""
+        if any(name not in ("of", "measure") for name, _ in address.chosen):
+            return ""
+        file = self._file(address)
+        self.pages.setdefault(file, address)
+        return file
+
+    def _file(self, address: Address) -> str:
+        match address.kind:
+            case "warehouse":
+                return "index.html"
+            case "system":
+                return f"systems/{self._names.of('systems', address.names[0])}.html"
+        test_set = address.names[0]
+        folder = f"test-sets/{self._names.of('test-sets', test_set)}"
+        kind = address.one_of("of")
+        if kind == self._first_of(test_set):
+            kind = ""
+        if address.kind == "document":
+            return f"{folder}/documents/{self._names.of(f'{folder}/documents', address.names[1])}.html"
+        if address.kind == "pair":
+            pairs = f"{folder}/pairs{f'-of-{kind}' if kind else ''}"
+            first, second = address.names[1:]
+            first_folder = f"{pairs}/{self._names.of(pairs, first)}"
+            return f"{first_folder}/{self._names.of(first_folder, second)}.html"
+        return f"{folder}/{kind or 'index'}.html"
+
+    def answer(self, statement: str, format: str, suffix: str) -> str:
+        """The file of an answer."""
+        file = f"answers/{hashlib.sha256(statement.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}{suffix}"
+        self._answers.setdefault(file, (statement, format))
+        return file
+
+
+class SiteLinks:
+    """The links of one page of a site."""
+
+    def __init__(self, files: SiteFiles, file: str, kind: str, database: str) -> None:
+        self.database = database
+        self._files = files
+        self._folder = posixpath.dirname(file) or "."
+        self._with_answers = kind not in WITHOUT_FILES
+
+    def _from_here(self, file: str) -> str:
+        return posixpath.relpath(file, self._folder) if file else ""
+
+    def to(self, address: Address) -> str:
+        """The file of a page."""
+        return self._from_here(self._files.of(address))
+
+    def asking(self, statement: str) -> str:
+        """Nobody answers statements."""
+        return ""
+
+    def files(self, statement: str) -> tuple[Link, ...]:
+        """The answer to a statement as files beside the pages."""
+        from warehouse.render import format_named
+
+        if not self._with_answers:
+            return ()
+        return tuple(
+            Link(called, self._from_here(self._files.answer(statement, name, format_named(name).suffix)))
+            for name, called in FILES
+        )
+
+    @property
+    def completing(self) -> str:
+        """Nobody says what may be typed next."""
+        return ""
+
+    @property
+    def documents_at_once(self) -> int:
+        """Many, since there is no page after the first."""
+        return 1000
+
+    def asset(self, name: str) -> str:
+        """Where a file of the look is."""
+        return self._from_here(f"{ASSETS}/{name}")

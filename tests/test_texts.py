@@ -17,10 +17,12 @@ def stored() -> Database:
         Sql(
             "insert into test_set values (1, 0, 'qa'); insert into system values (1, 'new'), (2, 'base'); "
             "insert into document values (1, 1, 'D1'), (2, 1, 'D2'); "
-            "insert into document_text values (1, 1, 'reference', 2, 'four', 1), (1, 1, 'reference', 1, '4', 1), "
-            "(1, 1, 'input', 1, '2 + 2?', 1), (1, 2, 'input', 1, '', 1); "
-            "insert into system_text values (1, 1, 1, 'output', 1, 'It is 4.', 1), (1, 2, 1, 'output', 1, '5', 1), "
-            "(1, 2, 1, 'input', 1, 'Q: 2 + 2?', 1), (1, 1, 2, 'output', 1, 'no', 1)"
+            "insert into document_text values "
+            "(1, 1, 'reference', 2, 1, 4, 'four', 1), (1, 1, 'reference', 1, 1, 1, '4', 1), "
+            "(1, 1, 'input', 1, 1, 6, '2 + 2?', 1), (1, 2, 'input', 1, 1, 0, '', 1); "
+            "insert into system_text values "
+            "(1, 1, 1, 'output', 1, 1, 8, 'It is 4.', 1), (1, 2, 1, 'output', 1, 1, 1, '5', 1), "
+            "(1, 2, 1, 'input', 1, 1, 9, 'Q: 2 + 2?', 1), (1, 1, 2, 'output', 1, 1, 2, 'no', 1)"
         )
     )
     return database

@@ -93,8 +93,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
                 load(database, file, reader)
         database.run(
             Sql(
-                "insert into document_text select test_set_id, document_id, 'input', 1, 'What?', import_id from score "
-                "limit 1; insert into system_text select test_set_id, system_id, document_id, 'output', 1, 'This', "
+                "insert into document_text select test_set_id, document_id, 'input', 1, 1, 5, 'What?', import_id "
+                "from score limit 1; "
+                "insert into system_text select test_set_id, system_id, document_id, 'output', 1, 1, 4, 'This', "
                 "import_id from score limit 1; update import set rows = rows + 2 where id = 1"
             )
         )

@@ -25,6 +25,7 @@ from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.loading.staging.templates import filled
+from warehouse.loading.staging.text_sheets import text_tables
 from warehouse.loading.storing_texts import notes_of, store_texts
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
@@ -182,7 +183,7 @@ def load(
             if (rows_new or texts_new or not known) and not dry_run:
                 import_id = int(number)
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
-                rows = rows_new + texts_new
+                rows = rows_new + sum(part.rows for part in of_texts)
                 _record_import(staging, reader, import_id, called or str(source), rows, simulated, accuracy)
                 declaring.store(database, said, import_id)
                 directions.store(database, directed, import_id)
@@ -191,7 +192,8 @@ def load(
             fingerprints.keep(database, (int(number),), new_names)
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
-            for table in ("placed", "fact", *(staging.of(form).table for form in (*FORMS, *TEXT_FORMS))):
+            staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))
+            for table in ("placed", "fact", *staged):
                 database.forget(table)
     progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)

@@ -1,7 +1,8 @@
 """Storing texts beside facts: inputs, references and outputs of the documents and systems that facts have named.
 
 Texts decide nothing, so they never contradict: of two for one place the first stays, and a note says how many differ.
-What may not be stored at all was refused before, and which texts a file has is the business of its reader.
+What may not be stored at all was refused before, and which texts a file has is the business of its reader. What is
+looked at are the places of texts; they themselves stay in pieces where they are staged until they are stored.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ from dataclasses import dataclass, replace
 
 from warehouse.loading.checks import FilePart
 from warehouse.loading.facts import make_facts, place_test_sets
+from warehouse.loading.staging.text_sheets import pieces_of
 from warehouse.store.sql import Sql
 from warehouse.tasks.observed import counted
-from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, SYSTEM_TEXTS
+from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, PIECE, SYSTEM_TEXTS, FactForm
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTexts:
-    """How many different texts of one form a file has, and how many were new; of how many the documents were not known,
-    in the place of how many others were, and how many are inputs of single systems.
+    """How many different texts of one form a file has, how many were new, and in how many rows these are; of how many
+    the documents were not known, in the place of how many others were, and how many are inputs of single systems.
     """
 
     read: int
     new: int
+    rows: int
     unknown: int
     unlike: int
     own: int
@@ -45,62 +48,117 @@ def store_texts(part: FilePart, import_id: int) -> StoredTexts:
     """
     staging, form, database = part.staging, part.staging.form, part.staging.database
     place_test_sets(staging, part.staged)
-    # The texts themselves stay where they are staged until they are stored: sorted are their places.
-    make_facts(staging.of(replace(form, content=())), part.staged)
+    make_facts(staging.of(_without_pieces(form)), part.staged)
     [(staged, placed)] = database.rows(Sql(f"select (select count(*) from {staging.table}), count(*) from fact"))
-    same = " and ".join(f"a.{column} = b.{column}" for column in form.key_columns)
-    keys = ", ".join(form.key_columns)
-    firsts = f"(select {keys}, min(place) as place from fact group by all having count(*) > 1)"
-    repeated, differing = _dropped(part, f"{firsts} as b on {same} and a.place <> b.place", "b.place")
-    shared, alike = _store_shared_inputs(part, import_id) if form is SYSTEM_TEXTS else (0, 0)
-    _, unlike = _dropped(part, f"{form.table} as b on {same}", None)
+    repeated, differing = _drop_repeated(part, form)
+    shared, alike, rows = _store_shared_inputs(part, import_id) if form is SYSTEM_TEXTS else (0, 0, 0)
+    unlike = _drop_stored(part, form)
     [(inputs, new)] = database.rows(Sql(f"select count(*) filter (kind = '{INPUT}'), count(*) from fact"))
-    columns = ", ".join(f"fact.{column}" for column in form.key_columns)
-    database.run(_inserting(part, form.table, form.key_columns, f"select place, {columns} from fact", import_id))
-    own = inputs if form is SYSTEM_TEXTS else 0
-    return StoredTexts(placed - repeated - alike, shared + new, staged - placed, differing + unlike, own)
+    rows += _store(part, form, "fact", import_id)
+    return StoredTexts(
+        read=placed - repeated - alike,
+        new=shared + new,
+        rows=rows,
+        unknown=staged - placed,
+        unlike=differing + unlike,
+        own=inputs if form is SYSTEM_TEXTS else 0,
+    )
 
 
-def _inserting(part: FilePart, table: str, columns: tuple[str, ...], places: str, import_id: int) -> Sql:
-    """What stores the texts at some places under their keys."""
-    into = f"insert into {table} ({', '.join(columns)}, text, import_id) "
-    keys = ", ".join(f"places.{column}" for column in columns)
-    rows = f"select {keys}, staged.text, ?::integer from ({places}) as places join {part.staging.table} as staged "
-    return Sql(into + rows + "on staged.rowid = places.place", (import_id,))
+def _without_pieces(form: FactForm) -> FactForm:
+    """The form of whole texts, without what is stored of them."""
+    return replace(form, key=tuple(field for field in form.key if field is not PIECE), content=())
 
 
-def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
+def _keys(form: FactForm) -> tuple[str, ...]:
+    """The columns that tell one text from another."""
+    return _without_pieces(form).key_columns
+
+
+def _same(form: FactForm) -> str:
+    """The condition that `a` and `b` are texts in the same place."""
+    return " and ".join(f"a.{column} = b.{column}" for column in _keys(form))
+
+
+def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> int:
+    """Stores the pieces of texts, whose keys and places are in a table; returns how many there are."""
+    staging, keys = part.staging, _keys(form)
+    into = f"insert into {form.table} ({', '.join(keys)}, piece, characters, text, import_id) "
+    rows = (
+        f"select {', '.join(f'texts.{key}' for key in keys)}, pieces.piece, staged.characters::integer, pieces.text, "
+        f"?::integer from {pieces_of(staging)} as pieces join {texts} as texts on texts.place = pieces.place "
+        f"join {staging.table} as staged on staged.rowid = pieces.place"
+    )
+    [(stored,)] = staging.database.rows(Sql(into + rows, (import_id,)))
+    return int(stored)
+
+
+def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int, int]:
     """Stores the first input that a system was given of a document that has none as that of the document, and drops
-    all inputs that say the same. Returns how many were stored, and how many only repeat those of other systems.
+    all inputs that say the same. Returns how many were stored, how many only repeat those of other systems, and how
+    many rows were stored.
     """
-    database, staged = part.staging.database, part.staging.table
-    columns = DOCUMENT_TEXTS.key_columns
-    inputs = f"from fact where kind = '{INPUT}' group by all"
-    firsts = f"select {', '.join(columns)}, min(place) as place {inputs}"
-    lacking = f"select * from ({firsts}) anti join {DOCUMENT_TEXTS.table} using ({', '.join(columns)})"
-    [(given,)] = database.rows(Sql(f"select count(*) from ({lacking})"))
-    database.run(_inserting(part, DOCUMENT_TEXTS.table, columns, lacking, import_id))
-    same = " and ".join(f"a.{column} = b.{column}" for column in columns)
-    beside = f"fact as a join {DOCUMENT_TEXTS.table} as b on {same} join {staged} as ours on ours.rowid = a.place"
-    alike = f"select a.place, a.document_id from {beside} where ours.text = b.text"
+    database, form = part.staging.database, DOCUMENT_TEXTS
+    keys = ", ".join(_keys(form))
+    firsts = f"select {keys}, min(place) as place from fact where kind = '{INPUT}' group by all"
+    lacking = f"select * from ({firsts}) as a anti join {form.table} as b on {_same(form)}"
+    database.run(Sql(f"create or replace temp table shared as {lacking}"))
+    rows = _store(part, form, "shared", import_id)
+    [(stored,)] = database.rows(Sql("delete from fact where place in (select place from shared)"))
+    database.forget("shared")
+    if not database.rows(Sql(f"select 1 from fact where kind = '{INPUT}' limit 1")):
+        return int(stored), 0, rows
+    alike = (
+        f"select a.place, b.import_id from fact as a join {form.table} as b on {_same(form)} and b.piece = 1 "
+        f"where a.place not in ({_unlike_stored(part, form)})"
+    )
     database.run(Sql(f"create or replace temp table alike as {alike}"))
-    [(repeats,)] = database.rows(Sql("select count(*) - count(distinct document_id) from alike"))
+    [(repeats,)] = database.rows(Sql("select count(*) from alike where import_id = ?", (import_id,)))
     database.run(Sql("delete from fact where place in (select place from alike)"))
     database.forget("alike")
-    return int(given), int(repeats)
+    return int(stored), int(repeats), rows
 
 
-def _dropped(part: FilePart, others: str, first: str | None) -> tuple[int, int]:
-    """Drops the texts, `a`, in whose place others, `b`, are: stored ones, or those in the file that are staged at
-    `first`. Returns how many there were, and how many of them say something else.
+def _drop_repeated(part: FilePart, form: FactForm) -> tuple[int, int]:
+    """Drops the texts in whose place another was before in the file. Returns how many there were, and how many of them
+    say something else.
     """
-    database, staged = part.staging.database, part.staging.table
-    beside = f"fact as a join {others}"
-    [(many,)] = database.rows(Sql(f"select count(*) from {beside}"))
-    if not many:
-        return 0, 0
-    ours = f"{beside} join {staged} as ours on ours.rowid = a.place"
-    theirs, text = (f" join {staged} as theirs on theirs.rowid = {first}", "theirs.text") if first else ("", "b.text")
-    [(unlike,)] = database.rows(Sql(f"select count(*) from {ours}{theirs} where ours.text <> {text}"))
-    database.run(Sql(f"delete from fact as a where place in (select a.place from {beside})"))
+    database, pieces, staged = part.staging.database, pieces_of(part.staging), part.staging.table
+    keys = ", ".join(_keys(form))
+    firsts = f"(select {keys}, min(place) as place from fact group by all having count(*) > 1)"
+    later = (
+        f"select a.place, b.place as first from fact as a join {firsts} as b on {_same(form)} and a.place <> b.place"
+    )
+    database.run(Sql(f"create or replace temp table repeated as {later}"))
+    [(many,)] = database.rows(Sql("select count(*) from repeated"))
+    [(unlike,)] = database.rows(
+        Sql(
+            "select count(distinct repeated.place) from repeated "
+            f"join {staged} as later on later.rowid = repeated.place "
+            f"join {staged} as first on first.rowid = repeated.first join {pieces} as p on p.place = repeated.place "
+            f"join {pieces} as q on q.place = repeated.first and q.piece = p.piece "
+            "where p.text <> q.text or later.characters <> first.characters"
+        )
+    )
+    database.run(Sql("delete from fact where place in (select place from repeated)"))
+    database.forget("repeated")
     return int(many), int(unlike)
+
+
+def _drop_stored(part: FilePart, form: FactForm) -> int:
+    """Drops the texts in whose place one is stored. Returns how many of them say something else."""
+    database = part.staging.database
+    [(unlike,)] = database.rows(Sql(f"select count(*) from ({_unlike_stored(part, form)})"))
+    there = f"select a.place from fact as a join {form.table} as b on {_same(form)} and b.piece = 1"
+    database.run(Sql(f"delete from fact where place in ({there})"))
+    return int(unlike)
+
+
+def _unlike_stored(part: FilePart, form: FactForm) -> str:
+    """The query for the places of texts that are not what is stored in their place."""
+    return (
+        f"select distinct a.place from fact as a join {part.staging.table} as staged on staged.rowid = a.place "
+        f"join {form.table} as b on {_same(form)} "
+        f"join {pieces_of(part.staging)} as pieces on pieces.place = a.place and pieces.piece = b.piece "
+        "where pieces.text <> b.text or staged.characters::integer <> b.characters"
+    )

@@ -157,10 +157,12 @@ create table document_text (
     document_id integer not null,
     kind varchar not null,
     number integer not null check (number > 0),
+    piece integer not null check (piece > 0),
+    characters integer not null check (characters >= 0),
     text varchar using compression zstd not null,
     import_id integer not null
 );
-comment on table document_text is 'What systems were given of a document, and what is right: one row an input or reference, to the byte as it was read.';
+comment on table document_text is 'What systems were given of a document, and what is right: an input or reference to the byte as it was read, a row for each 8,000 of its characters.';
 
 create table system_text (
     test_set_id integer not null,
@@ -168,10 +170,12 @@ create table system_text (
     document_id integer not null,
     kind varchar not null,
     number integer not null check (number > 0),
+    piece integer not null check (piece > 0),
+    characters integer not null check (characters >= 0),
     text varchar using compression zstd not null,
     import_id integer not null
 );
-comment on table system_text is 'What a system answered to a document, its outputs, and what it was given, where that is another input than that of the document.';
+comment on table system_text is 'What a system answered to a document, its outputs, and what it was given, where that is another input than that of the document; rows as in document_text.';
 
 create table published (
     test_set_id integer not null,
@@ -300,12 +304,18 @@ join item i on i.id = f.item_id;
 comment on view judgments is 'Judgments with names.';
 
 create view texts as
-select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, f.kind, f.number, f.text, f.import_id
-from (
-    select test_set_id, null::integer as system_id, document_id, kind, number, text, import_id from document_text
+with piece as (
+    select test_set_id, null::integer as system_id, document_id, kind, number, piece, characters, text, import_id from document_text
     union all
-    select test_set_id, system_id, document_id, kind, number, text, import_id from system_text
-) f
+    select test_set_id, system_id, document_id, kind, number, piece, characters, text, import_id from system_text
+), whole as (
+    select test_set_id, system_id, document_id, kind, number, text, import_id from piece where characters <= 8000
+    union all
+    select test_set_id, system_id, document_id, kind, number, string_agg(text, '' order by piece), import_id from piece
+    where characters > 8000 group by all
+)
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, f.kind, f.number, f.text, f.import_id
+from whole f
 join test_set t on t.id = f.test_set_id
 join evaluation e on e.id = t.evaluation_id
 join document d on d.id = f.document_id

@@ -12,7 +12,19 @@ from typing import Literal
 from grammar.value import value
 
 FieldKind = Literal[
-    "name", "count", "rank", "grade", "decision", "label", "number", "value", "decimal", "size", "task", "kind", "text"
+    "name",
+    "count",
+    "rank",
+    "grade",
+    "decision",
+    "label",
+    "number",
+    "value",
+    "decimal",
+    "size",
+    "task",
+    "kind",
+    "length",
 ]
 
 
@@ -189,19 +201,17 @@ FORMS = (
 )
 """What answers questions, and is exported and loaded again."""
 
-_KIND, _NUMBER = Field("kind", "kind"), Field("number", "rank")
+PIECE = Field("piece", "rank", required=False)
+PIECE_LENGTH = 8_000
+"""So many characters of a text stand in one row: rows are read two thousand at a time, which are to fit into memory."""
+_WHICH = (Field("kind", "kind"), Field("number", "rank"), PIECE)
+_LENGTH = Field("characters", "length")
 DOCUMENT_TEXTS = FactForm(
-    "document_texts",
-    "document_text",
-    key=(EVALUATION, TEST_SET, DOCUMENT, _KIND, _NUMBER),
-    content=(Field("text", "text"),),
+    "document_texts", "document_text", key=(EVALUATION, TEST_SET, DOCUMENT, *_WHICH), content=(_LENGTH,)
 )
-"""Inputs and references: what a document says, whichever system it is shown to."""
+"""Inputs and references: what a document says, whichever system it is shown to. The texts themselves stand beside."""
 SYSTEM_TEXTS = FactForm(
-    "system_texts",
-    "system_text",
-    key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, _KIND, _NUMBER),
-    content=(Field("text", "text"),),
+    "system_texts", "system_text", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, *_WHICH), content=(_LENGTH,)
 )
 """Outputs, and inputs of systems; of the latter those are stored that are not the input of the document."""
 INPUT, REFERENCE, OUTPUT = "input", "reference", "output"

@@ -100,13 +100,16 @@ KINDS: dict[FieldKind, Check] = {
         wanted="extraction, filtering, counts or values",
     ),
     "kind": Check(good="CELL in ('input', 'reference', 'output')", typed="CELL", wanted="input, reference or output"),
-    "text": Check(
-        good=f"length(CELL) <= {LONGEST_TEXT}", typed="CELL", wanted=f"a text of at most {LONGEST_TEXT:,} characters"
+    "length": Check(
+        good=f"regexp_full_match(CELL, '[0-9]{{1,9}}') and try_cast(CELL as integer) <= {LONGEST_TEXT}",
+        typed="CELL::integer",
+        wanted=f"at most {LONGEST_TEXT:,}",
     ),
 }
 
 AS_NUMBERS: dict[FieldKind, Check] = {
     "count": Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["count"].wanted),
+    "length": Check(good=f"CELL <= {LONGEST_TEXT}", typed="CELL::integer", wanted=KINDS["length"].wanted),
     "rank": Check(good=f"CELL between 1 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["rank"].wanted),
     "number": Check(good="isfinite(CELL)", typed="CELL", wanted=KINDS["number"].wanted),
 }
@@ -149,8 +152,8 @@ def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
         if len(cell) > LONGEST_NAME:
             return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {shown(cell)}"
         return f"{column} is {shown(cell)}, which has a control character in it"
-    if kind == "text":
-        return f"{column} is {len(cell):,} characters long, and a text has at most {LONGEST_TEXT:,}: {shown(cell)}"
+    if kind == "length":
+        return f"a text has {int(cell):,} characters, and {KINDS[kind].wanted} are stored"
     return f"{column} is {shown(cell)}, not {KINDS[kind].wanted}"
 
 

@@ -302,8 +302,6 @@ def staged_columns(
 
 
 def _cleaned(text: Sql, field: Field) -> Sql:
-    if field.kind == "text":
-        return text
     cleaned = "nullif(" + _trimmed(text) + ", '')"
     return "nfc_normalize(" + cleaned + ")" if field.kind == "name" else cleaned
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING
 
+from warehouse.loading.staging.cells import LONGEST_TEXT
 from warehouse.loading.staging.staged import Matching, Staged, Staging, places, staged_columns
 from warehouse.store.sql import Sql, join, name, values
-from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, OUTPUT, REFERENCE, SYSTEM_TEXTS
+from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, OUTPUT, PIECE_LENGTH, REFERENCE, SYSTEM_TEXTS, TEXT_FORMS
 
 if TYPE_CHECKING:
-    from warehouse.store.database import Database
+    from numpy import ndarray
 
 AT_ONCE = 4_000_000
 """How many characters are brought to the database at a time."""
@@ -24,7 +26,7 @@ AT_ONCE = 4_000_000
 MOST_AT_ONCE = 20_000
 """How many texts are."""
 
-_NUMBERS = frozenset({"number"})
+_NUMBERS = frozenset({"number", "characters"})
 """The fields that are no texts."""
 
 _NOWHERE = -1
@@ -76,51 +78,54 @@ class TextSheets:
 
 
 class _TextSheet:
-    """The texts of one form."""
+    """The texts of one form: what they are of in one table, and their pieces in another, by their places there."""
 
     def __init__(self, staging: Staging) -> None:
         self.texts = 0
         self._staging = staging
         self._columns: tuple[str, ...] = ()
         self._rows: list[tuple[object, ...]] = []
+        self._pieces: list[tuple[int, int, str]] = []
         self._characters = 0
         self._matching = Matching({}, (), ())
         self._is_there = False
 
     def add(self, line: int | None, member: str | None, text: str, **of: object) -> None:
         """Adds a text. What names it has the same columns each time."""
-        self._columns = self._columns or tuple(of)
+        self._columns = self._columns or (*of, "characters")
+        text = _storable(text)
+        of["characters"] = len(text)
         names = (of[column] if column in _NUMBERS else _storable(str(of[column])) for column in self._columns)
-        self._rows.append((_NOWHERE if line is None else line, member, *names, _storable(text)))
+        self._rows.append((_NOWHERE if line is None else line, member, *names))
+        if len(text) <= PIECE_LENGTH:
+            self._pieces.append((self.texts, 1, text))
+        elif len(text) <= LONGEST_TEXT:  # else it will be refused
+            begins = range(0, len(text), PIECE_LENGTH)
+            self._pieces += (
+                (self.texts, piece, text[begin : begin + PIECE_LENGTH]) for piece, begin in enumerate(begins, start=1)
+            )
         self.texts += 1
         self._characters += len(text)
         if self._characters >= AT_ONCE or len(self._rows) >= MOST_AT_ONCE:
             self._bring()
 
     def _bring(self) -> None:
-        import numpy
-
-        brought = "texts_brought"
-        columns = ("line", "member", *(f"c{place}" for place in range(len(self._columns) + 1)))
-        arrays = {
-            column: numpy.array(cells, dtype="int32" if column == "line" else object)
-            for column, cells in zip(columns, zip(*self._rows, strict=True), strict=True)
-        }
-        database = self._staging.database
-        database.bring(brought, arrays)
+        database, more = self._staging.database, self._is_there
+        brought, columns = "texts_brought", ("line", "member", *(f"c{place}" for place in range(len(self._columns))))
+        database.bring(brought, _arrays(columns, self._rows))
         staging, self._matching = self._matched()
         cells = staged_columns(staging, self._matching, lambda place: Sql(f"c{place}"), _NUMBERS)
         rows = "select nullif(line, " + Sql(f"{_NOWHERE}) as line, member::varchar as member, ") + cells
-        self._keep(database, rows + f" from temp.{brought}")
+        table = name(staging.table)
+        into = "insert into temp." + table + " " if more else "create or replace temp table " + table + " as "
+        database.run(into + rows + f" from temp.{brought}")
         database.forget(brought)
-        self._rows.clear()
-        self._characters = 0
-
-    def _keep(self, database: Database, rows: Sql) -> None:
-        table = name(self._staging.table)
-        into = "insert into temp." + table + " " if self._is_there else "create or replace temp table " + table + " as "
-        database.run(into + rows)
+        if self._pieces or not more:
+            database.bring(pieces_of(staging), _arrays(("place", "piece", "text"), self._pieces), more=more)
         self._is_there = True
+        self._rows.clear()
+        self._pieces.clear()
+        self._characters = 0
 
     def rename(self, column: str, names: Mapping[str, str]) -> None:
         """Puts names in the place of others in a column."""
@@ -143,7 +148,7 @@ class _TextSheet:
         known = [field.name for field in staging.form.fields]
         fixed = {field: text for field, text in staging.fields.items() if field in known}
         staging = replace(staging, fields=fixed)
-        columns = {column: place for place, column in enumerate((*self._columns, "text"))}
+        columns = {column: place for place, column in enumerate(self._columns)}
         fields = {column: place for column, place in columns.items() if column not in fixed}
         required = [field.name for field in staging.form.fields if field.required]
         lacking = [field for field in required if field not in columns and field not in fixed]
@@ -154,9 +159,43 @@ class _TextSheet:
         if self._rows:
             self._bring()
         staging = self._staging
-        header = (*self._columns, "text")
-        staged = self._matching.staged(staging.form, header, places(staging, "line"), places(staging, "member"))
+        staged = self._matching.staged(staging.form, self._columns, places(staging, "line"), places(staging, "member"))
         return replace(staged, numbers=_NUMBERS)
+
+
+def _arrays(columns: Iterable[str], rows: list[tuple[object, ...]] | list[tuple[int, int, str]]) -> dict[str, ndarray]:
+    """Rows as an array a column."""
+    import numpy
+
+    kinds = {"line": "int32", "place": "int32", "piece": "int32"}
+    cells: Iterable[Iterable[object]] = zip(*rows, strict=True) if rows else repeat(())
+    return {
+        column: numpy.array(list(of_column), dtype=kinds.get(column, object))
+        for column, of_column in zip(columns, cells, strict=False)
+    }
+
+
+def pieces_of(staging: Staging) -> str:
+    """The temporary table of the pieces of the texts of a form: `place` and `piece` say of which text which it is."""
+    return f"pieces_of_{staging.form.name}"
+
+
+def text_tables(staging: Staging) -> list[str]:
+    """The temporary tables that texts of a file are staged in."""
+    of_forms = map(staging.of, TEXT_FORMS)
+    return [table for of_form in of_forms for table in (of_form.table, pieces_of(of_form), "texts_brought")]
+
+
+def cut(staging: Staging) -> None:
+    """Cuts the column `text` of a staged table into pieces."""
+    pieces = f"greatest(1, (length(text) + {PIECE_LENGTH - 1}) // {PIECE_LENGTH})"
+    cut = f"substring(text, (piece - 1) * {PIECE_LENGTH} + 1, {PIECE_LENGTH}) as text"
+    staging.database.run(
+        Sql(
+            f"create or replace temp table {pieces_of(staging)} as select place, piece::integer as piece, {cut} from "
+            f"(select rowid as place, text, unnest(range(1, {pieces} + 1)) as piece from {staging.table})"
+        )
+    )
 
 
 def _storable(text: str) -> str:

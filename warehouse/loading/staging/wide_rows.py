@@ -12,6 +12,7 @@ from warehouse.faults import DataError
 from warehouse.loading.staging.cells import KINDS, shown
 from warehouse.loading.staging.model_runs import Run, systems_of
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
+from warehouse.loading.staging.text_sheets import cut
 from warehouse.loading.staging.wide_columns import NOTHING, CellColumn, Roles, UnclearError
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.observed import Observed, counted
@@ -109,7 +110,9 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
             }
             lists = (("unnest([" + listed + f"]) as {column}") for column, listed in columns.items())
             rows = "from (select wide_rows.*, " + join(", ", lists) + " " + joined(table) + ") where text is not null"
-            staged.append(table.part(form, of, {}, rows, content={column: name(column) for column in columns}))
+            content = {column: name(column) for column in columns} | {"characters": Sql("length(text)")}
+            staged.append(table.part(form, of, {}, rows, content=content))
+            cut(table.staging.of(form))
     return staged
 
 

@@ -47,14 +47,13 @@ ALL_IMPORTS = Sql(
 
 ALL_TEXTS = Sql(
     "select t.name, nullif(e.name, ''), kind, nullif(count(distinct system_id), 0), count(distinct document_id), "
-    "count(*), sum(length(text)) from "
-    "(select test_set_id, null as system_id, document_id, kind, text from document_text union all "
-    "select test_set_id, system_id, document_id, kind, text from system_text) f "
-    "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id group by t.name, e.name, kind "
-    "order by e.name, t.name, case kind when 'input' then 1 when 'reference' then 2 else 3 end"
+    "count(*), sum(characters) from "
+    "(select test_set_id, null as system_id, document_id, kind, piece, characters from document_text union all "
+    "select test_set_id, system_id, document_id, kind, piece, characters from system_text) f "
+    "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id where piece = 1 "
+    "group by t.name, e.name, kind order by e.name, t.name, "
+    "case kind when 'input' then 1 when 'reference' then 2 else 3 end"
 )
-"""All of them are read to count their characters."""
-
 ANY_TEXT = Sql("(select 1 from document_text limit 1) union all (select 1 from system_text limit 1)")
 
 ALL_ATTRIBUTES = Sql(

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from warehouse.query.path import Query
 from warehouse.store.sql import Sql, value, values
+from warehouse.tasks.records import PIECE_LENGTH
 
 LONGEST_SHOWN = 20_000
 """So many characters of a text are brought where nothing else is said: more than anyone reads, and little to carry."""
@@ -38,19 +39,22 @@ def texts(
     if not isinstance(of_documents, Sql):
         named = "select id from document where test_set_id = " + value(test_set) + " and name in "
         of_documents = named + values(sorted(of_documents))
-    of_test_set = " where test_set_id = " + value(test_set) + " and document_id in (select id from chosen)"
+    # Of a long text no more pieces are read than are shown.
+    shown = " where test_set_id = " + value(test_set) + " and document_id in (select id from chosen) and piece <= "
+    shown += value(-(-longest // PIECE_LENGTH))
     return Query(
         called,
         "with chosen(id) as ("
         + of_documents
-        + "), shown as (select document_id, null as system_id, kind, number, text from document_text"
-        + of_test_set
-        + " union all select document_id, system_id, kind, number, text from system_text"
-        + of_test_set
+        + "), shown as (select document_id, null as system_id, kind, number, piece, characters, text from document_text"
+        + shown
+        + " union all select document_id, system_id, kind, number, piece, characters, text from system_text"
+        + shown
         + " and system_id in "
         + values(sorted(systems))
-        + ") select d.name, s.name, kind, left(text, "
+        + ") select d.name, s.name, kind, left(string_agg(text, '' order by piece), "
         + value(longest)
-        + "), length(text) from shown join document d on d.id = document_id left join system s on s.id = system_id "
-        "order by d.name, case kind when 'input' then 1 when 'reference' then 2 else 3 end, s.name nulls first, number",
+        + "), any_value(characters) from shown join document d on d.id = document_id "
+        "left join system s on s.id = system_id group by d.name, s.name, kind, number order by d.name, "
+        "case kind when 'input' then 1 when 'reference' then 2 else 3 end, s.name nulls first, number",
     )

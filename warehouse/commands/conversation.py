@@ -29,4 +29,4 @@ def shell(args: argparse.Namespace) -> int:
     try:
         return DONE if there.converse() else WRONG
     finally:
-        there.session.close()
+        there.close()

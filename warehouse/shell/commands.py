@@ -35,6 +35,7 @@ class Console(Protocol):
     def statements(self, text: str, source: str | None = None, keep: bool = True) -> None: ...
     def show(self, result: Result, format: str) -> None: ...
     def open(self, path: Path) -> None: ...
+    def browse(self, result: Result) -> None: ...
     def help(self, words: str) -> None: ...
 
 
@@ -152,7 +153,12 @@ def _tables(console: Console, nothing: str) -> None:
 
 
 def _open(console: Console, name: str) -> None:
-    console.open(_one_file(name, ".open"))
+    if name:
+        console.open(_one_file(name, ".open"))
+    elif console.last is None:
+        raise QueryError("there is no result yet", hints=(".open FILE opens another warehouse",))
+    else:
+        console.browse(console.last)
 
 
 def _help(console: Console, words: str) -> None:
@@ -196,7 +202,7 @@ COMMANDS: tuple[DotCommand, ...] = (
     DotCommand("last", "FORMAT", "the last result once more, in another format; nothing runs", _last, _FORMAT_NAMES),
     DotCommand("explain", "", "how the last question was answered", _explain),
     DotCommand("tables", "", "the views that sql can ask", _tables),
-    DotCommand("open", "FILE", "another warehouse", _open),
+    DotCommand("open", "FILE", "another warehouse; without FILE the last result as a page in the browser", _open),
     DotCommand("help", "WORD", "this, or more of a word", _help),
     DotCommand("quit", "", "leaves, as Ctrl-D does", _quit),
 )

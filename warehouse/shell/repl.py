@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from grammar.editing.mistakes import as_sql
 from grammar.errors import QueryError
@@ -33,6 +34,9 @@ from warehouse.store.catalog import Catalog
 from warehouse.store.sql import Sql
 from warehouse.tasks import TASKS
 from warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from warehouse.shell.answer_page import AnswerPages
 
 MOST_NAMED = 5
 """The banner names no more test sets than this."""
@@ -59,6 +63,7 @@ class Shell:
         self.last: Result | None = None
         self.last_text = ""
         self.waiting = ""
+        self.pages: AnswerPages | None = None
         self.typed = sys.stdin.isatty()
         self.wrong = False
 
@@ -180,6 +185,21 @@ class Shell:
         self.session.close()
         self.session = session
         self.say(banner(session)[0])
+
+    def browse(self, result: Result) -> None:
+        """Shows a result as a page in the browser."""
+        if self.pages is None:
+            from warehouse.shell.answer_page import AnswerPages
+
+            self.pages = AnswerPages()
+        file, opened = self.pages.open(result, Style(self.digits))
+        self.say(f"{file}" if opened else f"no browser could be opened; the page is {file} until you leave")
+
+    def close(self) -> None:
+        """Removes what the conversation left, and closes the warehouse."""
+        if self.pages is not None:
+            self.pages.close()
+        self.session.close()
 
     def help(self, words: str) -> None:
         """Shows what is known of a word, or of everything."""

@@ -23,11 +23,11 @@ from warehouse.faults import DataError, WarehouseError
 from warehouse.memory import allowed
 from warehouse.render import FORMATS, Style
 from warehouse.render.diagnostics import diagnosis
+from warehouse.render.site import assets
 from warehouse.render.site.contents import Failure, Link, PageHeading, Surroundings
 from warehouse.render.site.drawing import Drawing
 from warehouse.session import Session
 from warehouse.version import __version__
-from warehouse.web import assets
 from warehouse.web.addresses import Address, address_of
 from warehouse.web.desk import BusyError, Desk, TimeIsUpError
 from warehouse.web.guard import App, Guard

@@ -70,7 +70,7 @@ class Served:
 
     def asset(self, name: str) -> str:
         """Where a file of the look is."""
-        from warehouse.web.assets import version
+        from warehouse.render.site.assets import version
 
         return f"/assets/{name}?{version(name)}"
 

@@ -14,11 +14,11 @@ from grammar.parser import parse
 from grammar.value import value
 from warehouse.render import Style, format_named
 from warehouse.render.diagnostics import diagnosis
+from warehouse.render.site import assets
 from warehouse.render.site.contents import Failure, Link, PageBlock, Surroundings, Texts
 from warehouse.render.site.drawing import Drawing
 from warehouse.session import Session
 from warehouse.version import __version__
-from warehouse.web import assets
 from warehouse.web.addresses import Address
 from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
 from warehouse.web.links import HOME

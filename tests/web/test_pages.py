@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -11,8 +12,10 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.web.conftest import Visit
+from warehouse.loading.ingest import load
 from warehouse.render import Style, render
 from warehouse.session import Session
+from warehouse.store.replacement import create
 
 
 class Page(HTMLParser):
@@ -79,13 +82,15 @@ def test_the_warehouse_lists_test_sets_systems_and_imports(visit: Visit) -> None
 def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
     page = read(visit, "/test-set/TST3")
     assert page.statements == [
-        "score F, recall, precision of extraction for all on TST3 interval studentized",
-        "rank F of extraction for all on TST3 shuffles 9999",
-        "group F of extraction for all on TST3 shuffles 9999 adjust maxt",
+        "score F of extraction for all on TST3 interval studentized",
+        "score recall, precision of extraction for all on TST3",
+        "rank F of extraction for all on TST3 shuffles 4999",
+        "group F of extraction for all on TST3 shuffles 4999 adjust maxt",
     ]
     with Session.open() as session:
-        values, ranks, groups = (session.run(statement).rows for statement in page.statements)
+        values, others, ranks, groups = (session.run(statement).rows for statement in page.statements)
     of = {row["system"]: row for row in values}
+    of_others = {row["system"]: row for row in others}
     letters = {row["system"]: str(row["letters"]) for row in groups}
     head, *rows = page.rows
     assert head == ["ranks", "system", "F(beta=1)", "95% CI", "groups", "recall", "precision", "against GE"]
@@ -97,6 +102,7 @@ def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
         assert row[2] == f"{100 * float(str(value['F(beta=1)'])):.2f}"
         assert row[3].strip() == " – ".join(limits)
         assert row[4].split() == letters[row[1]].split()
+        assert row[5] == f"{100 * float(str(of_others[row[1]]['recall'])):.2f}"
     assert page.links["compare"].startswith("/test-set/TST3/pair/SYNCH/GE")
 
 
@@ -106,7 +112,8 @@ def test_the_form_of_a_leaderboard_writes_the_statements(visit: Visit) -> None:
     page = read(visit, f"/test-set/TST3?{urlencode(chosen)}")
     subset = 'where document like "SIM3-0%"'
     assert page.statements == [
-        f"score recall, F(beta=2) of extraction for all on TST3 {subset} interval studentized",
+        f"score recall of extraction for all on TST3 {subset} interval studentized",
+        f"score F(beta=2) of extraction for all on TST3 {subset}",
         f"rank recall of extraction for all on TST3 {subset} shuffles 999 adjust holm",
         f"group recall of extraction for all on TST3 {subset} shuffles 999 adjust holm",
         f"compare recall of extraction for all against UMASS on TST3 {subset} shuffles 999 adjust holm",
@@ -137,14 +144,35 @@ def test_a_pair_says_what_the_test_found(visit: Visit) -> None:
     assert page.statements[0] == "plot compare F of extraction for GE, UMASS on TST3"
     documents = _documents(page)
     assert len(documents) == 25
-    differences = [abs(float(row[3])) for row in documents]
-    assert differences == sorted(differences, reverse=True)
+    with Session.open() as session:
+        behind = session.run("documents F for GE, UMASS on TST3").rows
+    assert [row[0] for row in documents] == [row["document"] for row in behind[:25]]
+    assert [row[4] for row in documents] == [f"{100 * float(str(row['share'])):.2f}" for row in behind[:25]]
+    for_one = read(visit, page.links["for UMASS"])
+    assert for_one.statements[-1] == "documents F of extraction for GE, UMASS on TST3 only UMASS"
+    assert len({row[0] for row in _documents(for_one)} & {row[0] for row in documents if float(row[4]) > 0}) == 0
     following = read(visit, page.links["Next →"])
     assert (
         len({row[0] for row in following.rows if row and row[0].startswith("SIM3-")} - {row[0] for row in documents})
         == 25
     )
     assert page.links[documents[0][0]] == f"/test-set/TST3/document/{documents[0][0]}"
+
+
+def test_a_difference_is_split_by_the_attributes_of_documents(visit: Visit, warehouses: dict[str, Path]) -> None:
+    path, imported = "/test-set/faq/pair/base/tuned?measure=helpful", warehouses["imported"]
+    assert "missing drop" in unescape(read(visit, path, imported).html)
+    page = read(visit, f"{path}&missing=drop", imported)
+    (statement,) = (one for one in page.statements if "differ" in one)
+    assert statement == "plot differ helpful for base, tuned on faq by document.day missing drop"
+    with Session.open(imported) as session:
+        slices = session.run(statement.removeprefix("plot ")).rows
+    shown = {row[0]: row for row in page.rows}
+    assert len(slices) == 2
+    for row in slices:
+        name = str(row["slice"]).removeprefix("document.").replace(" = ", " ").replace('"', "")
+        assert shown[name][1] == str(row["documents"])
+    assert page.fields["by"] == ["document.day"]
 
 
 def _documents(page: Page) -> list[list[str]]:
@@ -159,9 +187,42 @@ def test_a_document_shows_what_all_systems_made_of_it(visit: Visit) -> None:
     assert any(row[:2] == ["GE", "93.88"] for row in page.rows)
 
 
+ANSWER = "<script>alert(1)</script>\n\tfour\u202e\r\n" + "x" * 30_000
+
+
+@pytest.fixture
+def with_texts(tmp_path: Path) -> Path:
+    """A warehouse of one sample that two systems answered, with its texts."""
+    path = tmp_path / "texts.duckdb"
+    with create(path) as database:
+        for system, answer, right in (("new", ANSWER, 1.0), ("base", "five", 0.0)):
+            prompt = {"gen_args_0": {"arg_0": "2 + 2 = ?", "arg_1": {}}}
+            sample = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": right, "target": "4"}
+            log = tmp_path / f"{system}.jsonl"
+            log.write_text(json.dumps({**sample, "arguments": prompt, "resps": [[answer]]}))
+            load(database, log, "lm-eval", fields={"test_set": "qa", "system": system}, texts=True)
+    return path
+
+
+def test_a_document_shows_its_texts_beside_what_they_were_worth(visit: Visit, with_texts: Path) -> None:
+    page = read(visit, "/test-set/qa/document/0", with_texts)
+    order = ["What was asked", "2 + 2 = ?", "What is right", "What the systems answered", "five"]
+    assert [page.html.index(f">{text}<") for text in order] == sorted(page.html.index(f">{text}<") for text in order)
+    assert re.search(r'/system/new">new</a></h3><p class="worth">accuracy 1\.0000</p>', page.html)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;\n    four\\u202e\n" in page.html
+    assert f"\n… {len(ANSWER) - 20_000:,} more characters</pre>" in page.html
+
+
 def test_a_system_has_all_its_test_sets(visit: Visit) -> None:
     page = read(visit, "/system/UMASS")
-    assert {re.search(r"on (TST\d)", statement)[1] for statement in page.statements} == {"TST2", "TST3", "TST4"}  # type: ignore[index]
+    assert page.statements[:2] == [
+        "score F of extraction for UMASS on TST3, TST4 interval studentized",
+        "score recall, precision of extraction for UMASS on TST3, TST4",
+    ]
+    assert ["TST3", "100", "51.61", "45.77 – 57.46", "46.91", "57.37"] in [
+        [text.strip() for text in row] for row in page.rows
+    ]
+    assert page.links["TST2"] == "/test-set/TST2?of=published"
 
 
 def test_any_statement_has_a_page(visit: Visit) -> None:

@@ -116,11 +116,11 @@ def test_a_page_is_silent_and_asks_only_for_its_own(path: str, opened: Opened, s
     assert page.execute_script("return document.querySelectorAll('img, iframe, object, embed, [style]').length") == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
 @pytest.mark.parametrize("path", PAGES)
-def test_axe_finds_nothing(path: str, scheme: str, opened: Opened) -> None:
+def test_axe_finds_nothing(path: str, scheme: str, width: int, opened: Opened) -> None:
     axe = pytest.importorskip("axe_core_python")
-    page = opened(path, scheme)
+    page = opened(path, scheme, width)
     page.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
     page.execute_script(files(axe).joinpath("axe.min.js").read_text(encoding="utf-8"))
     found = page.execute_async_script("const done = arguments[0]; axe.run(document).then(done)")
@@ -173,9 +173,9 @@ def test_measures_a_baseline_and_a_subset_are_chosen(opened: Opened, site: str) 
     subset = 'where document like "SIM3-0%"'
     assert statements(page) == [
         f"score precision of extraction for all on TST3 {subset} interval studentized",
-        f"rank precision of extraction for all on TST3 {subset} shuffles 9999 adjust holm",
-        f"group precision of extraction for all on TST3 {subset} shuffles 9999 adjust holm",
-        f"compare precision of extraction for all against UMASS on TST3 {subset} shuffles 9999 adjust holm",
+        f"rank precision of extraction for all on TST3 {subset} shuffles 4999 adjust holm",
+        f"group precision of extraction for all on TST3 {subset} shuffles 4999 adjust holm",
+        f"compare precision of extraction for all against UMASS on TST3 {subset} shuffles 4999 adjust holm",
     ]
     assert page.find_element("css selector", "input[value=precision]").is_selected()
     address = path_of(page, site)
@@ -368,4 +368,4 @@ def test_every_hostile_name_leads_to_its_own_page(browser: Any, hostile: tuple[s
     assert len(set(links)) == len(names)
     for link in links:
         browser.get(link)
-        assert browser.find_elements("css selector", "main .result"), link
+        assert browser.find_elements("css selector", "main .table"), link

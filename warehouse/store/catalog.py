@@ -359,6 +359,19 @@ class Catalog:
         )
         return {of: tuple(str(name) for kind, name in rows if kind == of) for of in ("document", "system")}
 
+    def splitting_attributes(self, test_set: int, most: int) -> tuple[str, ...]:
+        """The attributes that make slices of the documents of a test set: with at most so many values, or numbers."""
+        attributes = "select a.name from document_attribute a join document d on d.id = a.document_id "
+        rows = self._database.rows(
+            attributes
+            + "where d.test_set_id = "
+            + value(test_set)
+            + " group by a.name having count(distinct a.value) > 1 and (count(distinct a.value) <= "
+            + value(most)
+            + " or count(try_cast(a.value as double)) = count(*)) order by a.name"
+        )
+        return tuple(str(name) for (name,) in rows)
+
     @cached_property
     def numeric_attributes(self) -> frozenset[tuple[str, str]]:
         """The attributes, as ("document", "length"), every known value of which is a number."""

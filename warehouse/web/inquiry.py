@@ -13,6 +13,8 @@ from grammar.errors import QueryError
 from grammar.lexicon import is_bare_name, quoted
 from grammar.parser import parse
 from grammar.printer import to_text
+from grammar.value import value
+from warehouse.query.compile.texts import texts
 from warehouse.results import Result
 from warehouse.session import Session
 from warehouse.statements.only_questions import OnlyQuestions
@@ -20,6 +22,18 @@ from warehouse.store.catalog import Catalog, KnownTestSet
 
 MOST_CELLS = 2_000_000
 """So many cells of answers are kept."""
+
+
+@value
+class StoredText:
+    """A text of a document: who wrote it (None for an input and a reference), its kind, its beginning, and how many
+    letters it has in all.
+    """
+
+    system: str | None
+    kind: str
+    text: str
+    length: int
 
 
 class MissingError(Exception):
@@ -104,6 +118,14 @@ class Inquiry:
             if known is not None and alone:
                 self._kept.keep(self.session.version, written, known)
         return known
+
+    def texts(self, test_set: KnownTestSet, document: str) -> list[StoredText]:
+        """The texts of a document: what systems were given, what is right, and what each answered."""
+        query = texts(test_set.id, list(self.catalog.systems.values()), [document])
+        return [
+            StoredText(system, kind, text, length)
+            for _, system, kind, text, length in self.session.database.rows(query.sql)
+        ]
 
     # --- names --------------------------------------------------------------------------------------------------------
 

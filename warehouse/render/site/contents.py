@@ -21,10 +21,11 @@ class Link:
 
 @value
 class PageHeading:
-    """What a page is about: its title, and the pages above it."""
+    """What a page is about: its title, the pages above it, and whether the box for statements stands at its top."""
 
     title: str
     trail: tuple[Link, ...] = ()
+    asks: bool = True
 
 
 @value
@@ -62,6 +63,8 @@ class ShownAnswer:
     copies: Copies
     linked: Linked = no_links
     drawn: bool = True
+    folded: bool = True
+    """Whether the numbers of a picture are folded up."""
 
 
 @value
@@ -141,10 +144,14 @@ class Pager:
 
 @value
 class Views:
-    """Pages that show the same thing in other ways; the one that is shown leads nowhere."""
+    """Pages that show the same thing in other ways, of which the one that is shown leads nowhere; or other pages that
+    one may go on to.
+    """
 
     title: str
     links: tuple[Link, ...]
+    alike: bool = True
+    """Whether they show the same."""
 
 
 @value
@@ -171,7 +178,16 @@ class Headline:
     anchor: str = ""
 
 
-PageBlock = Paragraphs | VerdictSentence | ShownAnswer | Listing | Form | Pager | Views | Texts | Failure | Headline
+@value
+class Beside:
+    """Blocks that stand beside each other where there is room."""
+
+    blocks: tuple[PageBlock, ...]
+
+
+PageBlock = (
+    Beside | Failure | Form | Headline | Listing | Pager | Paragraphs | ShownAnswer | Texts | VerdictSentence | Views
+)
 
 
 @value

@@ -10,6 +10,7 @@ from html import escape
 
 from warehouse.faults import WarehouseError
 from warehouse.render.site.contents import (
+    Beside,
     Failure,
     Form,
     FormField,
@@ -66,7 +67,7 @@ class Drawing:
             SKIP,
             "<header>",
             f'<p class="home">{_link(there.home)}</p>',
-            self._asking(),
+            self._asking() if heading.asks else "",
             "</header>",
             '<main id="content" tabindex="-1">',
             *([f'<nav class="trail" aria-label="Above this page"><ol>{trail}</ol></nav>'] if trail else []),
@@ -123,22 +124,29 @@ class Drawing:
             f'<nav class="pager" aria-label="Pages of the list"><span>{text(pager.said)}</span> {" ".join(links)}</nav>'
         )
 
+    def _beside(self, beside: Beside) -> str:
+        return f'<div class="beside">{"".join(f"<div>{self.block(block)}</div>" for block in beside.blocks)}</div>'
+
     def _views(self, views: Views) -> str:
         items = "".join(
             f"<li>{_link(link)}</li>" if link.href else f'<li><span aria-current="page">{text(link.label)}</span></li>'
             for link in views.links
         )
-        return f'<nav class="views" aria-label="{text(views.title)}"><ul>{items}</ul></nav>'
+        look = "views" if views.alike else "onward"
+        return f'<nav class="{look}" aria-label="{text(views.title)}"><ul>{items}</ul></nav>'
 
     def _texts(self, texts: Texts) -> str:
-        shown = [
-            f'<article class="text"><h3>{_inline(who)}</h3>'
-            + (f'<p class="worth">{text(worth)}</p>' if worth else "")
-            + f'<pre tabindex="0">{lines(written)}</pre></article>'
-            for who, worth, written in texts.texts
-        ]
-        title = f"<h2>{text(texts.title)}</h2>" if texts.title else ""
-        return f'{title}<div class="texts">{"".join(shown)}</div>'
+        self.number += 1
+        shown = []
+        for place, (who, worth, written) in enumerate(texts.texts):
+            name = f"text-{self.number}-{place}"
+            called = who.label if isinstance(who, Link) else who
+            heading = f"<h3>{_inline(who)}</h3>" if called else ""
+            said = f'<p class="worth">{text(worth)}</p>' if worth else ""
+            label = text(f"{texts.title}: {called}" if called else f"{texts.title} {place + 1}")
+            box = f'<pre tabindex="0" role="group" id="{name}" aria-label="{label}">{_lines_of(written)}</pre>'
+            shown.append(f'<article class="written">{heading}{said}{box}</article>')
+        return f'<h2>{text(texts.title)}</h2><div class="texts">{"".join(shown)}</div>'
 
     def _listing(self, listing: Listing) -> str:
         if not listing.rows:
@@ -179,7 +187,8 @@ class Drawing:
                 drawn = picture(result.chart, name)
             except WarehouseError as error:
                 drawn = f'<p class="quiet">{text("; ".join((error.message, *error.hints)))}</p>'
-            shown = [drawn, "<details>", f"<summary>{NUMBERS}</summary>", *shown, "</details>"]
+            numbers = ["<details>", f"<summary>{NUMBERS}</summary>", *shown, "</details>"] if answer.folded else shown
+            shown = [drawn, *numbers]
         parts = [
             f'<section class="result" id="{name}" aria-labelledby="{name}-title">',
             f'<h2 id="{name}-title">{text(answer.title)}</h2>',
@@ -218,6 +227,7 @@ class Drawing:
 
 
 _DRAWN: Mapping[type, Callable[..., str]] = {
+    Beside: Drawing._beside,
     Headline: Drawing._section,
     Paragraphs: Drawing._prose,
     VerdictSentence: Drawing._verdict,
@@ -258,6 +268,11 @@ def _field(choice: FormField, look: str, completes: str) -> str:
                 f'placeholder="compare F for GE, UMASS on TST3"{hears}>\n{escape(chosen)}</textarea></label>'
             )
     return f'<label><span>{label}</span> <input name="{name}" value="{escape(chosen)}" placeholder="{hint}"></label>'
+
+
+def _lines_of(written: str) -> str:
+    """A stored text, of which blanks and the ends of lines are seen as what they are."""
+    return lines(written.replace("\r\n", "\n").expandtabs(4))
 
 
 def _rows(statement: str, look: str) -> int:

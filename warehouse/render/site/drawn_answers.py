@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from warehouse.charts import Chart
 from warehouse.render.panels import Rectangle
@@ -87,6 +88,7 @@ def described(chart: Chart) -> str:
     return " ".join([chart.alternative or chart.title, *(f"{note[:1].upper()}{note[1:]}." for note in chart.notes)])
 
 
+@lru_cache(maxsize=64)
 def _svg(chart: Chart, name: str) -> str:
     """A picture as part of the page, its parts known by names that no other picture has."""
     from warehouse.render.vega import svg

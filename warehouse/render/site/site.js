@@ -25,7 +25,7 @@ const makeReachable = () => {
     const caption = box.querySelector("caption");
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;
-      box.setAttribute("role", "region");
+      box.setAttribute("role", "group");
       box.setAttribute("aria-label", caption ? caption.textContent : "Error");
     } else {
       for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);

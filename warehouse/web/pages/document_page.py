@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from grammar.lexicon import quoted
-from warehouse.render.site.contents import Failure, Link, PageBlock, PageHeading
+from warehouse.render.site.contents import Link, PageBlock, PageHeading, Texts
+from warehouse.render.style import cell
+from warehouse.results import Cell, Result
 from warehouse.web.addresses import Address
-from warehouse.web.inquiry import Inquiry, MissingError, typed
+from warehouse.web.inquiry import Inquiry, MissingError, StoredText, typed
 from warehouse.web.links import HOME, Links
 from warehouse.web.offered import offers
 from warehouse.web.pages.parts import answer, answered
@@ -21,19 +23,46 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
-    """The values of all systems, for each kind of rows."""
+    """The texts, where they are stored, and the values of all systems, for each kind of rows."""
     name, document = address.names
-    found = False
-    for offer in offers(inquiry, inquiry.test_set(name)):
-        if not offer.task.by_document:
-            continue
-        statement = (
-            f"score {', '.join(offer.first)} for all on {typed(name)}{offer.of} where document = {quoted(document)}"
-        )
-        scored = answered(inquiry, statement)
-        if isinstance(scored, Failure) or not scored.table.rows:
-            continue
-        found = True
-        yield answer(scored, links)
-    if not found:
+    test_set = inquiry.test_set(name)
+    scored: list[Result] = []
+    for offer in offers(inquiry, test_set):
+        if offer.task.by_document:
+            measures, where = ", ".join(offer.first), f"document = {quoted(document)}"
+            found = answered(inquiry, f"score {measures} for all on {typed(name)}{offer.of} where {where}")
+            if isinstance(found, Result) and found.table.rows:
+                scored.append(found)
+    stored = inquiry.texts(test_set, document)
+    if not (scored or stored):
         raise MissingError(f"there is no document {document!r} on {name}")
+    for kind, title in (("input", "What was asked"), ("reference", "What is right")):
+        given = tuple((_who(one, links), "", _written(one)) for one in stored if one.kind == kind)
+        if given:
+            yield Texts(title, given)
+    worth = {str(row["system"]): _worth(result, row) for result in reversed(scored) for row in result.rows}
+    answers = tuple(
+        (_who(one, links), worth.get(str(one.system), ""), _written(one)) for one in stored if one.kind == "output"
+    )
+    if answers:
+        yield Texts("What the systems answered", answers)
+    for result in scored:
+        yield answer(result, links)
+
+
+def _who(stored: StoredText, links: Links) -> str | Link:
+    """The system that a text is of, if it is of one."""
+    return "" if stored.system is None else Link(stored.system, links.to(Address("system", (stored.system,))))
+
+
+def _written(stored: StoredText) -> str:
+    """A text, and how much of it is not shown."""
+    left = stored.length - len(stored.text)
+    return f"{stored.text}\n… {left:,} more characters" if left > 0 else stored.text
+
+
+def _worth(result: Result, row: Mapping[str, Cell]) -> str:
+    """What a system's answer was worth, in a line."""
+    known = ("proportion", "number")
+    values = [column for column in result.table.columns if column.kind in known and column.on_screen]
+    return ", ".join(f"{column.name} {cell(column.kind, row[column.name])}" for column in values)

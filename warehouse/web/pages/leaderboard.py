@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from grammar.value import value
 from warehouse.render.site.contents import (
     Failure,
     Form,
     FormField,
     Headline,
-    IntervalBar,
     Link,
     ListCell,
     ListColumn,
@@ -21,15 +19,17 @@ from warehouse.render.site.contents import (
     Views,
 )
 from warehouse.render.style import cell
-from warehouse.results import Cell, CellKind, Result
+from warehouse.results import Cell, Result
 from warehouse.significance.tests import ADJUSTMENTS
 from warehouse.web.addresses import Address
 from warehouse.web.inquiry import Inquiry, typed
 from warehouse.web.links import HOME, Links
 from warehouse.web.offered import Offer, offer_of, offers
-from warehouse.web.pages.parts import answer, answered
+from warehouse.web.pages.measured_values import extent_of, interval, measured
+from warehouse.web.pages.parts import MISSING, answer, answered, pairs_of
 
-VALUES, RANKS, LETTERS, AGAINST = "values of systems", "ranks of systems", "letters of groups", "against a baseline"
+VALUES, OTHERS = "values of the first measure", "values of other measures"
+RANKS, LETTERS, AGAINST = "ranks of systems", "letters of groups", "differences from a baseline"
 """What the statements behind a leaderboard are for."""
 
 FEW_SYSTEMS = 40
@@ -38,6 +38,7 @@ FEW_SYSTEMS = 40
 SHUFFLES = (
     ("", "as many as are soon done"),
     ("999", "999"),
+    ("4999", "4,999"),
     ("9999", "9,999"),
     ("99999", "99,999"),
     ("decided", "until every verdict is decided"),
@@ -83,6 +84,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
             yield result
         else:
             yield answer(result, links, drawn=part is AGAINST)
+            yield from pairs_of(result, links)
 
 
 def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
@@ -92,12 +94,17 @@ def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
     tail = f" for all on {typed(address.names[0])}{offer.of}{where}"
     if not offer.task.by_document:
         return {VALUES: f"score {', '.join(measures)}{tail}"}
-    shuffles = address.one_of("shuffles") or ("9999" if systems <= FEW_SYSTEMS else "999")
+    shuffles = address.one_of("shuffles") or ("4999" if systems <= FEW_SYSTEMS else "999")
     drawn = "" if shuffles == "decided" else f" shuffles {shuffles}"
+    if missing := address.one_of("missing"):
+        drawn += f" missing {missing}"
     adjust = address.one_of("adjust")
     of_letters = f" adjust {adjust or 'maxt'}"
     keeps = any(adjustment.name == adjust and adjustment.family_wise for adjustment in ADJUSTMENTS)
-    statements = {VALUES: f"score {', '.join(measures)}{tail} interval"}
+    # An interval takes as long as a hundred values, and those of other measures are not shown.
+    statements = {VALUES: f"score {measures[0]}{tail} interval"}
+    if len(measures) > 1:
+        statements[OTHERS] = f"score {', '.join(measures[1:])}{tail}"
     if systems > 1:
         statements[RANKS] = f"rank {measures[0]}{tail}{drawn}{of_letters if keeps else ''}"
         statements[LETTERS] = f"group {measures[0]}{tail}{drawn}{of_letters}"
@@ -128,6 +135,7 @@ def _form(inquiry: Inquiry, address: Address, links: Links, offer: Offer, system
             address.all_of("adjust"),
         ),
         FormField("shuffles", "Shuffles", "one of", SHUFFLES, address.all_of("shuffles")),
+        FormField("missing", "Missing documents", "one of", MISSING, address.all_of("missing")),
         FormField(
             "where", "Only where", "text", chosen=address.all_of("where"),
             hint=f"{attributes[0]} = …" if attributes else 'document like "a%"',
@@ -145,34 +153,16 @@ def _alike(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-@value
-class _Measured:
-    """A measure of the leaderboard: its column in data, its kind, and whether it has intervals."""
-
-    name: str
-    kind: CellKind
-    has_interval: bool
-
-
-def _measured(values: Result) -> list[_Measured]:
-    names = set(values.columns)
-    known = {"test_set", "task", "system", "documents", "source"}
-    return [
-        _Measured(column.name, column.kind, f"ci_low({column.name})" in names)
-        for column in values.table.columns
-        if column.name not in known and not column.name.startswith(("se(", "ci_low(", "ci_high("))
-    ]
-
-
 def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Result]) -> Listing:
     values = known[VALUES]
-    measured = _measured(values)
-    first = measured[0]
+    first = measured(values)[0]
+    others = measured(known[OTHERS]) if OTHERS in known else []
     ranks = _by_system(known.get(RANKS))
     letters = _by_system(known.get(LETTERS))
     of_system = _by_system(values)
+    of_others = _by_system(known.get(OTHERS))
     order = list(ranks) + [system for system in of_system if system not in ranks]
-    extent = _extent(of_system.values(), first) if first.has_interval else (0.0, 1.0)
+    extent = extent_of(of_system.values(), first) if first.has_interval else (0.0, 1.0)
     columns = [ListColumn("system", "name")]
     if ranks:
         columns.insert(0, ListColumn("ranks", "number", "the ranks that the system may have, for all systems together"))
@@ -181,7 +171,7 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
         columns.append(ListColumn("95% CI", "interval"))
     if letters:
         columns.append(ListColumn("groups", "letters", "systems that share a letter do not differ significantly"))
-    columns += [ListColumn(measure.name, "number") for measure in measured[1:]]
+    columns += [ListColumn(measure.name, "number") for measure in others]
     best = order[0] if order else ""
     compared = address.one_of("against", best)
     pairs = offer.task.by_document and len(order) > 1
@@ -195,10 +185,10 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
             cells.insert(0, _ranks(ranks.get(system, {})))
         cells.append(cell(first.kind, row.get(first.name)))
         if first.has_interval:
-            cells.append(_interval(row, first, extent))
+            cells.append(interval(row, first, extent))
         if letters:
             cells.append(str(letters.get(system, {}).get("letters") or ""))
-        cells += [cell(measure.kind, row.get(measure.name)) for measure in measured[1:]]
+        cells += [cell(measure.kind, {**of_others.get(system, {}), **row}.get(measure.name)) for measure in others]
         if pairs:
             cells.append(
                 "" if system == compared else Link("compare", links.to(_pair(address, offer, system, compared)))
@@ -223,31 +213,6 @@ def _ranks(row: Mapping[str, Cell]) -> str:
     if low is None:
         return "–"
     return f"{low}" if low == high else f"{low}–{high}"
-
-
-def _number(cell: Cell) -> float | None:
-    return float(cell) if isinstance(cell, int | float) else None
-
-
-def _extent(rows: Iterable[Mapping[str, Cell]], measure: _Measured) -> tuple[float, float]:
-    """The lowest and the highest limit of a measure."""
-    names = (f"ci_low({measure.name})", measure.name, f"ci_high({measure.name})")
-    numbers = [number for row in rows for name in names if (number := _number(row.get(name))) is not None]
-    return (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
-
-
-def _interval(row: Mapping[str, Cell], measure: _Measured, extent: tuple[float, float]) -> IntervalBar:
-    low, value, high = (
-        _number(row.get(name)) for name in (f"ci_low({measure.name})", measure.name, f"ci_high({measure.name})")
-    )
-    return IntervalBar(value, low, high, *extent, _limits(row, measure))
-
-
-def _limits(row: Mapping[str, Cell], measure: _Measured) -> str:
-    low, high = row.get(f"ci_low({measure.name})"), row.get(f"ci_high({measure.name})")
-    if low is None or high is None:
-        return "–"
-    return f"{cell(measure.kind, low)} – {cell(measure.kind, high)}"
 
 
 def _aligned(rows: list[tuple[ListCell, ...]], columns: Sequence[ListColumn]) -> Iterator[tuple[ListCell, ...]]:

@@ -4,9 +4,11 @@ they differ, and the documents, those first on which they differ most.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from grammar.lexicon import as_word
 from warehouse.render.site.contents import (
+    Beside,
     Failure,
     Form,
     FormField,
@@ -18,18 +20,24 @@ from warehouse.render.site.contents import (
     PageBlock,
     PageHeading,
     Pager,
+    Paragraphs,
     VerdictSentence,
+    Views,
 )
 from warehouse.render.style import cell
-from warehouse.results import Cell, CellKind, Result
+from warehouse.results import Cell, CellKind, Column, Result
+from warehouse.store.catalog import KnownTestSet
 from warehouse.web.addresses import Address
 from warehouse.web.inquiry import Inquiry, MissingError, typed
 from warehouse.web.links import HOME, Links
 from warehouse.web.offered import Offer, offer_of
-from warehouse.web.pages.parts import answer, answered
+from warehouse.web.pages.parts import MISSING, answer, answered
 
-MOST_ATTRIBUTES = 6
+MOST_ATTRIBUTES = 4
 """By so many attributes of documents the difference is split unasked."""
+
+MOST_VALUES = 40
+"""An attribute that is no number makes slices where it has so many values at most."""
 
 
 def heading(address: Address, links: Links) -> PageHeading:
@@ -50,32 +58,47 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         raise MissingError(f"{name} has no results document by document")
     chosen = address.one_of("measure", offer.first[0])
     if links.asking(""):
-        yield _form(address, links, offer, chosen)
+        yield _form(address, links, offer, chosen, _possible(inquiry, test_set))
+    missing = f" missing {word}" if (word := address.one_of("missing")) else ""
     pair = f"{typed(first)}, {typed(second)} on {typed(name)}{offer.of}"
-    compared = answered(inquiry, f"compare {chosen} for {pair}")
-    if isinstance(compared, Failure):
-        yield compared
+    pictured = answered(inquiry, f"plot compare {chosen} for {pair}{missing}")
+    if isinstance(pictured, Failure):
+        yield pictured
     else:
-        yield verdict(compared)
-        pictured = answered(inquiry, f"plot compare {chosen} for {pair}")
-        yield (
-            pictured
-            if isinstance(pictured, Failure)
-            else answer(pictured, links, "The difference, if chance alone made it")
-        )
-    measures = offer.first if chosen in offer.first else (chosen, *offer.first)
-    if len(measures) > 1:
-        side_by_side = answered(inquiry, f"compare {', '.join(measures)} for {pair}")
-        yield side_by_side if isinstance(side_by_side, Failure) else answer(side_by_side, links, "All measures")
-    yield from _slices(inquiry, links, chosen, pair)
-    yield from _documents(inquiry, address, links, chosen, pair)
+        yield verdict(pictured)
+        shown: list[PageBlock] = [answer(pictured, links, "The difference, if chance alone made it")]
+        measures = offer.first if chosen in offer.first else (chosen, *offer.first)
+        if len(measures) > 1:
+            compared = answered(inquiry, f"compare {', '.join(measures)} for {pair}{missing}")
+            shown.append(compared if isinstance(compared, Failure) else answer(compared, links, "All measures"))
+        yield Beside(tuple(shown))
+    by = _attributes(inquiry, test_set, address)
+    if by:
+        yield from _slices(inquiry, links, f"differ {chosen} for {pair}{missing} by {', '.join(by)}")
+    yield from _documents(inquiry, address, links, f"documents {chosen} for {pair}{missing}")
 
 
-def _form(address: Address, links: Links, offer: Offer, chosen: str) -> Form:
+def _possible(inquiry: Inquiry, test_set: KnownTestSet) -> list[str]:
+    """The attributes by which the difference can be split."""
+    return [f"document.{as_word(name)}" for name in inquiry.catalog.splitting_attributes(test_set.id, MOST_VALUES)]
+
+
+def _attributes(inquiry: Inquiry, test_set: KnownTestSet, address: Address) -> list[str]:
+    """Those by which it is split: the chosen, or the first."""
+    return list(address.all_of("by")) or _possible(inquiry, test_set)[:MOST_ATTRIBUTES]
+
+
+def _form(address: Address, links: Links, offer: Offer, chosen: str, attributes: Sequence[str]) -> Form:
     measures = dict.fromkeys((chosen, *offer.measures))
     choice = FormField("measure", "Measure", "one of", tuple((name, name) for name in measures), (chosen,))
     hidden = (("of", offer.task.name),) if offer.several else ()
-    return Form("", links.to(Address(address.kind, address.names)), (choice,), hidden)
+    missing = FormField("missing", "Missing documents", "one of", MISSING, address.all_of("missing"))
+    choices = [choice, missing]
+    if attributes:
+        by = address.all_of("by") or tuple(attributes[:MOST_ATTRIBUTES])
+        choices.append(FormField("by", "Slices by", "boxes", tuple((name, name) for name in attributes), by))
+    action = links.to(Address(address.kind, address.names))
+    return Form("Choose measure and slices", action, tuple(choices), hidden)
 
 
 def verdict(compared: Result) -> VerdictSentence:
@@ -103,68 +126,68 @@ def verdict(compared: Result) -> VerdictSentence:
 _SIGNS = {"significant": "significant", "undecided": "open"}
 
 
-def _slices(inquiry: Inquiry, links: Links, measure: str, pair: str) -> Iterator[PageBlock]:
-    """The values of both, split by each attribute of documents."""
-    attributes = inquiry.catalog.attributes.get("document", ())
-    split = []
-    for attribute in attributes[:MOST_ATTRIBUTES]:
-        found = answered(inquiry, f"score {measure} for {pair} by document.{typed(attribute)}")
-        if isinstance(found, Result):
-            split.append(answer(found, links, f"By {attribute}"))
-    if split:
-        yield Headline("Where they differ", "slices")
-        yield from split
+def _slices(inquiry: Inquiry, links: Links, statement: str) -> Iterator[PageBlock]:
+    """Where the difference comes from, as a picture and a table."""
+    yield Headline("Where it comes from", "slices")
+    split = answered(inquiry, f"plot {statement}")
+    if isinstance(split, Failure):
+        # What cannot be drawn may have an answer all the same.
+        split = answered(inquiry, statement)
+    yield (
+        split if isinstance(split, Failure) else answer(split, links, "Slices by attributes of documents", folded=False)
+    )
 
 
-def _documents(inquiry: Inquiry, address: Address, links: Links, measure: str, pair: str) -> Iterator[PageBlock]:
-    """The documents, those first on which the values differ most, a page of them."""
-    found = answered(inquiry, f"score {measure} for {pair} by document")
+def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str) -> Iterator[PageBlock]:
+    """The documents behind the difference, those first that make most of it, a page of them."""
+    only = address.one_of("only")
+    chosen = f"{statement} only {typed(only)}" if only in address.names[1:] else statement
+    found = answered(inquiry, chosen)
+    yield Headline("The documents behind it", "documents")
     if isinstance(found, Failure):
         yield found
         return
-    test_set, first, second = address.names
-    rows = _differences(found, first, second)
-    at_once = links.documents_at_once
+    yield Paragraphs(found.notes)
+    ways = (("all", ""), *((f"for {name}", name) for name in address.names[1:]))
+    to = [(label, name, address.choosing(only=name, page="")) for label, name in ways]
+    views = tuple(Link(label, "" if name == only else _at_documents(links, there)) for label, name, there in to)
+    if all(link.href or name == only for link, (_, name, _) in zip(views, to, strict=True)):
+        yield Views("Which documents", views)
+    rows, at_once = found.rows, links.documents_at_once
     pages = max(1, -(-len(rows) // at_once))
     wanted = address.one_of("page", "1")
     page = min(max(int(wanted), 1), pages) if wanted.isdecimal() and len(wanted) < 9 else 1
-    kind = next(column.kind for column in found.table.columns if column.name == _value_column(found))
-    difference: CellKind = "difference" if kind == "proportion" else "number"
-    yield Headline("Documents", "documents")
-    shown: list[tuple[ListCell, ...]] = [
-        (
-            Link(document, links.to(Address("document", (test_set, document)))),
-            cell(kind, a),
-            cell(kind, b),
-            cell(difference, None if a is None or b is None else a - b),
-        )
-        for document, a, b in rows[(page - 1) * at_once : page * at_once]
-    ]
-    columns = (ListColumn("document", "name"), *(ListColumn(name, "number") for name in (first, second, "difference")))
-    yield Listing(f"{measure} of each document, the largest differences first", columns, tuple(shown))
+    shown = [column for column in found.table.columns if column.on_screen]
+    yield Listing(
+        found.caption,
+        tuple(ListColumn(column.heading or column.name, _KINDS.get(column.kind, "number")) for column in shown),
+        tuple(
+            tuple(_document(row, column, links, address.names[0]) for column in shown)
+            for row in rows[(page - 1) * at_once : page * at_once]
+        ),
+    )
     if pages > 1:
         said = f"{(page - 1) * at_once + 1:,}–{min(page * at_once, len(rows)):,} of {len(rows):,}"
         before, after = (
-            f"{there}#documents" if 1 <= to <= pages and (there := links.to(address.choosing(page=str(to)))) else ""
+            _at_documents(links, address.choosing(page=str(to))) if 1 <= to <= pages else ""
             for to in (page - 1, page + 1)
         )
         yield Pager(said, before, after)
     yield answer(found, links, drawn=False)
 
 
-def _value_column(found: Result) -> str:
-    """The one column of values."""
-    known = {"test_set", "task", "system", "document", "documents", "source"}
-    return next(name for name in found.columns if name not in known)
+_KINDS = {"name": "name", "text": "text"}
+"""The kinds of columns that are not numbers."""
 
 
-def _differences(found: Result, first: str, second: str) -> list[tuple[str, float | None, float | None]]:
-    """Documents with the values of both, the largest differences first, and those last that one of them lacks."""
-    values: dict[str, dict[Cell, float]] = {}
-    column = _value_column(found)
-    for row in found.rows:
-        of_document = values.setdefault(str(row["document"]), {})
-        if isinstance(value := row[column], int | float):
-            of_document[row["system"]] = value
-    both = [(document, of.get(first), of.get(second)) for document, of in values.items()]
-    return sorted(both, key=lambda row: (-abs(row[1] - row[2]) if None not in row else 1.0, row[0]))  # type: ignore[operator]
+def _document(row: Mapping[str, Cell], column: Column, links: Links, test_set: str) -> ListCell:
+    shown = cell(column.kind, row[column.name])
+    if column.name != "document":
+        return shown
+    return Link(shown, links.to(Address("document", (test_set, str(row["document"])))))
+
+
+def _at_documents(links: Links, address: Address) -> str:
+    """The documents of a page; empty where there is no such page."""
+    href = links.to(address)
+    return f"{href}#documents" if href else ""

@@ -5,13 +5,13 @@ question has no answer.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from grammar.errors import QueryError
 from warehouse.render.diagnostics import diagnosis
 from warehouse.render.panels import Rectangle
-from warehouse.render.site.contents import Copies, Failure, ShownAnswer
+from warehouse.render.site.contents import Copies, Failure, Link, ShownAnswer, Views
 from warehouse.render.style import clean
 from warehouse.results import Cell, Result, Table
 from warehouse.web.addresses import Address
@@ -22,6 +22,14 @@ MOST_ROWS = 500
 """A page shows no more rows of a table than this; the files have all."""
 
 
+MISSING = (("", "are an error"), ("drop", "are left out"), ("zero", "count as nothing"))
+"""What may become of documents that a system lacks."""
+
+
+MOST_PAIRS = 20
+"""So many pairs of an answer are linked."""
+
+
 def answered(inquiry: Inquiry, statement: str) -> Result | Failure:
     """The answer to a statement, or what is wrong with it."""
     try:
@@ -30,7 +38,7 @@ def answered(inquiry: Inquiry, statement: str) -> Result | Failure:
         return Failure(diagnosis(error, statement))
 
 
-def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True) -> ShownAnswer:
+def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True, folded: bool = True) -> ShownAnswer:
     """A result as a block, its names leading to their pages."""
     copies = copies_of(result.statement, links)
     linked = _Linked(result, links)
@@ -39,7 +47,22 @@ def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True)
         note = f"the first {MOST_ROWS:,} of {len(rows):,} rows; the files have them all"
         cut = Table(result.table.columns, rows[:MOST_ROWS])
         result = replace(result, table=cut, triangle=None, sections=(), notes=(note, *result.notes))
-    return ShownAnswer(title or result.caption or result.statement, result, copies, linked, drawn)
+    return ShownAnswer(title or result.caption or result.statement, result, copies, linked, drawn, folded)
+
+
+def pairs_of(result: Result, links: Links) -> Iterator[Views]:
+    """The pages of the pairs that a result compares, where they are not too many to choose from."""
+    if not {"test_set", "system_a", "system_b"} <= set(result.columns):
+        return
+    columns = [result.table.column(name) for name in ("test_set", "system_a", "system_b")]
+    pairs = list(dict.fromkeys(zip(*(map(str, column) for column in columns), strict=True)))
+    several = len({test_set for test_set, _, _ in pairs}) > 1
+    found = tuple(
+        Link(f"{a} and {b}{f' on {test_set}' if several else ''}", links.to(Address("pair", (test_set, a, b))))
+        for test_set, a, b in pairs[:MOST_PAIRS]
+    )
+    if len(pairs) <= MOST_PAIRS and all(link.href for link in found):
+        yield Views("Pairs of this answer", found, alike=False)
 
 
 def copies_of(statement: str, links: Links) -> Copies:
@@ -73,6 +96,9 @@ class _Linked:
         self._headings = {
             column.heading or column.name: _LEADS[column.name] for column in columns if column.name in _LEADS
         }
+        if result.triangle is not None:
+            # Its columns are those of pairs, and its lines have the name of one system.
+            self._headings["system"] = "system"
         self._names = {
             clean(str(name)): str(name)
             for column in columns

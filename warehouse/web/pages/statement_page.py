@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from grammar.errors import QueryError
 from warehouse.render.diagnostics import diagnosis
-from warehouse.render.site.contents import Failure, Form, FormField, PageBlock, PageHeading
+from warehouse.render.site.contents import Failure, Form, FormField, Link, PageBlock, PageHeading
 from warehouse.web.addresses import Address
 from warehouse.web.inquiry import Inquiry
 from warehouse.web.links import HOME, Links
-from warehouse.web.pages.parts import answer
+from warehouse.web.pages.parts import answer, pairs_of
 
 LONGEST_TITLE = 80
 """A statement that is a title is cut behind so many characters."""
@@ -19,7 +19,8 @@ LONGEST_TITLE = 80
 def heading(address: Address, links: Links) -> PageHeading:
     """The statement, in one line."""
     statement = " ".join(address.one_of("q").split())
-    return PageHeading(f"{statement[:LONGEST_TITLE]}…" if len(statement) > LONGEST_TITLE else statement)
+    title = f"{statement[:LONGEST_TITLE]}…" if len(statement) > LONGEST_TITLE else statement
+    return PageHeading(title, (Link("Evaluations", links.to(HOME)),), asks=False)
 
 
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
@@ -30,5 +31,6 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     try:
         for result in inquiry.all_of(statement):
             yield answer(result, links)
+            yield from pairs_of(result, links)
     except QueryError as error:
         yield Failure(diagnosis(error, statement))

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.render.site.contents import Failure, Link, PageBlock, PageHeading
+from grammar.value import value
+from warehouse.render.site.contents import (
+    Failure,
+    Headline,
+    Link,
+    ListCell,
+    ListColumn,
+    Listing,
+    PageBlock,
+    PageHeading,
+)
+from warehouse.tasks import TASKS, Task
 from warehouse.web.addresses import Address
 from warehouse.web.inquiry import Inquiry, typed
 from warehouse.web.links import HOME, Links
 from warehouse.web.offered import offers
+from warehouse.web.pages.measured_values import extent_of, interval, measured
 from warehouse.web.pages.parts import answer, answered
 
 
@@ -17,18 +29,63 @@ def heading(address: Address, links: Links) -> PageHeading:
     return PageHeading(address.names[0], (Link("Evaluations", links.to(HOME)),))
 
 
+@value
+class _Alike:
+    """Test sets on which the same is asked of the system."""
+
+    task: Task
+    measures: tuple[str, ...]
+
+
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
-    """An answer for each test set and kind of rows."""
+    """A table for each kind of rows and measures."""
     (name,) = address.names
     number = inquiry.system(name)
+    found: dict[_Alike, list[str]] = {}
+    several = False
     for test_set in inquiry.catalog.test_sets:
         for offer in offers(inquiry, test_set):
-            if number not in inquiry.catalog.systems_with(offer.task.name, test_set.id):
-                continue
-            here = typed(inquiry.catalog.short_name(test_set))
-            interval = " interval" if offer.task.by_document else ""
-            tail = f"for {typed(name)} on {here}{offer.of}"
-            scored = answered(inquiry, f"score {', '.join(offer.first)} {tail}{interval}")
-            if isinstance(scored, Failure) and interval:
-                scored = answered(inquiry, f"score {', '.join(offer.first)} {tail}")
-            yield scored if isinstance(scored, Failure) else answer(scored, links)
+            if number in inquiry.catalog.systems_with(offer.task.name, test_set.id):
+                alike = _Alike(offer.task, offer.first)
+                found.setdefault(alike, []).append(inquiry.catalog.short_name(test_set))
+                several = several or offer.several
+    order = list(TASKS)
+    for alike, test_sets in sorted(found.items(), key=lambda item: order.index(item[0].task.name)):
+        of = f" of {alike.task.name}" if several else ""
+        tail = f"for {typed(name)} on {', '.join(map(typed, test_sets))}{of}"
+        yield from _values(inquiry, links, alike, tail)
+
+
+def _values(inquiry: Inquiry, links: Links, alike: _Alike, tail: str) -> Iterator[PageBlock]:
+    """A row a test set, with the interval of the first measure."""
+    first, *others = alike.measures
+    values = answered(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")
+    if isinstance(values, Failure):
+        # Of fewer documents than an interval needs there are values all the same.
+        values = answered(inquiry, f"score {first} {tail}")
+    more = answered(inquiry, f"score {', '.join(others)} {tail}") if others else None
+    for wrong in (values, more):
+        if isinstance(wrong, Failure):
+            yield wrong
+            return
+    results = [result for result in (values, more) if result is not None and not isinstance(result, Failure)]
+    column, *rest = [one for result in results for one in measured(result)]
+    rows = {str(row["test_set"]): dict(row) for row in results[0].rows}
+    for result in results[1:]:
+        for row in result.rows:
+            rows[str(row["test_set"])] |= row
+    extent = extent_of(rows.values(), column)
+    columns = [ListColumn("test set", "name"), ListColumn("documents", "number"), ListColumn(column.name, "number")]
+    columns += [ListColumn("95% CI", "interval")] * column.has_interval
+    columns += [ListColumn(one.name, "number") for one in rest]
+    listed: list[tuple[ListCell, ...]] = []
+    for test_set, row in rows.items():
+        cells: list[ListCell] = [Link(test_set, links.to(Address("test set", (test_set,), (("of", alike.task.name),))))]
+        counted = row.get("documents")
+        cells += ["–" if counted is None else f"{counted:,}", column.shown(row)]
+        cells += [interval(row, column, extent)] if column.has_interval else []
+        listed.append((*cells, *(one.shown(row) for one in rest)))
+    yield Headline(alike.task.meaning.partition(":")[0].capitalize())
+    yield Listing(results[0].caption, tuple(columns), tuple(listed))
+    for result in results:
+        yield answer(result, links, drawn=False)

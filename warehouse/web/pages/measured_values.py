@@ -38,17 +38,13 @@ class MeasuredColumn:
         return "–" if low is None or high is None else f"{cell(self.kind, low)} – {cell(self.kind, high)}"
 
 
-_OTHERS = {"test_set", "task", "system", "documents", "source"}
-"""The columns of `score` that are no measures."""
-
-
 def measured(values: Result) -> list[MeasuredColumn]:
     """The measures of a result, in their order."""
     names = set(values.columns)
     return [
         MeasuredColumn(column.name, column.kind, f"ci_low({column.name})" in names)
         for column in values.table.columns
-        if column.name not in _OTHERS and not column.name.startswith(("se(", "ci_low(", "ci_high("))
+        if column.kind in ("proportion", "number") and not column.name.startswith(("se(", "ci_low(", "ci_high("))
     ]
 
 

@@ -30,7 +30,7 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 
 @value
-class _Alike:
+class _SameQuestion:
     """Test sets on which the same is asked of the system."""
 
     task: Task
@@ -41,12 +41,12 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     """A table for each kind of rows and measures."""
     (name,) = address.names
     number = inquiry.system(name)
-    found: dict[_Alike, list[str]] = {}
+    found: dict[_SameQuestion, list[str]] = {}
     several = False
     for test_set in inquiry.catalog.test_sets:
         for offer in offers(inquiry, test_set):
             if number in inquiry.catalog.systems_with(offer.task.name, test_set.id):
-                alike = _Alike(offer.task, offer.first)
+                alike = _SameQuestion(offer.task, offer.first)
                 found.setdefault(alike, []).append(inquiry.catalog.short_name(test_set))
                 several = several or offer.several
     order = list(TASKS)
@@ -56,7 +56,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         yield from _values(inquiry, links, alike, tail)
 
 
-def _values(inquiry: Inquiry, links: Links, alike: _Alike, tail: str) -> Iterator[PageBlock]:
+def _values(inquiry: Inquiry, links: Links, alike: _SameQuestion, tail: str) -> Iterator[PageBlock]:
     """A row a test set, with the interval of the first measure."""
     first, *others = alike.measures
     values = answered(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")

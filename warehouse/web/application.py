@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
 import time
 import traceback
 from collections import OrderedDict
@@ -216,12 +217,13 @@ TITLES = {404: "Not found", 503: "Not now", 504: "Too long"}
 
 
 class PageCache:
-    """Pages that were drawn, by the version of the warehouse and their address."""
+    """Pages that were drawn, by the version of the warehouse and their address; all threads share it."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._pages: OrderedDict[tuple[object, str], str] = OrderedDict()
         self._size = 0
+        self._lock = threading.Lock()
 
     def get(self, key: tuple[object, str]) -> str | None:
         """A page, where it is known."""
@@ -229,13 +231,14 @@ class PageCache:
 
     def keep(self, key: tuple[object, str], page: str) -> None:
         """Remembers a page, and forgets the oldest."""
-        if len(page) > self._most // 8 or key in self._pages:
-            return
-        self._pages[key] = page
-        self._size += len(page)
-        while self._size > self._most:
-            _, forgotten = self._pages.popitem(last=False)
-            self._size -= len(forgotten)
+        with self._lock:
+            if len(page) > self._most // 8 or key in self._pages:
+                return
+            self._pages[key] = page
+            self._size += len(page)
+            while self._size > self._most:
+                _, forgotten = self._pages.popitem(last=False)
+                self._size -= len(forgotten)
 
 
 class Streamed(Response):

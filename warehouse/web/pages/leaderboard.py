@@ -36,7 +36,7 @@ FEW_SYSTEMS = 40
 """Up to so many systems many shuffles are drawn unasked; a leaderboard of more would be waited for."""
 
 SHUFFLES = (
-    ("", "as many as are soon done"),
+    ("", "few, so that it is quick"),
     ("999", "999"),
     ("4999", "4,999"),
     ("9999", "9,999"),

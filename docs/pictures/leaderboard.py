@@ -1,0 +1,38 @@
+"""Draws the picture of a page for the documentation: the leaderboard of the sample data, as Chromium shows it.
+
+    python docs/pictures/leaderboard.py
+
+writes leaderboard.png beside this file. It needs chromium, chromedriver, and the extras web and test.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from tests.browsing import chromium, prefers, sized
+from warehouse.session import Session
+from warehouse.web.server import Server
+
+
+def main() -> None:
+    server = Server(lambda: Session.open(None), "", port=0)
+    server.start()
+    try:
+        with chromium() as browser:
+            prefers(browser, prefers_color_scheme="light")
+            sized(browser, 1100)
+            browser.get(server.url + "test-set/TST3")
+            area = {"x": 0, "y": 0, "width": 1100, "height": 890, "scale": 1}
+            drawn = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": area, "captureBeyondViewport": True})
+    finally:
+        server.stop()
+    (HERE / "leaderboard.png").write_bytes(base64.b64decode(drawn["data"]))
+
+
+if __name__ == "__main__":
+    main()

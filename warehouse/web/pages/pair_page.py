@@ -5,6 +5,7 @@ they differ, and the documents, those first on which they differ most.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from grammar.lexicon import as_word
 from warehouse.render.site.contents import (
@@ -153,7 +154,7 @@ def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str)
     views = tuple(Link(label, "" if name == only else _at_documents(links, there)) for label, name, there in to)
     if all(link.href or name == only for link, (_, name, _) in zip(views, to, strict=True)):
         yield Views("Which documents", views)
-    rows, at_once = found.rows, links.documents_at_once
+    rows, at_once = found.table.rows, links.documents_at_once
     pages = max(1, -(-len(rows) // at_once))
     wanted = address.one_of("page", "1")
     page = min(max(int(wanted), 1), pages) if wanted.isdecimal() and len(wanted) < 9 else 1
@@ -163,7 +164,7 @@ def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str)
         tuple(ListColumn(column.heading or column.name, _KINDS.get(column.kind, "number")) for column in shown),
         tuple(
             tuple(_document(row, column, links, address.names[0]) for column in shown)
-            for row in rows[(page - 1) * at_once : page * at_once]
+            for row in replace(found.table, rows=rows[(page - 1) * at_once : page * at_once]).records()
         ),
     )
     if pages > 1:

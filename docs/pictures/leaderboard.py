@@ -11,8 +11,7 @@ import base64
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.browsing import chromium, prefers, sized
 from warehouse.session import Session
@@ -31,7 +30,7 @@ def main() -> None:
             drawn = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": area, "captureBeyondViewport": True})
     finally:
         server.stop()
-    (HERE / "leaderboard.png").write_bytes(base64.b64decode(drawn["data"]))
+    Path(__file__).with_name("leaderboard.png").write_bytes(base64.b64decode(drawn["data"]))
 
 
 if __name__ == "__main__":

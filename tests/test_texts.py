@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
+from pathlib import Path
+
 import pytest
 
+import cli
+from warehouse.lake.folder import check as check_lake
 from warehouse.query.compile.texts import texts
-from warehouse.store.database import Database, in_memory
+from warehouse.render import FORMATS, Style, render
+from warehouse.session import Session
+from warehouse.store.database import Database, in_memory, open_database
+from warehouse.store.replacement import backup
+from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 
 
@@ -54,3 +64,94 @@ def test_the_view_has_names(stored: Database) -> None:
     rows = stored.rows(Sql("select test_set, system, document, kind, number, text from texts order by all"))
     assert rows[:2] == [("qa", "base", "D1", "input", 1, "Q: 2 + 2?"), ("qa", "base", "D1", "output", 1, "5")]
     assert rows[-1] == ("qa", None, "D2", "input", 1, "")
+
+
+ASKED = (
+    "score accuracy for all on quiz",
+    "compare accuracy for all on quiz",
+    "coverage for all on quiz",
+    "show test sets",
+    "show systems",
+    "show measures",
+    "show attributes",
+)
+QUIZ = "\n".join(
+    json.dumps({"model": model, "id": f"D{number}", "correct": (number * place) % 3 > 0, "prompt": f"P{number}"})
+    for place, model in enumerate(("base", "tuned"), start=1)
+    for number in range(8)
+)
+ANSWERED = QUIZ.replace('"prompt"', '"output": "\\u001b[31mred\\u202e<b>x</b>", "prompt"')
+
+
+def answers(path: Path) -> list[str]:
+    with Session.open(path) as session:
+        return [render(session.run(text), "json", Style()) for text in ASKED]
+
+
+def evalhouse(*words: str) -> None:
+    assert cli.main([*words, "--quiet"]) == 0
+
+
+@pytest.fixture
+def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A warehouse of answers, loaded without texts, beside their file."""
+    monkeypatch.chdir(tmp_path)
+    Path("quiz.jsonl").write_text(ANSWERED)
+    evalhouse("init", "w.duckdb")
+    evalhouse("load", "quiz.jsonl", "--db", "w.duckdb", "--set", "test_set=quiz")
+    return tmp_path / "w.duckdb"
+
+
+@pytest.mark.long
+def test_texts_change_no_answer_and_no_signature(quiz: Path) -> None:
+    before = answers(quiz)
+    evalhouse("load", "quiz.jsonl", "--db", "w.duckdb", "--set", "test_set=quiz", "--texts")
+    assert answers(quiz) == before
+    with Session.open(quiz) as session:
+        assert [row["texts"] for row in session.run("show texts").table.records()] == [8, 16]
+    evalhouse("query", "forget import 2", "--db", "w.duckdb")
+    assert answers(quiz) == before
+    with open_database(quiz) as database:
+        assert check(database) == ()
+
+
+@pytest.mark.long
+def test_what_shows_texts_cleans_them(quiz: Path) -> None:
+    evalhouse("load", "quiz.jsonl", "--db", "w.duckdb", "--set", "test_set=quiz", "--texts")
+    with Session.open(quiz) as session:
+        result = session.run("sql \"select text from texts where kind = 'output' limit 2\"")
+    for format in (format.name for format in FORMATS if "json" not in format.name):
+        shown = render(result, format, Style())
+        assert not {sign for sign in shown if unicodedata.category(sign) in ("Cc", "Cf")} - {"\n", "\r", "\t"}
+        assert "<b>x</b>" not in shown or format not in ("html", "markdown")
+
+
+@pytest.mark.long
+def test_a_copy_has_texts_and_a_lake_has_none(quiz: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evalhouse("load", "quiz.jsonl", "--db", "w.duckdb", "--set", "test_set=quiz", "--texts")
+    backup(quiz, tmp_path / "copy.duckdb")
+    with open_database(tmp_path / "copy.duckdb") as database:
+        assert database.rows(Sql("select count(*) from texts")) == [(24,)]
+        assert check(database) == ()
+    assert cli.main(["export-lake", "lake", "--db", "w.duckdb"]) == 0
+    assert "note: 24 texts are left out: a lake has none" in capsys.readouterr().err
+    assert check_lake(tmp_path / "lake") == ()
+
+
+@pytest.mark.long
+def test_a_load_says_how_many_texts_it_brings(quiz: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["load", "quiz.jsonl", "--db", "w.duckdb", "--set", "test_set=quiz", "--texts"]
+    assert cli.main([*words, "--dry-run"]) == 0
+    assert "0 rows and 24 texts would be stored, of " in capsys.readouterr().err
+    assert cli.main(words) == 0
+    assert "0 rows and 24 texts stored as import 2 (" in capsys.readouterr().err
+    assert cli.main(words) == 0
+    assert "and 24 texts are there already; nothing changed" in capsys.readouterr().err
+    assert cli.main(["info", "--db", "w.duckdb"]) == 0
+    assert "quiz\t\toutput\t2\t8\t16\t" in capsys.readouterr().out
+
+
+def test_a_load_that_finds_no_text_says_so(quiz: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("v.csv").write_text("test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n")
+    assert cli.main(["load", "v.csv", "--db", "w.duckdb", "--texts"]) == 0
+    assert "note: no file has a text that its reader knows" in capsys.readouterr().err

@@ -142,3 +142,19 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == f"note: {out}: 1 record, 4 samples\n"
     assert cli.main(["export-eee", str(out), "--db", str(db)]) == 1
     assert "is there already" in capsys.readouterr().err
+
+
+def test_texts_are_written_and_loaded_again(database: Database, load_text: Load, tmp_path: Path) -> None:
+    sample = {"target": "4", "arguments": {"gen_args_0": {"arg_0": "2 + 2?\n"}}, "resps": [["four", "x" * 20_000]]}
+    known = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": 1.0}
+    other = {**sample, "arguments": {"gen_args_0": {"arg_0": "<user>"}}}
+    for model, said in (("acme/m1", sample), ("acme/m2", other)):
+        text = json.dumps({**known, **said})
+        load_text(text, "lm-eval", LOG, fields={"system": model}, texts=True)
+    query = Sql("select document, system, kind, number, text from texts order by all")
+    export_eee(database, tmp_path / "out", Evaluator("Acme", "first_party"))
+    with in_memory() as again:
+        for file in sorted((tmp_path / "out").rglob("*_samples.jsonl")):
+            load(again, file, "every-eval-ever", texts=True)
+        assert len(again.rows(query)) == 7
+        assert again.rows(query) == database.rows(query)

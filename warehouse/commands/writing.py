@@ -58,6 +58,8 @@ def export_as_lake(args: argparse.Namespace) -> int:
     written = _written(args, folder.absolute().parent, partial(export_lake, folder=folder, force=args.force))
     rows = sum(written.rows[table] for table in FACTS)
     note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
+    if written.left_out:
+        note(args, f"{written.left_out:,} texts are left out: a lake has none")
     return DONE
 
 

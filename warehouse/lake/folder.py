@@ -1,5 +1,5 @@
 """A lake: a warehouse as a folder of Parquet files, for engines that read facts by the partition. Writing one, and
-opening its names.
+opening its names. It has no texts.
 
 The facts lie in a folder a table, parted by test set; everything else is one file a table. `outline` has a row for each
 combination of test set, system, measure and import there is in a fact table, which is all that looking up names asks of
@@ -20,6 +20,7 @@ from warehouse.publishing import folder_at
 from warehouse.store.database import Database, in_memory
 from warehouse.store.schema import SCHEMA_VERSION
 from warehouse.store.sql import Sql, name
+from warehouse.tasks.records import TEXT_FORMS
 from warehouse.version import __version__
 
 MANIFEST = "manifest.json"
@@ -59,6 +60,8 @@ class Manifest:
     schema_version: int
     rows: dict[str, int]
     files: Fingerprints
+    left_out: int = 0
+    """How many texts were not written; nothing that is stored says it."""
 
 
 def export_lake(database: Database, folder: Path, *, force: bool = False) -> Manifest:
@@ -106,7 +109,8 @@ def _written(database: Database, folder: Path) -> Manifest:
     about["files"] = {path: asdict(written) for path, written in files.items()}
     about["seal"] = seal(about)
     (folder / MANIFEST).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    return Manifest(__version__, SCHEMA_VERSION, rows, files)
+    texts = sum(_count(database, table, " where piece = 1") for table in (form.table for form in TEXT_FORMS))
+    return Manifest(__version__, SCHEMA_VERSION, rows, files, texts)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -195,8 +199,8 @@ def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
     return database
 
 
-def _count(database: Database, table: str) -> int:
-    return int(database.rows("select count(*) from " + name(table))[0][0])
+def _count(database: Database, table: str, where: str = "") -> int:
+    return int(database.rows("select count(*) from " + name(table) + where)[0][0])
 
 
 def _filling(table: str, files: str) -> Sql:

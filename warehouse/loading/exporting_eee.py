@@ -24,6 +24,7 @@ from warehouse.measures.direction import lower_by_name
 from warehouse.publishing import folder_at
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
+from warehouse.tasks.records import INPUT, OUTPUT, REFERENCE
 from warehouse.version import __version__
 
 SCHEMA = "0.3.0"
@@ -202,7 +203,8 @@ def _result(
 
 
 def _samples(database: Database, run: _ExportedRun, results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The samples of a run, one for each value; texts are not stored, so they have none."""
+    """The samples of a run, one for each value, with the texts of its document as far as they are stored."""
+    texts = _texts(database, run)
     query = (
         "select f.measure, d.name, f.value, x.reason, a.said from value f join document d on d.id = f.document_id "
         "join import i on i.id = f.import_id "
@@ -212,6 +214,7 @@ def _samples(database: Database, run: _ExportedRun, results: Mapping[str, Any]) 
         "where f.test_set_id = ? and f.system_id = ? and not i.simulated order by f.measure, d.name"
     )
     for measure, name, value, reason, attributes in database.rows(Sql(query, (run.test_set, run.system))):
+        of_document = texts.get(name, {})
         yield {
             "schema_version": SCHEMA,
             "evaluation_id": run.id,
@@ -220,13 +223,30 @@ def _samples(database: Database, run: _ExportedRun, results: Mapping[str, Any]) 
             "evaluation_result_id": results[measure]["evaluation_result_id"],
             "sample_id": name,
             "interaction_type": "single_turn",
-            "input": {"raw": "", "reference": []},
-            "output": {"raw": []},
+            "input": {"raw": "\n\n".join(of_document.get(INPUT, [])), "reference": of_document.get(REFERENCE, [])},
+            "output": {"raw": of_document.get(OUTPUT, [])},
             "answer_attribution": [],
             "evaluation": {"score": value, "is_correct": value == 1},
             **({"error": reason} if reason else {}),
             **({"metadata": attributes} if attributes else {}),
         }
+
+
+def _texts(database: Database, run: _ExportedRun) -> dict[str, dict[str, list[str]]]:
+    """By document and kind the texts of a run; an input of its own goes before that of the document."""
+    query = (
+        "with own as (select document_id, kind, number, piece, text from system_text "
+        "where test_set_id = ? and system_id = ?), shown as (from own union all "
+        "select document_id, kind, number, piece, text from document_text as d where test_set_id = ? and not exists "
+        "(from own where own.document_id = d.document_id and own.kind = d.kind)) "
+        "select name, kind, list(text order by number) from (select d.name, kind, number, "
+        "string_agg(text, '' order by piece) as text from shown join document d on d.id = document_id group by all) "
+        "group by all"
+    )
+    texts: dict[str, dict[str, list[str]]] = {}
+    for document, kind, said in database.rows(Sql(query, (run.test_set, run.system, run.test_set))):
+        texts.setdefault(document, {})[kind] = said
+    return texts
 
 
 def _part(name: str) -> str:

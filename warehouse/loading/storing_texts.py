@@ -109,11 +109,14 @@ def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int, int]
     if not database.rows(Sql(f"select 1 from fact where kind = '{INPUT}' limit 1")):
         return int(stored), 0, rows
     alike = (
-        f"select a.place, b.import_id from fact as a join {form.table} as b on {_same(form)} and b.piece = 1 "
+        "select a.place, a.document_id, a.number, b.import_id "
+        f"from fact as a join {form.table} as b on {_same(form)} and b.piece = 1 "
         f"where a.place not in ({_unlike_stored(part, form)})"
     )
     database.run(Sql(f"create or replace temp table alike as {alike}"))
-    [(repeats,)] = database.rows(Sql("select count(*) from alike where import_id = ?", (import_id,)))
+    # The first of those that were there before is one that the file has, and the others repeat it.
+    first = "count(distinct (document_id, number)) filter (import_id <> ?)"
+    [(repeats,)] = database.rows(Sql(f"select count(*) - {first} from alike", (import_id,)))
     database.run(Sql("delete from fact where place in (select place from alike)"))
     database.forget("alike")
     return int(stored), int(repeats), rows

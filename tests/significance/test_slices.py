@@ -195,10 +195,12 @@ def test_many_units_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None
 
 def all_permutations(moved: Floats, of: Partition, within: Integers | None) -> float:
     def between(values: Floats) -> float:
-        return sum(
-            float(values[of.place == place].sum()) ** 2 / np.count_nonzero(of.place == place)
-            for place in range(of.slices)
-        )
+        slices = [values[of.place == place] for place in range(of.slices)]
+        squares = [float(((one - one.mean()) ** 2).sum()) for one in slices]
+        pooled = sum(squares) / (len(values) - len(slices))
+        weights = [len(one) / ((own + 4 * pooled) / (len(one) + 3)) for one, own in zip(slices, squares, strict=True)]
+        centre = sum(weight * one.mean() for weight, one in zip(weights, slices, strict=True)) / sum(weights)
+        return float(sum(weight * (one.mean() - centre) ** 2 for weight, one in zip(weights, slices, strict=True)))
 
     observed = between(moved)
     reached = [

@@ -41,8 +41,9 @@ AT_ONCE = 1 << 11
 MOST_EXACT = 13
 """With so many differing units all exchanges are counted, which are fewer than the shuffles made otherwise."""
 
-PRIOR = 10.0
-"""How many units the variance within all slices of a partition is worth beside that within one of them."""
+PRIOR, PRIOR_OF_TEST = 10.0, 4.0
+"""How many units the variance within all slices of a partition is worth beside that within one of them: for estimates,
+and for the test whether the difference varies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +82,11 @@ def sums_of(columns: Integers, partition: Partition) -> Integers:
 
 def units_of(partition: Partition, unit: Places) -> Integers:
     """How many exchange units have a part in each slice."""
-    parts = np.unique(partition.place * (int(unit.max(initial=0)) + 1) + unit)
-    return np.bincount(parts // (int(unit.max(initial=0)) + 1), minlength=partition.slices)
+    count = int(unit.max(initial=-1)) + 1
+    if count == len(unit):
+        return np.bincount(partition.place, minlength=partition.slices)
+    parts = np.unique(partition.place * count + unit)
+    return np.bincount(parts // max(count, 1), minlength=partition.slices)
 
 
 def variances(two: ManySystems, partition: Partition, unit: Places) -> Floats:
@@ -354,21 +358,24 @@ def _spread(two: ManySystems, totals: Floats, differences: Integers, place: Plac
 def heterogeneity(
     moved: Floats, partitions: Sequence[Partition], draws: Draws, within: Places | None = None, work: Work = ALONE
 ) -> list[float | None]:
-    """For each partition the level of the sum of squares between its slices of how far units move the difference, the
-    slices permuted among the units, or among those of each group they are `within`; None where there is one slice.
+    """For each partition the level of how its slices differ in how far units move the difference, the slices permuted
+    among the units, or among those of each group they are `within`; None where there is one slice.
 
-    Tests that the slice tells nothing of how far a unit moves the difference, neither on average nor how widely.
+    The statistic is the sum of squares between slices, each over its own variance (Welch 1951), so that slices which
+    scatter unlike, and no more, are called different hardly more often than the level says (Pauly, Brunner &
+    Konietschke 2015).
     """
     scale = float(np.abs(moved).max(initial=0.0))
     if not scale:
         return [None if partition.slices < 2 else 1.0 for partition in partitions]
-    # Sums are compared to about twelve digits, so that equal ones tie.
-    distinct, counts = np.unique(np.round(moved / scale, 12), return_counts=True)
+    # Equal ones tie, whatever their last digits say.
+    moved = np.round(moved / scale, 12)
+    distinct, counts = np.unique(moved, return_counts=True)
     rarest = np.argsort(counts, kind="stable")
     few = within is None and len(distinct) <= FEW_KINDS
     between = [_Between.of(partition) for partition in partitions]
-    observed = [of.squares(moved[None])[0] for of in between]
-    bounds = [float(of - TIE * max(of, scale**2)) for of in observed]
+    observed = [float(of.statistic_of(moved)) for of in between]
+    bounds = [of - TIE * max(of, 1.0) for of in observed]
     groups_of = np.zeros(0, dtype=np.intp) if within is None else within
     groups = None if within is None else np.argsort(within, kind="stable")
     many = within is None and len(moved) >= MANY
@@ -380,8 +387,8 @@ def heterogeneity(
         nge = np.zeros(len(between), dtype=np.int64)
         if few:
             for place, of in enumerate(between):
-                sums = _dealt(source, of.sizes, distinct[rarest] * scale, counts[rarest], used)
-                nge[place] = np.count_nonzero(of.of_sums(sums) >= bounds[place])
+                sums, squares = _dealt(source, of.sizes, distinct[rarest], counts[rarest], used)
+                nge[place] = np.count_nonzero(of.statistic(sums, squares) >= bounds[place])
             return nge
         for _ in range(used):
             if many:
@@ -392,7 +399,7 @@ def heterogeneity(
             else:
                 permuted = np.empty_like(moved)
                 permuted[groups] = moved[np.lexsort((source.random(len(moved)), groups_of))]
-            nge += [of.squares(permuted) >= bound for of, bound in zip(between, bounds, strict=True)]
+            nge += [of.statistic_of(permuted) >= bound for of, bound in zip(between, bounds, strict=True)]
         return nge
 
     total = np.zeros(len(between), dtype=np.int64)
@@ -404,7 +411,7 @@ def heterogeneity(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Between:
-    """The sum of squares between the slices of a partition, whose units stand in their `order` from the `edges` on."""
+    """How the slices of a partition differ, whose units stand in their `order` from the `edges` on."""
 
     sizes: Integers
     order: Places
@@ -415,13 +422,22 @@ class _Between:
         sizes = np.bincount(partition.place, minlength=partition.slices)
         return cls(sizes, np.argsort(partition.place, kind="stable"), np.cumsum(sizes) - sizes)
 
-    def squares(self, moved: Floats) -> Floats:
-        """Of units of shape (…, units)."""
-        return self.of_sums(np.add.reduceat(moved[..., self.order], self.edges, axis=-1))
+    def statistic_of(self, moved: Floats) -> Floats:
+        """Of units, the largest of which is 1."""
+        sorted_ = moved[self.order]
+        return self.statistic(np.add.reduceat(sorted_, self.edges), np.add.reduceat(sorted_**2, self.edges))
 
-    def of_sums(self, sums: Floats) -> Floats:
-        """Of the sums of slices of shape (…, slices)."""
-        return np.asarray((sums**2 / self.sizes).sum(axis=-1))
+    def statistic(self, sums: Floats, squares: Floats) -> Floats:
+        """Of the sums of slices and those of squares, both of shape (…, slices). Small slices borrow variance from the
+        others, as PRIOR_OF_TEST units of them all."""
+        spare = max(int(self.sizes.sum()) - len(self.sizes), 1)
+        within = np.maximum(squares - sums**2 / self.sizes, 0.0)
+        pooled = within.sum(axis=-1, keepdims=True) / spare
+        variance = (within + PRIOR_OF_TEST * pooled) / (self.sizes - 1 + PRIOR_OF_TEST)
+        weights = self.sizes / np.maximum(variance, TIE)
+        means = sums / self.sizes
+        centre = (weights * means).sum(axis=-1, keepdims=True) / weights.sum(axis=-1, keepdims=True)
+        return np.asarray((weights * (means - centre) ** 2).sum(axis=-1))
 
 
 MANY = 1 << 14
@@ -432,10 +448,13 @@ FEW_KINDS = 16
 """Units of no more kinds than this are dealt out kind by kind, which does not take longer with more units."""
 
 
-def _dealt(source: np.random.Generator, sizes: Integers, kinds: Floats, counts: Integers, times: int) -> Floats:
-    """The sums of slices of these sizes when units of some kinds are dealt to them at random: shape (times, slices)."""
+def _dealt(
+    source: np.random.Generator, sizes: Integers, kinds: Floats, counts: Integers, times: int
+) -> tuple[Floats, Floats]:
+    """The sums of slices of these sizes when units of some kinds are dealt to them at random, and the sums of squares;
+    both of shape (times, slices)."""
     room = np.tile(sizes, (times, 1))
-    sums = np.zeros((times, len(sizes)))
+    sums, squares = np.zeros((times, len(sizes))), np.zeros((times, len(sizes)))
     for kind, count in zip(kinds[:-1], counts[:-1], strict=True):
         # Slice by slice: how many of what is left of this kind are among those that the slice has room for.
         left = np.full(times, count)
@@ -444,7 +463,7 @@ def _dealt(source: np.random.Generator, sizes: Integers, kinds: Floats, counts: 
             behind = behind - room[:, place]
             got = source.hypergeometric(left, room[:, place] + behind - left, room[:, place]) if times else left
             sums[:, place] += kind * got
+            squares[:, place] += kind**2 * got
             left = left - got
             room[:, place] -= got
-    sums += kinds[-1] * room
-    return sums
+    return sums + kinds[-1] * room, squares + kinds[-1] ** 2 * room

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that could steer a terminal or hide text; they are shown by their code instead."""
 
-CellKind = Literal["name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters"]
+CellKind = Literal[
+    "name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters", "passage"
+]
 """What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
-(a seed).
+(a seed); a passage is a text that may be as long as it likes, of which a screen shows the beginning.
 """
 
-TEXTS: tuple[CellKind, ...] = ("name", "text", "letters")
+TEXTS: tuple[CellKind, ...] = ("name", "text", "letters", "passage")
 """The kinds that are not numbers."""
 
 Cell = str | int | float | bool | None

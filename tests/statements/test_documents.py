@@ -10,6 +10,7 @@ import pytest
 from grammar.errors import QueryError
 from tests.conftest import WithValues, write_csv
 from warehouse.loading.ingest import load
+from warehouse.render import Style, render
 from warehouse.results import Cell, Result
 from warehouse.session import Session
 from warehouse.store.replacement import create
@@ -213,3 +214,39 @@ def test_an_area_has_no_documents_of_its_own(warehouses: dict[str, Path]) -> Non
     with Session.open(warehouses["imported"]) as session, pytest.raises(QueryError) as caught:
         session.run("documents auc for bayes, tree on mail")
     assert "no document has a part of its own in it" in caught.value.message
+
+
+def test_texts_stand_beside_documents(tmp_path: Path) -> None:
+    long = "why " * 60
+    asked = [("q1", long, "4"), ("q2", "Capital of Peru?", "Lima"), ("q3", "one\ntwo", "Bogota")]
+    answers = {"new": ("4", "Lima", "=cmd"), "base": ("5", "Quito", "Bogota")}
+    rows = [
+        (system, name, question, target, given[place], int(given[place] == target))
+        for system, given in answers.items()
+        for place, (name, question, target) in enumerate(asked)
+    ]
+    path = write_csv(tmp_path / "t.csv", "model id input target output correct", rows)
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, path, "wide", fields={"test_set": "qa"}, texts=True)
+    with Session.open(tmp_path / "w.duckdb") as session:
+        result = session.run("documents accuracy for new, base on qa")
+        turned = session.run("documents accuracy for base, new on qa only base")
+    assert [
+        tuple(row[name] for name in ("document", "input", "reference", "output_a", "output_b")) for row in result.rows
+    ] == [
+        ("q1", long, "4", "4", "5"),
+        ("q2", "Capital of Peru?", "Lima", "Lima", "Quito"),
+        ("q3", "one\ntwo", "Bogota", "=cmd", "Bogota"),
+    ]
+    assert [(row["document"], row["output_a"], row["output_b"]) for row in turned.rows] == [("q3", "Bogota", "=cmd")]
+    screen = render(result, "table", Style(width=160))
+    assert "why why why why why why why why why why…" in screen
+    assert "one two" in screen
+    assert long.strip() in render(result, "html", Style())
+
+
+def test_documents_without_texts_have_none(warehouses: dict[str, Path]) -> None:
+    with Session.open(warehouses["imported"]) as session:
+        result = session.run("documents accuracy for new, old on seven")
+    assert {row[name] for row in result.rows for name in ("input", "reference", "output_a", "output_b")} == {None}
+    assert "input" not in render(result, "table", Style(width=200))

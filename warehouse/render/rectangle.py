@@ -14,7 +14,7 @@ from itertools import compress
 from warehouse.render.grid import best_below, grid_rectangle
 from warehouse.render.panels import GAP, TIGHT, Rectangle, middle, panels, widths
 from warehouse.render.style import UNDEFINED, Style, cell, width
-from warehouse.results import Cell, CellKind, Column, Result, Table, TableSection, Triangle
+from warehouse.results import TEXTS, Cell, CellKind, Column, Result, Table, TableSection, Triangle
 
 SHORTEST = 12
 """A name is not shortened below this many characters."""
@@ -45,9 +45,32 @@ def _drawn(result: Result, style: Style, whole: bool) -> list[Rectangle]:
     drawn = []
     for section in result.sections:
         rows = section.rows if whole else section.rows[: section.shown]
-        part = _rectangle(_shown(Table(result.table.columns, rows)), style)
+        shown = _shown(Table(result.table.columns, rows))
+        part = _rectangle(shown if whole else _with_beginnings(shown), style)
         drawn.append(replace(part, title=section.title, more=len(section.rows) - len(rows)))
     return drawn + [_rectangle(table, style) for table in tables(result)[1 if drawn else 0 :]]
+
+
+BEGINNING = 40
+"""So many characters of a passage stand on a screen and on paper."""
+
+
+def _with_beginnings(table: Table) -> Table:
+    """The same with the beginnings of its passages, on one line."""
+    passages = {place for place, column in enumerate(table.columns) if column.kind == "passage"}
+    if not passages:
+        return table
+    rows = (
+        tuple(_beginning(cell) if place in passages else cell for place, cell in enumerate(row)) for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
+
+
+def _beginning(passage: Cell) -> Cell:
+    if not isinstance(passage, str):
+        return passage
+    line = " ".join(passage[: 4 * BEGINNING].split())
+    return line if len(line) <= BEGINNING and len(passage) <= 4 * BEGINNING else f"{line[: BEGINNING - 1].rstrip()}…"
 
 
 def tables(result: Result) -> list[Table]:
@@ -121,7 +144,7 @@ def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style:
             tuple(middle(text, limits[place]) if place in names else text for place, text in enumerate(row))
             for row in rows
         ),
-        numeric=tuple(column.kind not in ("name", "text", "letters") for column in columns),
+        numeric=tuple(column.kind not in TEXTS for column in columns),
         limits=tuple(limits),
         gap=gap,
         spaced=frozenset(place for place, column in enumerate(columns) if column.kind == "letters"),

@@ -12,9 +12,11 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.charts import written
 from warehouse.query import plan as p
+from warehouse.query.compile.texts import LONGEST_SHOWN, texts
+from warehouse.query.compile.unit_rows import document_ids
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, said_of_measures, signature, title, whole_said
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.taking_apart import pairs_of
 from warehouse.query.table_rows import TableRows
@@ -42,7 +44,16 @@ ROWS = (
     "difference",
     "contribution",
     "share",
+    "input",
+    "reference",
+    "output_a",
+    "output_b",
 )
+
+MANY = 10_000
+"""Of more documents than this texts are brought only as far as BRIEF characters."""
+
+BRIEF = 300
 
 
 @value
@@ -82,7 +93,16 @@ def _only(node: n.Name | n.Variable | None, entries: Sequence[p.Entry]) -> str |
 def compile(plan: DocumentsPlan) -> Queries:
     from warehouse.query.comparison.contributing import listed_queries
 
-    return tuple(query for entry in plan.entries for query in listed_queries(plan.how, entry))
+    listing = tuple(query for entry in plan.entries for query in listed_queries(plan.how, entry))
+    return (*listing, *{query.name: query for query in map(_texts, plan.entries)}.values())
+
+
+def _texts(entry: p.Entry) -> Query:
+    """The texts of the documents of an entry; of systems that are made of several runs none is the output."""
+    systems = [system.id for system in entry.stored_systems] if entry.made_of is None else []
+    longest = LONGEST_SHOWN if entry.documents <= MANY else BRIEF
+    documents = document_ids(entry)
+    return texts(entry.test_set.id, systems, documents, longest=longest, called=f"texts on {entry.test_set.name!r}")
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -92,18 +112,23 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair and document."""
     rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
     ends: list[int] = []
+    told = False
     pairs: list[Listed] = []
     for one in listed_pairs(plan, facts):
         order = chosen(plan, one)
+        stored = _stored(one, facts)
+        told = told or bool(stored)
         if len(rows.rows) + len(order) > MOST_ROWS:
             raise QueryError(
                 f"that would be more than {MOST_ROWS:,} rows", hints=("name two systems, or say limit 1000",)
             )
-        _add(one, order, rows)
+        _add(one, order, stored, rows)
         ends.append(len(rows.rows))
         pairs.append(one)
         notes += _notes(one)
-    table = rows.table(_columns(plan, pairs))
+    table = rows.table(_columns(plan, pairs, told))
+    if told and any(entry.documents > MANY for entry in plan.entries):
+        notes.append(f"of so many documents texts are given as far as {BRIEF} characters")
     called = plural(plan.entries[0].noun)
     how = _whole(pairs[0]) if len(pairs) == 1 else ""
     only = f", those that speak for {plan.only}" if plan.only is not None else ""
@@ -150,13 +175,35 @@ def chosen(plan: DocumentsPlan, one: Listed) -> Places:
     return order[: plan.limit]
 
 
-def _add(one: Listed, order: Places, rows: TableRows) -> None:
+Texts = dict[str, dict[str, str]]
+"""The texts of documents by the name of the document, then by the column that they stand in."""
+
+
+def _stored(one: Listed, facts: Facts) -> Texts:
+    """The texts of a pair: of several references each, of several inputs or outputs the first; an input of their own is
+    that of the first system that has one.
+    """
+    a, b = one.systems
+    found: Texts = {}
+    for document, system, kind, text, _ in facts[f"texts on {one.comparison.entry.test_set.name!r}"]:
+        own = found.setdefault(document, {})
+        if kind == "reference":
+            own["reference"] = f"{own['reference']}\n{text}" if "reference" in own else text
+        elif kind == "input" and system in (None, a, b):
+            own.setdefault("input", text)
+        elif kind == "output" and system in (a, b):
+            own.setdefault("output_a" if system == a else "output_b", text)
+    return found
+
+
+def _add(one: Listed, order: Places, stored: Texts, rows: TableRows) -> None:
     entry, statistic = one.comparison.entry, one.comparison.statistic
     a, b = one.systems
     named, first, second, contributed = (
         array[order].tolist() for array in (one.names, one.first, one.second, one.contributed)
     )
     for name, value_a, value_b, part in zip(named, first, second, contributed, strict=True):
+        own = stored.get(name, {})
         known_a, known_b = (None if value != value else value for value in (value_a, value_b))
         rows.add(
             test_set=entry.test_set.name,
@@ -170,13 +217,17 @@ def _add(one: Listed, order: Places, rows: TableRows) -> None:
             contribution=part,
             # A share of nothing is 0, and not −0.
             share=None if one.difference is None else part / one.difference + 0.0,
+            input=own.get("input"),
+            reference=own.get("reference"),
+            output_a=own.get("output_a"),
+            output_b=own.get("output_b"),
         )
 
 
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def _columns(plan: DocumentsPlan, pairs: Sequence[Listed]) -> tuple[Column, ...]:
+def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], told: bool) -> tuple[Column, ...]:
     number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
     difference: CellKind = "number" if number == "number" else "difference"
     same = {one.systems for one in pairs}
@@ -193,6 +244,10 @@ def _columns(plan: DocumentsPlan, pairs: Sequence[Listed]) -> tuple[Column, ...]
         Column("difference", difference, spare=1),
         Column("contribution", difference, on_screen=equal),
         Column("share", "proportion", "share %", on_screen=not all(one.difference is None for one in pairs)),
+        Column("input", "passage", on_screen=told, spare=4),
+        Column("reference", "passage", on_screen=told, spare=5),
+        Column("output_a", "passage", f"output of {a}", on_screen=told, spare=2),
+        Column("output_b", "passage", f"output of {b}", on_screen=told, spare=3),
     )
 
 

@@ -100,6 +100,11 @@ def documents_by_name(entry: p.Entry) -> Sql:
     return "select id, name from document where test_set_id = " + value(entry.test_set.id) + " order by name"
 
 
+def document_ids(entry: p.Entry) -> Sql:
+    """The ids of the documents of a test set."""
+    return "select id from document where test_set_id = " + value(entry.test_set.id)
+
+
 def units_by_name() -> Sql:
     """The ids of all units in the order of their names."""
     return Sql("select id from unit order by name")

@@ -130,6 +130,8 @@ QUESTIONS = (
     'change F for all from "<i>T|1</i> _$&" to "\u202eT2 [b]"',
     'power F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" detect 1% documents 9',
     "score F for all on documents by document",
+    "documents F for all on documents limit 100",
+    "differ F for all on documents by document.kind shuffles 9",
     "show systems",
     "show test sets",
     "show imports",
@@ -142,6 +144,9 @@ PICTURES = (
     'plot compare F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" shuffles 9',
     'plot group recall for all on "<i>T|1</i> _$&" shuffles 9 level 0.2',
     'plot power F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" detect 1% documents 4, 9',
+    'plot documents F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&"',
+    "plot documents F for all on documents limit 40",
+    "plot differ F for all on documents by document.kind shuffles 9",
     'plot change F for all from "<i>T|1</i> _$&" to "\u202eT2 [b]"',
 )
 
@@ -168,6 +173,8 @@ def fill_with_hostile_names(database: Database, folder: Path) -> list[str]:
     values = [(TEST_SET, name, "d0", MEASURE, place) for place, name in enumerate(written)]
     header = "test_set system document possible actual correct partial"
     load(database, write_csv(folder / "<b>=a.csv", header, rows), "scores")
+    kinds = [("documents", name, name) for name in written]
+    load(database, write_csv(folder / "d.csv", "test_set document kind", kinds), "documents")
     load(database, write_csv(folder / "v.csv", "test_set system document measure value", values), "values")
     stored = {str(name) for (name,) in database.rows(Sql("select name from system"))}
     assert stored == set(names)

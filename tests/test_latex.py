@@ -43,6 +43,8 @@ STATEMENTS = (
     "project precision, F of filtering for GE, UMASS from TST3 to generality 0.01, 0.05, 0.1, 0.2, 0.5",
     "audit published for all on TST3",
     "coverage of extraction for all on TST3, TST4",
+    "documents F for GE, UMASS on TST3 limit 100",
+    "differ accuracy, fallout of filtering for GE, UMASS on TST3 by label shuffles 99",
     "expect better compare F for GE against MDC on TST3",
     "explain compare F for GE, UMASS on TST3",
     "show systems",

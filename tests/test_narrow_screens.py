@@ -29,6 +29,8 @@ QUESTIONS = (
     "replicate F for GE, UMASS, SRI from TST3 to TST4",
     "audit published for ADS, GE on TST2",
     "coverage for GE, UMASS on TST3, TST4",
+    "documents F, recall of extraction for GE, UMASS on TST3, TST4",
+    "differ accuracy, fallout for GE, UMASS on TST3 by label shuffles 99",
     "show measures",
     "show imports",
     "show systems",

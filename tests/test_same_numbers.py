@@ -32,6 +32,9 @@ QUESTIONS = (
     "compare F, mean(recall) for all on C shuffles 99",
     "power bleu for S0, S1 on V detect 1000000 documents 20, 2000",
     "power F for S0, S1 on C detect 1% documents 20",
+    "documents bleu for S0, S1 on V",
+    "differ bleu for S0, S1 on V by document.genre shuffles 99",
+    "documents F, mean(recall) for S0, S1 on C",
     "score recall, precision, fallout, auc of filtering for all on D",
     "compare F of filtering for all on D shuffles 99",
 )

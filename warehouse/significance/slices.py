@@ -378,6 +378,7 @@ def heterogeneity(
     bounds = [of - TIE * max(of, 1.0) for of in observed]
     groups_of = np.zeros(0, dtype=np.intp) if within is None else within
     groups = None if within is None else np.argsort(within, kind="stable")
+    # Of so many one permutation is made at a time.
     many = within is None and len(moved) >= MANY
     ring = np.tile(draws.generator(0, PERMUTED).permutation(moved), 2) if many else moved
 
@@ -390,16 +391,20 @@ def heterogeneity(
                 sums, squares = _dealt(source, of.sizes, distinct[rarest], counts[rarest], used)
                 nge[place] = np.count_nonzero(of.statistic(sums, squares) >= bounds[place])
             return nge
-        for _ in range(used):
+        together = max(1, MOVED_AT_ONCE // len(moved))
+        for first in range(0, used, together):
+            times = min(together, used - first)
             if many:
                 start = int(source.integers(len(moved)))
-                permuted = ring[start : start + len(moved)]
+                permuted = ring[None, start : start + len(moved)]
             elif groups is None:
-                permuted = source.permutation(moved)
+                permuted = source.permuted(np.tile(moved, (times, 1)), axis=1)
             else:
-                permuted = np.empty_like(moved)
-                permuted[groups] = moved[np.lexsort((source.random(len(moved)), groups_of))]
-            nge += [of.statistic_of(permuted) >= bound for of, bound in zip(between, bounds, strict=True)]
+                permuted = np.empty((times, len(moved)))
+                permuted[:, groups] = moved[np.argsort(groups_of + source.random((times, len(moved))), axis=1)]
+            nge += [
+                np.count_nonzero(of.statistic_of(permuted) >= bound) for of, bound in zip(between, bounds, strict=True)
+            ]
         return nge
 
     total = np.zeros(len(between), dtype=np.int64)
@@ -423,9 +428,10 @@ class _Between:
         return cls(sizes, np.argsort(partition.place, kind="stable"), np.cumsum(sizes) - sizes)
 
     def statistic_of(self, moved: Floats) -> Floats:
-        """Of units, the largest of which is 1."""
-        sorted_ = moved[self.order]
-        return self.statistic(np.add.reduceat(sorted_, self.edges), np.add.reduceat(sorted_**2, self.edges))
+        """Of units, the largest of which is 1, of shape (…, units)."""
+        in_slices = moved[..., self.order]
+        sums, squares = (np.add.reduceat(of, self.edges, axis=-1) for of in (in_slices, in_slices**2))
+        return self.statistic(sums, squares)
 
     def statistic(self, sums: Floats, squares: Floats) -> Floats:
         """Of the sums of slices and those of squares, both of shape (…, slices). Small slices borrow variance from the
@@ -439,6 +445,9 @@ class _Between:
         centre = (weights * means).sum(axis=-1, keepdims=True) / weights.sum(axis=-1, keepdims=True)
         return np.asarray((weights * (means - centre) ** 2).sum(axis=-1))
 
+
+MOVED_AT_ONCE = 1 << 14
+"""Units × permutations worked on at once; as many as MANY units are permuted one time at once."""
 
 MANY = 1 << 14
 """So many units are put in a random order once and then turned as a ring: the turns are a group, too, and a test over

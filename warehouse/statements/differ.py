@@ -292,6 +292,7 @@ def _how(plan: DifferPlan, families: Sequence[Taken]) -> str:
     ]
     shuffled = _shuffles(families)
     made = f"{max(shuffled):,} shuffles" if shuffled else "exact"
+    made = f"exact or {made}" if 0 < len(shuffled) < len(families) else made
     tested = [of.slices.tested for of in families]
     over = counted(max(tested), "slice") if min(tested) == max(tested) else f"{min(tested)} to {max(tested)} slices"
     of_pairs = " of each pair" if len(families) > 1 else ""

@@ -11,6 +11,7 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.charts import written
+from warehouse.measures import Function
 from warehouse.query import plan as p
 from warehouse.query.compile.texts import LONGEST_SHOWN, texts
 from warehouse.query.compile.unit_rows import document_ids
@@ -112,12 +113,12 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair and document."""
     rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
     ends: list[int] = []
-    told = False
+    with_texts = False
     pairs: list[Listed] = []
     for one in listed_pairs(plan, facts):
         order = chosen(plan, one)
         stored = _stored(one, facts)
-        told = told or bool(stored)
+        with_texts = with_texts or bool(stored)
         if len(rows.rows) + len(order) > MOST_ROWS:
             raise QueryError(
                 f"that would be more than {MOST_ROWS:,} rows", hints=("name two systems, or say limit 1000",)
@@ -126,8 +127,8 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         ends.append(len(rows.rows))
         pairs.append(one)
         notes += _notes(one)
-    table = rows.table(_columns(plan, pairs, told))
-    if told and any(entry.documents > MANY for entry in plan.entries):
+    table = rows.table(_columns(plan, pairs, with_texts))
+    if with_texts and any(entry.documents > MANY for entry in plan.entries):
         notes.append(f"of so many documents texts are given as far as {BRIEF} characters")
     called = plural(plan.entries[0].noun)
     how = _whole(pairs[0]) if len(pairs) == 1 else ""
@@ -175,16 +176,16 @@ def chosen(plan: DocumentsPlan, one: Listed) -> Places:
     return order[: plan.limit]
 
 
-Texts = dict[str, dict[str, str]]
+TextsOf = dict[str, dict[str, str]]
 """The texts of documents by the name of the document, then by the column that they stand in."""
 
 
-def _stored(one: Listed, facts: Facts) -> Texts:
+def _stored(one: Listed, facts: Facts) -> TextsOf:
     """The texts of a pair: of several references each, of several inputs or outputs the first; an input of their own is
     that of the first system that has one.
     """
     a, b = one.systems
-    found: Texts = {}
+    found: TextsOf = {}
     for document, system, kind, text, _ in facts[f"texts on {one.comparison.entry.test_set.name!r}"]:
         own = found.setdefault(document, {})
         if kind == "reference":
@@ -196,7 +197,7 @@ def _stored(one: Listed, facts: Facts) -> Texts:
     return found
 
 
-def _add(one: Listed, order: Places, stored: Texts, rows: TableRows) -> None:
+def _add(one: Listed, order: Places, stored: TextsOf, rows: TableRows) -> None:
     entry, statistic = one.comparison.entry, one.comparison.statistic
     a, b = one.systems
     named, first, second, contributed = (
@@ -227,7 +228,7 @@ def _add(one: Listed, order: Places, stored: Texts, rows: TableRows) -> None:
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], told: bool) -> tuple[Column, ...]:
+def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: bool) -> tuple[Column, ...]:
     number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
     difference: CellKind = "number" if number == "number" else "difference"
     same = {one.systems for one in pairs}
@@ -244,10 +245,10 @@ def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], told: bool) -> tuple[
         Column("difference", difference, spare=1),
         Column("contribution", difference, on_screen=equal),
         Column("share", "proportion", "share %", on_screen=not all(one.difference is None for one in pairs)),
-        Column("input", "passage", on_screen=told, spare=4),
-        Column("reference", "passage", on_screen=told, spare=5),
-        Column("output_a", "passage", f"output of {a}", on_screen=told, spare=2),
-        Column("output_b", "passage", f"output of {b}", on_screen=told, spare=3),
+        Column("input", "passage", on_screen=with_texts, spare=4),
+        Column("reference", "passage", on_screen=with_texts, spare=5),
+        Column("output_a", "passage", f"output of {a}", on_screen=with_texts, spare=2),
+        Column("output_b", "passage", f"output of {b}", on_screen=with_texts, spare=3),
     )
 
 
@@ -306,11 +307,11 @@ def subject(entry: p.Entry) -> str:
 def weigh(plan: DocumentsPlan, facts: Facts) -> Iterator[Line]:
     """How the difference of each statistic is shared out."""
     for statistic in dict.fromkeys(statistic for entry in plan.entries for statistic in entry.statistics):
-        ratio = statistic.sums is None or statistic.averaged or hasattr(statistic.sums, "forms")
+        of_sums = isinstance(statistic.computation, Function) and not statistic.averaged
         way = (
-            "between numerators and denominators (Kitagawa 1955)"
-            if ratio
-            else "along the line of sums (Aumann and Shapley 1974)"
+            "along the line of sums (Aumann and Shapley 1974)"
+            if of_sums
+            else "between numerators and denominators (Kitagawa 1955)"
         )
         yield "shares", f"{statistic.label}: the difference of the totals, shared out {way}"
 

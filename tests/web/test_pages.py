@@ -223,6 +223,9 @@ def test_a_system_has_all_its_test_sets(visit: Visit) -> None:
         [text.strip() for text in row] for row in page.rows
     ]
     assert page.links["TST2"] == "/test-set/TST2?of=published"
+    one_by_one = read(visit, page.links["100"])
+    assert one_by_one.statements == ["score F of filtering for UMASS on TST4 by document"]
+    assert one_by_one.links["SIM4-001"] == "/test-set/TST4/document/SIM4-001"
 
 
 def test_any_statement_has_a_page(visit: Visit) -> None:

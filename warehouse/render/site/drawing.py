@@ -265,7 +265,7 @@ def _field(choice: FormField, look: str, completes: str) -> str:
             return (
                 f'<label><span class="unseen">{label}</span> <textarea name="{name}" rows="{_rows(chosen, look)}" '
                 f'spellcheck="false" autocomplete="off" autocapitalize="off" required '
-                f'placeholder="compare F for GE, UMASS on TST3"{hears}>\n{escape(chosen)}</textarea></label>'
+                f'placeholder="a question, such as show test sets"{hears}>\n{escape(chosen)}</textarea></label>'
             )
     return f'<label><span>{label}</span> <input name="{name}" value="{escape(chosen)}" placeholder="{hint}"></label>'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from grammar.value import value
 from warehouse.render.site.contents import (
@@ -52,12 +52,18 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     order = list(TASKS)
     for alike, test_sets in sorted(found.items(), key=lambda item: order.index(item[0].task.name)):
         of = f" of {alike.task.name}" if several else ""
-        tail = f"for {typed(name)} on {', '.join(map(typed, test_sets))}{of}"
-        yield from _values(inquiry, links, alike, tail)
+        yield from _values(inquiry, links, alike, name, test_sets, of)
 
 
-def _values(inquiry: Inquiry, links: Links, alike: _SameQuestion, tail: str) -> Iterator[PageBlock]:
+def _tail(name: str, test_sets: Sequence[str], of: str) -> str:
+    return f"for {typed(name)} on {', '.join(map(typed, test_sets))}{of}"
+
+
+def _values(
+    inquiry: Inquiry, links: Links, alike: _SameQuestion, name: str, test_sets: Sequence[str], of: str
+) -> Iterator[PageBlock]:
     """A row a test set, with the interval of the first measure."""
+    tail = _tail(name, test_sets, of)
     first, *others = alike.measures
     values = answered(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")
     if isinstance(values, Failure):
@@ -82,7 +88,9 @@ def _values(inquiry: Inquiry, links: Links, alike: _SameQuestion, tail: str) -> 
     for test_set, row in rows.items():
         cells: list[ListCell] = [Link(test_set, links.to(Address("test set", (test_set,), (("of", alike.task.name),))))]
         counted = row.get("documents")
-        cells += ["–" if counted is None else f"{counted:,}", column.shown(row)]
+        one_by_one = links.asking(f"score {first} {_tail(name, [test_set], of)} by document")
+        number = "–" if counted is None else f"{counted:,}"
+        cells += [Link(number, one_by_one if alike.task.by_document else ""), column.shown(row)]
         cells += [interval(row, column, extent)] if column.has_interval else []
         listed.append((*cells, *(one.shown(row) for one in rest)))
     yield Headline(alike.task.meaning.partition(":")[0].capitalize())

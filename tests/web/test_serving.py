@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -79,6 +80,27 @@ def test_it_ends_while_it_computes(start: Start) -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Traceback" not in err
+
+
+def test_a_question_ends_when_the_window_is_closed() -> None:
+    """As a browser closes its connection."""
+    from warehouse.session import Session
+    from warehouse.web.server import Server
+
+    server = Server(Session.open, "", port=0, timeout=600)
+    server.start()
+    try:
+        question = b"GET /?q=compare+F+for+all+on+TST3+shuffles+90000000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", int(server.url.rsplit(":", 1)[1].strip("/")))) as browser:
+            browser.sendall(question)
+            while b'class="step"' not in browser.recv(65536):
+                pass
+            assert server.running == 1
+        while server.running:
+            time.sleep(0.05)
+        assert "TST3" in asked(server.url)
+    finally:
+        server.stop()
 
 
 def test_a_port_that_is_taken_is_told(start: Start) -> None:

@@ -62,6 +62,11 @@ class Server:
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
 
+    @property
+    def running(self) -> int:
+        """How many questions are being answered."""
+        return self._pages.desk.running
+
     def start(self) -> None:
         """Begins to answer."""
         self._thread.start()

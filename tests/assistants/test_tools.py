@@ -164,6 +164,17 @@ def test_an_answer_is_bounded_in_rows_and_says_how_many_more_there_are(session: 
     assert answer["conversation"]["p_values"] == 17 * 16 / 2
 
 
+def test_long_texts_share_the_room_that_there_is(session: Session) -> None:
+    assistant = Assistant(Answers(session, CallLimits(sql=True)))
+    some = "select repeat('a', 100) as short, repeat('b', 5000) as middle, repeat('c', 1000000) as long from range(2)"
+    answer = assistant.asks(f'sql "{some}"').answer
+    assert [len(cell) for cell in answer["rows"][0].values()] == [100, 5000, 15_001]
+    assert answer["rows"][0]["long"].endswith("c…")
+    assert answer["notes"][-1].startswith("texts are cut behind 15,000 characters")
+    whole = assistant.asks("sql \"select repeat('c', 30000) as long\"").answer
+    assert (len(whole["rows"][0]["long"]), whole["notes"]) == (30_000, [])
+
+
 def test_what_takes_too_long_is_stopped(session: Session) -> None:
     assistant = Assistant(Answers(session, CallLimits(seconds=0.2)))
     late, soon = assistant.calls(("query", {"statement": LONG}), ("query", {"statement": "score F for GE on TST3"}))

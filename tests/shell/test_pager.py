@@ -146,14 +146,19 @@ def test_documents_are_leaves_after_their_table(session: Session) -> None:
     ]
 
 
-def test_long_texts_are_broken_beside_their_heading() -> None:
-    table = Table((Column("document", "name"), Column("output", "text")), (("d1", "several words " * 6),))
+def test_texts_stand_below_their_heading_in_their_own_lines() -> None:
+    columns = (Column("document", "name"), Column("reference", "text", on_screen=False), Column("output", "text"))
+    table = Table(columns, (("d1", None, f"first line\n\n{'several words ' * 4}\x1b[31m"),))
     leaf = leaves(Result("", "", "", table, one_by_one=True), Style())[1]
-    assert leaf.draw(40).split("\n") == [
+    assert leaf.draw(32).split("\n") == [
         "document  d1",
-        "output    several words several words",
-        "          several words several words",
-        "          several words several words",
+        "",
+        "output",
+        "  first line",
+        "",
+        "  several words several words",
+        "  several words several words",
+        "  \\u001b[31m",
     ]
 
 

@@ -17,13 +17,20 @@ from warehouse.faults import DataError, WarehouseError
 from warehouse.interrupting import interruptibly
 from warehouse.memory import allowed
 from warehouse.render.diagnostics import diagnosis
-from warehouse.results import Result, Table, as_json
+from warehouse.results import Cell, Result, Table, as_json
 from warehouse.session import Session
 from warehouse.statements.only_questions import OnlyQuestions
 from warehouse.store.sql import Sql
 
 StillWanted = Callable[[float], None]
 """Hears now and then what share of a question is done; what it raises stops the question."""
+
+
+MOST_CHARACTERS = 40_000
+"""So many characters the long texts of an answer have at most, all together: an assistant has to read them."""
+
+SHORT = 200
+"""A text of so many characters is shown as it is."""
 
 
 @value
@@ -111,12 +118,17 @@ class Answers:
     def _as_text(self, result: Result) -> str:
         """An answer as JSON, with as many rows as may be, and with the tally where it tests something."""
         most = self.limits.rows
+        table, summary = _cut(result.table, most), _cut(result.summary_table, most)
         notes = [
             *result.notes,
             *_left_out(result.table, "", most),
             *_left_out(result.summary_table, " of the summary", most),
         ]
-        shown = replace(result, table=_cut(result.table, most), summary_table=_cut(result.summary_table, most))
+        longest = _longest(table)
+        if longest is not None:
+            table = _shortened(table, longest)
+            notes.append(f"texts are cut behind {longest:,} characters: ask about fewer documents to read more of each")
+        shown = replace(result, table=table, summary_table=summary)
         if not result.p_values:
             return as_json(shown.as_dict() | {"notes": notes})
         notes.append(self.tally.sentence())
@@ -135,3 +147,21 @@ def _left_out(table: Table, of: str, most: int) -> Iterator[str]:
             f"{left:,} more {'row' if left == 1 else 'rows'}{of} left out: ask about fewer systems, measures or "
             f"documents (evalhouse mcp --limit {len(table.rows)} would show all)"
         )
+
+
+def _longest(table: Table) -> int | None:
+    """How many characters of a text are shown, so that all together are not too many; None where all can be."""
+    lengths = sorted(len(cell) for row in table.rows for cell in row if isinstance(cell, str) and len(cell) > SHORT)
+    room = MOST_CHARACTERS
+    for place, length in enumerate(lengths):
+        if length * (len(lengths) - place) > room:
+            return max(SHORT, room // (len(lengths) - place))
+        room -= length
+    return None
+
+
+def _shortened(table: Table, longest: int) -> Table:
+    def short(cell: Cell) -> Cell:
+        return f"{cell[:longest]}…" if isinstance(cell, str) and len(cell) > longest else cell
+
+    return replace(table, rows=tuple(tuple(map(short, row)) for row in table.rows))

@@ -42,6 +42,10 @@ class AnswerPages:
             self._folder = None
 
 
+LONGEST_TITLE = 80
+"""A statement that is a title is cut behind so many characters."""
+
+
 def page(result: Result, style: Style, name: str) -> str:
     """The page of an answer, which leads nowhere but to itself."""
     surroundings = Surroundings(
@@ -52,9 +56,10 @@ def page(result: Result, style: Style, name: str) -> str:
         foot=(f"evalhouse {__version__}",),
     )
     drawing = Drawing(surroundings, style)
-    title = result.caption or result.statement
-    answer = drawing.block(ShownAnswer(title, _cut(result), Copies()))
-    return drawing.beginning(PageHeading(title)) + answer + drawing.end()
+    statement = " ".join(result.statement.split())
+    heading = PageHeading(statement if len(statement) <= LONGEST_TITLE else f"{statement[:LONGEST_TITLE]}…")
+    answer = drawing.block(ShownAnswer(result.caption or heading.title, _cut(result), Copies()))
+    return drawing.beginning(heading) + answer + drawing.end()
 
 
 def _within(asset: str) -> str:

@@ -10,6 +10,9 @@ from warehouse.render.style import cell, clean, width
 from warehouse.results import Cell, Column, Result
 from warehouse.shell.pager import Leaf
 
+LONG = 60
+"""A longer text stands below its heading."""
+
 
 def leaves(result: Result, style: Style) -> list[Leaf]:
     """The table, as `style` has it, and a leaf a row, which is called by the first name that no other row has."""
@@ -22,15 +25,27 @@ def leaves(result: Result, style: Style) -> list[Leaf]:
 
 
 def _row(row: Mapping[str, Cell], columns: tuple[Column, ...], naming: Column, style: Style) -> Leaf:
+    texts = {column: str(row[column.name]) for column in columns if is_long(row[column.name])}
+
     def draw(available: int) -> str:
-        shown = {column.heading or column.name: cell(column.kind, row[column.name], style.digits) for column in columns}
-        longest = max(map(width, map(clean, shown)))
-        lines = []
-        for heading, text in shown.items():
-            label = clean(heading)
-            beside = f"{label}{' ' * (longest - width(label))}  "
-            wrapped = textwrap.wrap(text.strip(), max(20, available - longest - 2)) or [""]
-            lines += [beside + wrapped[0], *(" " * (longest + 2) + rest for rest in wrapped[1:])]
+        shown = {
+            clean(column.heading or column.name): cell(column.kind, row[column.name], style.digits)
+            for column in columns
+            if column not in texts and (column.on_screen or row[column.name] is not None)
+        }
+        longest = max(map(width, shown))
+        lines = [f"{label}{' ' * (longest - width(label))}  {text}" for label, text in shown.items()]
+        for column, text in texts.items():
+            lines += ["", clean(column.heading or column.name)]
+            for line in text.split("\n"):
+                lines += textwrap.wrap(
+                    clean(line), max(20, available - 2), initial_indent="  ", subsequent_indent="  "
+                ) or [""]
         return "\n".join(lines)
 
     return Leaf(clean(str(row[naming.name])), draw)
+
+
+def is_long(text: Cell) -> bool:
+    """Whether something is read below its heading, and not beside it."""
+    return isinstance(text, str) and (len(text) > LONG or "\n" in text)

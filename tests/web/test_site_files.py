@@ -5,6 +5,7 @@ gives the same files, and what others have put into the folder stays.
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import subprocess
@@ -21,8 +22,11 @@ from tests.conftest import write_csv
 from tests.test_hostile_names import LOADED
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
+from warehouse.results import Column, Result, Table, TableSection
+from warehouse.session import Session
 from warehouse.store.replacement import create
 from warehouse.web.file_names import LONGEST, FileNames
+from warehouse.web.inquiry import AnswerCache, Inquiry
 from warehouse.web.publication import Publication
 from warehouse.web.site_folder import MANIFEST, site_folder
 
@@ -132,6 +136,42 @@ def test_measures_are_those_that_were_named(warehouse_file: Path, tmp_path: Path
     for page in (tmp_path / "site").rglob("*.html"):
         assert "accuracy" not in page.read_text(encoding="utf-8")
     assert "recall@5" in (tmp_path / "site" / "test-sets" / "qa" / "index.html").read_text(encoding="utf-8")
+
+
+SAMPLE = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "target": "the secret key"}
+
+
+def test_texts_are_left_out_where_that_is_wanted(tmp_path: Path) -> None:
+    path, site = tmp_path / "w.duckdb", tmp_path / "site"
+    assert cli.main(["init", str(path)]) == 0
+    for system, right in (("new", 1.0), ("old", 0.0)):
+        said = {
+            "arguments": {"gen_args_0": {"arg_0": "a secret question", "arg_1": {}}},
+            "resps": [["a secret answer"]],
+        }
+        lines = [json.dumps({**SAMPLE, **said, "doc_id": number, "acc": right}) for number in range(3)]
+        (tmp_path / f"{system}.jsonl").write_text("\n".join(lines))
+        words = ["--as", "lm-eval", "--texts", "--set", "test_set=qa", "--set", f"system={system}", "--db", str(path)]
+        assert cli.main(["load", str(tmp_path / f"{system}.jsonl"), *words]) == 0
+    assert publish(site, path) == 0
+    document = site / "test-sets" / "qa" / "documents" / "0.html"
+    shown = document.read_text(encoding="utf-8")
+    assert all(f"secret {word}" in shown for word in ("question", "answer", "key"))
+    assert publish(site, path, "--without-texts") == 0
+    assert document.is_file()
+    assert [name for name, content in contents(site).items() if b"secret" in content] == []
+
+
+def test_no_answer_has_texts_where_they_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = (Column("document", "name"), Column("input", "passage"), Column("share", "proportion"))
+    rows = (("d1", "secret", 0.5), ("d2", None, 0.5))
+    result = Result("s", "c", "", Table(columns, rows), sections=(TableSection("", rows[:1]),))
+    with Session.open() as session:
+        monkeypatch.setattr(session, "answer", lambda statement: result)
+        without = Inquiry(session, AnswerCache(), with_texts=False).one("score F for GE on TST3")
+        assert Inquiry(session, AnswerCache()).one("score F for GE on TST3") is result
+    assert without.rows == [{"document": "d1", "share": 0.5}, {"document": "d2", "share": 0.5}]
+    assert without.sections[0].rows == (("d1", 0.5),)
 
 
 @pytest.mark.parametrize(

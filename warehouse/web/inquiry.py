@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
@@ -15,7 +16,7 @@ from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query.compile.texts import texts
-from warehouse.results import Result
+from warehouse.results import Cell, Result, Table
 from warehouse.session import Session
 from warehouse.statements.only_questions import OnlyQuestions
 from warehouse.store.catalog import Catalog, KnownTestSet
@@ -74,13 +75,22 @@ def _cells(result: Result) -> int:
 
 
 class Inquiry:
-    """Questions of one page to a session. Of test sets that have one of the `measures`, pages show no others."""
+    """Questions of one page to a session. Of test sets that have one of the `measures`, pages show no others; and texts
+    of documents only `with_texts`.
+    """
 
     def __init__(
-        self, session: Session, kept: AnswerCache, *, sql: bool = False, measures: tuple[str, ...] = ()
+        self,
+        session: Session,
+        kept: AnswerCache,
+        *,
+        sql: bool = False,
+        measures: tuple[str, ...] = (),
+        with_texts: bool = True,
     ) -> None:
         self.session = session
         self.measures = measures
+        self._with_texts = with_texts
         self._kept = kept
         self._only = session.only = OnlyQuestions(sql, "evalhouse serve --allow-sql")
         session.variables.clear()
@@ -115,12 +125,16 @@ class Inquiry:
         known = self._kept.get(self.session.version, written) if alone else None
         if known is None:
             known = self.session.answer(statement)
+            if known is not None and not self._with_texts:
+                known = _without_passages(known)
             if known is not None and alone:
                 self._kept.keep(self.session.version, written, known)
         return known
 
     def texts(self, test_set: KnownTestSet, document: str) -> list[StoredText]:
         """The texts of a document: what systems were given, what is right, and what each answered."""
+        if not self._with_texts:
+            return []
         query = texts(test_set.id, list(self.catalog.systems.values()), [document])
         return [
             StoredText(system, kind, text, length)
@@ -141,6 +155,21 @@ class Inquiry:
         if name not in self.catalog.systems:
             raise MissingError(f"there is no system {name!r} in this warehouse")
         return self.catalog.systems[name]
+
+
+def _without_passages(result: Result) -> Result:
+    """An answer without the texts of documents."""
+    table = result.table
+    if not any(column.kind == "passage" for column in table.columns):
+        return result
+    left = [place for place, column in enumerate(table.columns) if column.kind != "passage"]
+
+    def kept(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        return tuple(row[place] for place in left)
+
+    sections = tuple(replace(section, rows=tuple(map(kept, section.rows))) for section in result.sections)
+    columns = tuple(table.columns[place] for place in left)
+    return replace(result, table=Table(columns, tuple(map(kept, table.rows))), sections=sections)
 
 
 def typed(name: str) -> str:

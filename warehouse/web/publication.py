@@ -15,7 +15,7 @@ from grammar.value import value
 from warehouse.render import Style, format_named
 from warehouse.render.diagnostics import diagnosis
 from warehouse.render.site import assets
-from warehouse.render.site.contents import Failure, Link, PageBlock, Surroundings, Texts
+from warehouse.render.site.contents import Failure, Link, PageBlock, Surroundings
 from warehouse.render.site.drawing import Drawing
 from warehouse.session import Session
 from warehouse.version import __version__
@@ -58,7 +58,7 @@ class Publication:
         """Raises QueryError for a measure that nothing has, and for an address that is none."""
         self._options = options
         self._style = Style(digits=options.digits)
-        self._inquiry = Inquiry(session, AnswerCache(), measures=options.measures)
+        self._inquiry = Inquiry(session, AnswerCache(), measures=options.measures, with_texts=options.texts)
         self._check(options)
         self._site = SiteFiles(self._first_kind)
         self.done = 0
@@ -107,9 +107,9 @@ class Publication:
         return "".join([drawing.beginning(kind.heading(address, links)), *blocks, drawing.end()])
 
     def _shown(self, blocks: Iterator[PageBlock]) -> Iterator[PageBlock]:
-        """The blocks of a page, texts of documents only where they are wanted, up to what cannot be answered."""
+        """The blocks of a page, up to what cannot be answered."""
         try:
-            yield from (block for block in blocks if self._options.texts or not isinstance(block, Texts))
+            yield from blocks
         except MissingError as error:
             yield Failure(str(error))
         except QueryError as error:

@@ -8,7 +8,7 @@ from grammar.clauses import CLAUSES, STATEMENTS
 from grammar.parser import expected
 
 FOLLOWS: list[tuple[str, str, str]] = [
-    ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, variables", ""),
+    ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, texts, variables", ""),
     ("score ", "mean", "measure"),
     ("score F", "mean", "measure"),
     (

@@ -36,7 +36,7 @@ def offered(text: str, session: Session) -> list[str]:
         ("score F for all on TST3 where label = ", ["relevant", "optional", "nonrelevant"]),
         ("score F for all on TST3 by u", ["unit"]),
         ('load "x.csv" as dec', ["decisions"]),
-        ("show t", ["test sets", "tests"]),
+        ("show t", ["test sets", "tests", "texts"]),
         ("score F for GE on TST3; gro", ["group"]),
     ],
 )

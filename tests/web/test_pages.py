@@ -106,6 +106,15 @@ def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
     assert page.links["compare"].startswith("/test-set/TST3/pair/SYNCH/GE")
 
 
+@pytest.mark.long
+def test_a_leaderboard_says_what_its_shuffles_leave_open(visit: Visit) -> None:
+    page = read(visit, "/test-set/TST4")
+    with Session.open() as session:
+        notes = [note for statement in page.statements for note in session.run(statement).notes]
+    assert any("undecided" in note for note in notes)
+    assert [note for note in notes if note not in unescape(page.html)] == []
+
+
 def test_the_form_of_a_leaderboard_writes_the_statements(visit: Visit) -> None:
     chosen = [("of", "extraction"), ("measure", "recall"), ("measure", "F(beta=2)"), ("against", "UMASS"),
               ("adjust", "holm"), ("shuffles", "999"), ("where", 'document like "SIM3-0%"')]  # fmt: skip

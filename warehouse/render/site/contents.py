@@ -56,7 +56,9 @@ class Copies:
 
 @value
 class ShownAnswer:
-    """A statement with its answer. Where the answer is drawn elsewhere on the page, only the statement is shown."""
+    """A statement with its answer. Where the answer is drawn elsewhere on the page, the statement and its notes are
+    shown.
+    """
 
     title: str
     result: Result

@@ -180,7 +180,7 @@ class Drawing:
         name, result = f"result-{self.number}", answer.result
         statement = self._statement(answer, name)
         if not answer.drawn:
-            return statement
+            return "\n".join([statement, *listed_notes(result)])
         shown = tables(result, answer.title, self.style, answer.linked)
         if result.chart is not None:
             try:

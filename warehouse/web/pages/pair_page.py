@@ -21,7 +21,6 @@ from warehouse.render.site.contents import (
     PageBlock,
     PageHeading,
     Pager,
-    Paragraphs,
     VerdictSentence,
     Views,
 )
@@ -148,7 +147,6 @@ def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str)
     if isinstance(found, Failure):
         yield found
         return
-    yield Paragraphs(found.notes)
     ways = (("all", ""), *((f"for {name}", name) for name in address.names[1:]))
     to = [(label, name, address.choosing(only=name, page="")) for label, name in ways]
     views = tuple(Link(label, "" if name == only else _at_documents(links, there)) for label, name, there in to)

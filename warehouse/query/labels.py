@@ -106,10 +106,16 @@ def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
 
 def whole_said(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
     """57.06 − 55.56 = +1.50; or that two values are equal, their difference being None."""
+
+    def said(value: float) -> str:
+        # As many decimals as in cells, unless the difference would be lost.
+        seen = unit == "number" and (difference is None or abs(difference) >= 0.0001)
+        return f"{value:.4f}" if seen else written(value, unit)
+
     if difference is None:
-        return f"both {written(first or 0.0, unit)}, so there is no difference to share out"
+        return f"both {said(first or 0.0)}, so there is no difference to share out"
     sign = "+" if difference > 0 else "−"
-    return f"{written(first or 0.0, unit)} − {written(second or 0.0, unit)} = {sign}{written(abs(difference), unit)}"
+    return f"{said(first or 0.0)} − {said(second or 0.0)} = {sign}{said(abs(difference))}"
 
 
 # --- signatures -------------------------------------------------------------------------------------------------------

@@ -119,7 +119,9 @@ def _bars(mark: Bars, panel: Panel) -> list[Spec]:
         ]
         if values:
             shown = [{"field": field, "type": "nominal"} for field in ("name", "up")]
-            drawn.append(layer(values, {"type": "rect", "color": colour}, panel, tooltip=shown))
+            # The stroke closes the gaps that rounding leaves between narrow bars.
+            looks = {"type": "rect", "color": colour, "stroke": colour, "strokeWidth": 0.4}
+            drawn.append(layer(values, looks, panel, tooltip=shown))
     return drawn
 
 

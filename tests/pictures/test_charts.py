@@ -15,7 +15,8 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.pictures.asked import chart_of
-from warehouse.charts import Bins, Brackets, Chart, Points, Spans, Squares
+from warehouse.charts import Bars, Bins, Brackets, Chart, Points, Spans, Squares
+from warehouse.charts.sorted_bars import MOST_BARS, sorted_bars
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
@@ -34,6 +35,8 @@ PICTURES = {
     "slopes": "plot change precision, fallout of published for GE, UMASS, USC from TST3 to TST4",
     "projection": "plot project precision of published for GE, LSI from TST3 to generality 0.01, 0.10",
     "power": "plot power F for GE, UMASS on TST3 detect 2%, 5%, 10%",
+    "documents": "plot documents F for GE, UMASS on TST3",
+    "slices": "plot differ accuracy, fallout of filtering for GE, UMASS on TST3 by label shuffles 99",
     "ranked": "plot score F for GE, UMASS on TST3, TST4",
 }
 
@@ -218,3 +221,32 @@ def test_what_is_split_has_a_panel_a_part_along_one_axis(tmp_path: Path) -> None
         assert len({(panel.x.low, panel.x.high) for panel in chart.panels}) == 1
         (alone,) = chart_of(split, "plot score recall for A on T by unit").panels
         assert set(alone.y.names) == {"A, perp", "A, target"}
+
+
+def test_bars_of_documents_add_up_to_the_difference(session: Session) -> None:
+    (bars,) = marks_of(chart_of(session, "plot documents F for GE, UMASS on TST3"), Bars)
+    (compared,) = session.run("compare F for GE, UMASS on TST3 shuffles 9").rows
+    assert sum(bar.length for bar in bars.bars) == pytest.approx(compared["difference"])
+    lengths = [bar.length for bar in bars.bars]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@pytest.mark.parametrize("documents", [41, MOST_BARS, MOST_BARS + 1, 12_345])
+def test_neighbouring_bars_are_one_where_there_are_many(documents: int) -> None:
+    lengths = [(f"d{k}", 1.0 - 2 * k / documents) for k in range(documents)]
+    (bars,) = sorted_bars("", "part", "documents", "number", lengths).marks_of(Bars)
+    assert len(bars.bars) <= MOST_BARS
+    assert sum((bar.high - bar.low) * bar.length for bar in bars.bars) == pytest.approx(sum(of for _, of in lengths))
+    assert (bars.bars[0].low, bars.bars[-1].high) == (0.0, float(documents))
+
+
+def test_of_many_slices_those_with_the_lowest_levels_are_drawn(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warehouse.statements.pictures.sliced.MOST_SLICES", 1)
+    question = "differ accuracy of filtering for GE, UMASS on TST3 by label shuffles 99"
+    chart = chart_of(session, f"plot {question}")
+    rows = session.run(question).rows
+    first = min(rows, key=lambda row: 2.0 if row["p_adjusted"] is None else float(row["p_adjusted"]))
+    assert chart.panels[0].y.names == (str(first["slice"]).replace(" = ", " ").replace('"', ""),)
+    assert "the 1 slices of 3 with the lowest adjusted p" in chart.notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
@@ -113,12 +113,12 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair and document."""
     rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
     ends: list[int] = []
-    with_texts = False
+    with_texts: set[str] = set()
     pairs: list[Listed] = []
     for one in listed_pairs(plan, facts):
         order = chosen(plan, one)
         stored = _stored(one, facts)
-        with_texts = with_texts or bool(stored)
+        with_texts.update(*stored.values())
         if len(rows.rows) + len(order) > MOST_ROWS:
             raise QueryError(
                 f"that would be more than {MOST_ROWS:,} rows", hints=("name two systems, or say limit 1000",)
@@ -228,7 +228,7 @@ def _add(one: Listed, order: Places, stored: TextsOf, rows: TableRows) -> None:
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: bool) -> tuple[Column, ...]:
+def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: Collection[str]) -> tuple[Column, ...]:
     number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
     difference: CellKind = "number" if number == "number" else "difference"
     same = {one.systems for one in pairs}
@@ -245,10 +245,10 @@ def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: bool) -> 
         Column("difference", difference, spare=1),
         Column("contribution", difference, on_screen=equal),
         Column("share", "proportion", "share %", on_screen=not all(one.difference is None for one in pairs)),
-        Column("input", "passage", on_screen=with_texts, spare=4),
-        Column("reference", "passage", on_screen=with_texts, spare=5),
-        Column("output_a", "passage", f"output of {a}", on_screen=with_texts, spare=2),
-        Column("output_b", "passage", f"output of {b}", on_screen=with_texts, spare=3),
+        Column("input", "passage", on_screen="input" in with_texts, spare=5),
+        Column("reference", "passage", on_screen="reference" in with_texts, spare=4),
+        Column("output_a", "passage", f"output of {a}", on_screen="output_a" in with_texts, spare=2),
+        Column("output_b", "passage", f"output of {b}", on_screen="output_b" in with_texts, spare=3),
     )
 
 

@@ -109,8 +109,8 @@ def whole_said(first: float | None, second: float | None, difference: float | No
 
     def said(value: float) -> str:
         # As many decimals as in cells, unless the difference would be lost.
-        seen = unit == "number" and (difference is None or abs(difference) >= 0.0001)
-        return f"{value:.4f}" if seen else written(value, unit)
+        fixed = unit == "number" and (difference is None or abs(difference) >= 0.0001)
+        return f"{value:.4f}" if fixed else written(value, unit)
 
     if difference is None:
         return f"both {said(first or 0.0)}, so there is no difference to share out"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warehouse.measures.expression import Exact
-from warehouse.significance.contributions import contributions
+from warehouse.significance.contributions import contributions, to_digits
 from warehouse.significance.paired import Floats, Many
 from warehouse.significance.valuation import ManyCounts, Valuation
 
@@ -93,3 +93,12 @@ def test_of_a_function_they_add_up_to_the_difference(steep: bool, rows: list[tup
 def test_they_are_of_two_systems() -> None:
     with pytest.raises(ValueError, match="of two systems"):
         contributions(Many(np.ones((3, 2), dtype=np.int64), np.ones((3, 2), dtype=np.int64)))
+
+
+def test_derivatives_keep_eight_digits() -> None:
+    given = np.array([0.0, 1 / 3, -123456789.0, 9.99999999e-5, 1e-12, np.nan, np.inf])
+    found = to_digits(given)
+    assert found[:3].tolist() == [0.0, 0.33333333, -123456790.0]
+    assert found[3:5].tolist() == pytest.approx([1e-4, 1e-12], rel=1e-15)
+    assert np.isnan(found[5])
+    assert np.isinf(found[6])

@@ -72,4 +72,17 @@ def _mean_gradient(two: ManyCounts, start: Floats, way: Floats) -> Floats:
     weights = np.where(np.isfinite(gradient).all(axis=0), weights, 0.0)
     if not weights.any():
         return np.zeros_like(start)
-    return np.asarray((np.where(weights > 0, gradient, 0.0) @ weights) / weights.sum(), dtype=np.float64)
+    return to_digits((np.where(weights > 0, gradient, 0.0) @ weights) / weights.sum())
+
+
+DIGITS = 8
+"""So many digits of a derivative by differences are the same on every processor."""
+
+
+def to_digits(derivatives: Floats) -> Floats:
+    """Derivatives to DIGITS significant digits, so that no later digit of what follows depends on the processor."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = DIGITS - 1 - np.floor(np.log10(np.abs(derivatives)))
+        known = np.abs(places) < 300
+        scale = 10.0 ** np.where(known, places, 0.0)
+    return np.asarray(np.where(known, np.rint(derivatives * scale) / scale, derivatives), dtype=np.float64)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.significance.bootstrap.standard_errors import numerical_gradient
+from warehouse.significance.contributions import to_digits
 from warehouse.significance.draws import PERMUTED, SLICES, Draws
 from warehouse.significance.paired import Booleans, Floats, Integers, Many, Places
 from warehouse.significance.shuffles.coins import rows
@@ -123,7 +124,7 @@ def _moved(two: ManySystems, partition: Partition) -> Floats:
         def value(sums: Floats) -> Floats:
             return np.stack([two.valuation.values(of_system) for of_system in sums])
 
-        gradient = numerical_gradient(value, totals.transpose(1, 0, 2), two.units)
+        gradient = to_digits(numerical_gradient(value, totals.transpose(1, 0, 2), two.units))
     moved = gradient[:, :, partition.place] * two.counts
     return _without_noise(moved.sum(axis=1), np.abs(moved).sum(axis=1), DERIVED)
 

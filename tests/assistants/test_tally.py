@@ -30,6 +30,7 @@ TESTED = {
     "expect score F for GE on TST3 at least 10%": 0,
     "plot group F for GE, UMASS, SRI on TST3": 3,
     "change precision of published for all from TST3 to TST4": 2,
+    "differ F of filtering for GE, UMASS on TST3 by label": 3,
     "score F for all on TST3 interval": 0,
     "explain compare F for GE, UMASS on TST3": 0,
     "show systems": 0,

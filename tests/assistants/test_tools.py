@@ -58,7 +58,7 @@ def test_documents_are_those_of_the_statement(assistant: Assistant, session: Ses
         ("documents", pair | {"only": "UMASS", "where": 'document like "SIM3-03%"'}),
         ("documents", pair | {"system_b": "no such system"}),
     )
-    assert most.answer["rows"] == session.run("documents F for GE, UMASS on TST3").rows
+    assert most.answer["rows"] == session.run("documents F for GE, UMASS on TST3 limit 20").rows
     assert [row["document"] for row in of_umass.answer["rows"]][:2] == ["SIM3-034", "SIM3-037"]
     assert "unknown system 'no such system'" in wrong.error
 

@@ -77,7 +77,8 @@ def _documents(answers: Answers, given: CallArguments, waiting: StillWanted) -> 
     first, second, test_set = (_typed(given[name]) for name in ("system_a", "system_b", "test_set"))
     where = f" where {said}" if (said := given.get("where", "").strip()) else ""
     only = f" only {_typed(said)}" if (said := given.get("only", "").strip()) else ""
-    text = f"documents {given['measure']} for {first}, {second} on {test_set}{where}{only} limit {answers.limits.rows}"
+    limit = min(LISTED, answers.limits.rows)
+    text = f"documents {given['measure']} for {first}, {second} on {test_set}{where}{only} limit {limit}"
     return answers.of(text, waiting)
 
 
@@ -122,6 +123,9 @@ SHOWN = (
 )
 """What can be shown; test sets unless something else is said."""
 
+LISTED = 20
+"""So many documents are listed: those behind them have less part in a difference, and texts take room."""
+
 _STATEMENT = "as in: compare F for GE, UMASS on TST3 (semicolons stand between several)"
 
 TOOLS = (
@@ -152,13 +156,14 @@ TOOLS = (
     Tool(
         "documents",
         "Where a difference comes from: the documents behind it, those that make most of it first, with the values of "
-        "both systems and each document's share of the whole difference.",
+        f"both systems, each document's share of the whole difference, and its texts where they are stored: the first "
+        f'{LISTED}. Texts of many documents are cut; where document = "D1" gives all of one.',
         (
             ToolArgument("measure", "as in questions: F, accuracy"),
             ToolArgument("system_a", "the name of a system"),
             ToolArgument("system_b", "the name of the other"),
             ToolArgument("test_set", "the name of the test set"),
-            ToolArgument("where", "a condition on documents, as in: document.source = radio", needed=False),
+            ToolArgument("where", 'a condition, as in: document.source = radio, document = "D1"', needed=False),
             ToolArgument("only", "one of the two: the documents that speak for it", needed=False),
         ),
         _documents,

@@ -166,7 +166,14 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
         notes=tuple(dict.fromkeys(notes)),
         sections=_sections(plan, families, table, ends),
         how=how,
+        p_values=tuple(p for taken in families for p in _p_values(taken.slices)),
     )
+
+
+def _p_values(slices: Slices) -> Iterator[float]:
+    """The p of all slices that were tested, shown or not, and of whether the difference varies by each attribute."""
+    yield from (float(p) for p in slices.p if p == p)
+    yield from (float(p) for p in slices.heterogeneity if p is not None)
 
 
 def _sections(

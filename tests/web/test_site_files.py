@@ -146,7 +146,7 @@ def test_texts_are_left_out_where_that_is_wanted(tmp_path: Path) -> None:
     assert cli.main(["init", str(path)]) == 0
     for system, right in (("new", 1.0), ("old", 0.0)):
         said = {
-            "arguments": {"gen_args_0": {"arg_0": "a secret question", "arg_1": {}}},
+            "arguments": {"gen_args_0": {"arg_0": f"a secret question\n{'long ' * 99}", "arg_1": {}}},
             "resps": [["a secret answer"]],
         }
         lines = [json.dumps({**SAMPLE, **said, "doc_id": number, "acc": right}) for number in range(3)]
@@ -157,6 +157,10 @@ def test_texts_are_left_out_where_that_is_wanted(tmp_path: Path) -> None:
     document = site / "test-sets" / "qa" / "documents" / "0.html"
     shown = document.read_text(encoding="utf-8")
     assert all(f"secret {word}" in shown for word in ("question", "answer", "key"))
+    assert "long " * 90 in shown
+    (pair,) = site.glob("test-sets/qa/pairs/*/*.html")
+    assert "a secret question long long long long l…" in pair.read_text(encoding="utf-8")
+    assert "long " * 90 not in pair.read_text(encoding="utf-8")
     assert publish(site, path, "--without-texts") == 0
     assert document.is_file()
     assert [name for name, content in contents(site).items() if b"secret" in content] == []

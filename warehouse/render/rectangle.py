@@ -61,12 +61,13 @@ def _with_beginnings(table: Table) -> Table:
     if not passages:
         return table
     rows = (
-        tuple(_beginning(cell) if place in passages else cell for place, cell in enumerate(row)) for row in table.rows
+        tuple(beginning(cell) if place in passages else cell for place, cell in enumerate(row)) for row in table.rows
     )
     return replace(table, rows=tuple(rows))
 
 
-def _beginning(passage: Cell) -> Cell:
+def beginning(passage: Cell) -> Cell:
+    """So much of a passage as stands on one line."""
     if not isinstance(passage, str):
         return passage
     line = " ".join(passage[: 4 * BEGINNING].split())

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from grammar.lexicon import as_word
+from warehouse.render.rectangle import beginning
 from warehouse.render.site.contents import (
     Beside,
     Failure,
@@ -175,12 +176,14 @@ def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str)
     yield answer(found, links, drawn=False)
 
 
-_KINDS = {"name": "name", "text": "text"}
+_KINDS = {"name": "name", "text": "text", "passage": "text"}
 """The kinds of columns that are not numbers."""
 
 
 def _document(row: Mapping[str, Cell], column: Column, links: Links, test_set: str) -> ListCell:
-    shown = cell(column.kind, row[column.name])
+    # The page of a document has all of its texts.
+    value = beginning(row[column.name]) if column.kind == "passage" else row[column.name]
+    shown = cell(column.kind, value)
     if column.name != "document":
         return shown
     return Link(shown, links.to(Address("document", (test_set, str(row["document"])))))

@@ -155,3 +155,18 @@ def test_a_load_that_finds_no_text_says_so(quiz: Path, capsys: pytest.CaptureFix
     Path("v.csv").write_text("test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n")
     assert cli.main(["load", "v.csv", "--db", "w.duckdb", "--texts"]) == 0
     assert "note: no file has a text that its reader knows" in capsys.readouterr().err
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("question", "answer", "response", "texts"), [("", "", "r", 2), ("q", "", "r", 3), ("", "", "", 0)]
+)
+def test_columns_of_texts_may_be_empty(
+    tmp_path: Path, question: str, answer: str, response: str, texts: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"{model},d0,{question},{answer},{response},0\n" for model in "AB")
+    (tmp_path / "a.csv").write_text("model,id,question,answer,response,acc\n" + rows)
+    database = str(tmp_path / "w.duckdb")
+    evalhouse("init", database)
+    assert cli.main(["load", str(tmp_path / "a.csv"), "--db", database, "--texts"]) == 0
+    assert f"2 rows{f' and {texts} texts' if texts else ''} stored as import 1" in capsys.readouterr().err

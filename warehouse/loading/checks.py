@@ -67,6 +67,11 @@ def refusal(parts: Sequence[FilePart], more: DataError | None = None) -> DataErr
     return DataError(tuple(faults[:MOST_FAULTS]), total, hints) if faults else None
 
 
+def has_rows(part: FilePart) -> bool:
+    """Whether anything was staged. Of texts there may be nothing, as where a column of them is empty."""
+    return bool(part.staging.database.rows(Sql(f"select 1 from {part.staging.table} limit 1")))
+
+
 def check_cells(part: FilePart) -> tuple[str, ...]:
     """Judges every staged cell, but for names that get a number, and returns notes. Raises DataError if a setting is
     wrong, or there are no rows.

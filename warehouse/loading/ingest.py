@@ -138,9 +138,10 @@ def load(
     as_it_was = _stamp(source)
     try:
         # Staging comes before the transaction, in which row ids would not be the places of the rows.
-        everything = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
-        parts = [part for part in everything if part.staging.form not in TEXT_FORMS]
-        with_texts = [part for part in everything if part.staging.form in TEXT_FORMS]
+        staged_parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
+        parts = [part for part in staged_parts if part.staging.form not in TEXT_FORMS]
+        with_texts = [part for part in staged_parts if part.staging.form in TEXT_FORMS and checks.has_rows(part)]
+        everything = [*parts, *with_texts]
         progress(0.5)
         counts = join(" + ", ("0", *(f"(select count(*) from {part.staging.table})" for part in parts)))
         if database.rows("select " + counts)[0][0] > MANY_ROWS:

@@ -278,13 +278,17 @@ def test_samples_of_inspect(database: Database, tmp_path: Path, packed: bool) ->
     assert stored(database) == OF_INSPECT
 
 
-def test_epochs_without_a_run_are_replicates_with_their_outputs(database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fields", [{}, {"system": "other", "test_set": "t"}])
+def test_epochs_without_a_run_are_replicates_with_their_outputs(
+    database: Database, tmp_path: Path, fields: dict[str, str]
+) -> None:
     log = inspect({"output": {"completion": "1"}}, {"output": {"completion": "2"}})
     log["eval"] = {"task": "qa", "model": "m"}
     (tmp_path / "log.json").write_text(json.dumps(log))
-    load(database, tmp_path / "log.json", "inspect", texts=True)
+    load(database, tmp_path / "log.json", "inspect", fields=fields, texts=True)
     systems = database.rows(Sql("select distinct system from document_values order by 1"))
     assert [(row[0],) for row in stored(database)] == systems
+    assert len(systems) == 2
 
 
 def test_the_state_of_helm(database: Database, tmp_path: Path) -> None:

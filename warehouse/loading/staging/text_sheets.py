@@ -129,7 +129,7 @@ class _TextSheet:
 
     def rename(self, column: str, names: Mapping[str, str]) -> None:
         """Puts names in the place of others in a column."""
-        if not self.texts or not names or (column in self._staging.fields and not self._staging.runs):
+        if not self.texts or not names:
             return
         if self._rows:
             self._bring()
@@ -141,11 +141,9 @@ class _TextSheet:
     def _matched(self) -> tuple[Staging, Matching]:
         """What is set for all texts, and which column is which field."""
         staging = self._staging
-        if staging.runs:
-            # A run has the name that it is stored by, whatever the model is said to be.
-            fixed = {field: text for field, text in staging.fields.items() if field != "system"}
-            staging = replace(staging, fields=fixed)
-        known = [field.name for field in staging.form.fields]
+        known = {field.name for field in staging.form.fields}
+        # A system that the reader names has the name that it is stored by, whatever the model is said to be.
+        known -= {"system"} & set(self._columns)
         fixed = {field: text for field, text in staging.fields.items() if field in known}
         staging = replace(staging, fields=fixed)
         columns = {column: place for place, column in enumerate(self._columns)}

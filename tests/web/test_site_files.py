@@ -27,7 +27,7 @@ from warehouse.session import Session
 from warehouse.store.replacement import create
 from warehouse.web.file_names import LONGEST, FileNames
 from warehouse.web.inquiry import AnswerCache, Inquiry
-from warehouse.web.publication import Publication
+from warehouse.web.publication import Publication, SiteOptions
 from warehouse.web.site_folder import MANIFEST, site_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -129,6 +129,15 @@ def test_the_same_warehouse_gives_the_same_files(site: Path, warehouse_file: Pat
 
 def test_the_manifest_names_the_files(site: Path) -> None:
     assert (site / MANIFEST).read_text(encoding="utf-8").splitlines() == sorted(contents(site))
+
+
+def test_the_share_that_is_made_grows_from_nothing_to_all(warehouse_file: Path) -> None:
+    with Session.open(warehouse_file) as session:
+        publication = Publication(session, SiteOptions())
+        shares = [publication.share for _ in publication.files()]
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert publication.share == 1
 
 
 def test_measures_are_those_that_were_named(warehouse_file: Path, tmp_path: Path) -> None:

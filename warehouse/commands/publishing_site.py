@@ -33,13 +33,11 @@ def publish(args: argparse.Namespace) -> int:
             return WRONG
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         with site_folder(path, force=args.force) as site, progress(args, "publishing") as advance:
-            files, share = publication.files(), 0.0
+            files = publication.files()
             while (made := interruptibly(lambda: next(files, None), session.interrupt)) is not None:
                 site.write(*made)
                 if advance is not None:
-                    # A page may lead to many that were not known of, and the bar does not go back.
-                    share = max(share, publication.share)
-                    advance(share, f"{publication.done:,} files")
+                    advance(publication.share, f"{publication.done:,} files")
             pages = sum(name.endswith(".html") for name in site.written)
     note(args, f"{path}: {pages:,} pages; {path / 'index.html'} is the first")
     return DONE

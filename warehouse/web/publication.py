@@ -24,7 +24,7 @@ from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
 from warehouse.web.links import HOME
 from warehouse.web.offered import is_one_of, offers
 from warehouse.web.pages import page_of
-from warehouse.web.site_links import ASSETS, SiteFiles, SiteLinks
+from warehouse.web.site_links import ASSETS, DOCUMENTS_AT_ONCE, SiteFiles, SiteLinks
 
 POLICY = "; ".join(
     (
@@ -61,13 +61,14 @@ class Publication:
         self._inquiry = Inquiry(session, AnswerCache(), measures=options.measures, with_texts=options.texts)
         self._check(options)
         self._site = SiteFiles(self._first_kind)
+        self._expected = self._pages_expected()
         self.done = 0
         """How many files were made."""
 
     @property
     def share(self) -> float:
-        """What share of the files that are known of is made."""
-        return self.done / max(1, self.done + self._site.waiting)
+        """About what share of the pages is made. How many there are is known only when all were linked to."""
+        return self._site.pages_made / max(self._expected, len(self._site.pages), 1)
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """The files of the site by their names, page by page as they are linked to."""
@@ -119,6 +120,17 @@ class Publication:
         """Where a page will be; its folder stands for an index."""
         name = file.removesuffix("index.html") if file.rpartition("/")[2] == "index.html" else file
         return f"{self._options.base_url.rstrip('/')}/{name}"
+
+    def _pages_expected(self) -> int:
+        """How many pages there are if each system stands beside the best one, and their documents are linked to."""
+        catalog = self._inquiry.catalog
+        pages = 1 + len(catalog.systems) + len(catalog.test_sets)
+        for test_set in catalog.test_sets:
+            tasks = [offer.task.name for offer in offers(self._inquiry, test_set) if offer.task.by_document]
+            pages += sum(max(0, len(catalog.systems_with(task, test_set.id)) - 1) for task in tasks)
+            listed = max((catalog.documents(task, test_set.id) for task in tasks), default=0)
+            pages += min(DOCUMENTS_AT_ONCE, listed)
+        return pages
 
     def _first_kind(self, test_set: str) -> str:
         there = offers(self._inquiry, self._inquiry.test_set(test_set))

@@ -20,6 +20,9 @@ WITHOUT_FILES = ("document",)
 
 ASSETS = "assets"
 
+DOCUMENTS_AT_ONCE = 1000
+"""So many documents are listed on the page of a pair, which is all that there is of them."""
+
 
 class SiteFiles:
     """Which page is in which file, and what was linked to so far. `first_of` says which kind of rows the page of a test
@@ -32,18 +35,13 @@ class SiteFiles:
         self.pages: dict[str, Address] = {}
         """The pages that were linked to by their files, in the order in which they were."""
         self._answers: dict[str, tuple[str, str]] = {}
-        self._pages_made = self._answers_made = 0
+        self.pages_made = self._answers_made = 0
         self.of(HOME)
-
-    @property
-    def waiting(self) -> int:
-        """How many files were linked to that are not made yet."""
-        return len(self.pages) + len(self._answers) - self._pages_made - self._answers_made
 
     def next_page(self) -> tuple[str, Address] | None:
         """The next page that is to be made: its file and its address; None after the last."""
-        found = next(islice(self.pages.items(), self._pages_made, None), None)
-        self._pages_made += found is not None
+        found = next(islice(self.pages.items(), self.pages_made, None), None)
+        self.pages_made += found is not None
         return found
 
     def next_answer(self) -> tuple[str, str, str] | None:
@@ -126,7 +124,7 @@ class SiteLinks:
     @property
     def documents_at_once(self) -> int:
         """Many, since there is no page after the first."""
-        return 1000
+        return DOCUMENTS_AT_ONCE
 
     def asset(self, name: str) -> str:
         """Where a file of the look is."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator
-from contextlib import aclosing, suppress
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import aclosing
 from functools import partial
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Send
 
 from grammar.errors import QueryError
 from warehouse.faults import DataError, WarehouseError
@@ -35,6 +34,7 @@ from warehouse.web.guard import App, Guard
 from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
 from warehouse.web.links import HOME, Links, Served
 from warehouse.web.pages import page_of
+from warehouse.web.sending import Attended, SlowReaderError
 
 PATIENCE = 0.4
 """A page that takes longer than so many seconds is sent as far as it is."""
@@ -99,13 +99,16 @@ class Pages:
             inquiry = Inquiry(session, self._answers, sql=self._sql)
             yield format.draw(inquiry.one(statement), self._style)
 
-        try:
-            drawn = [piece async for piece in self.desk.pieces(make) if isinstance(piece, str)]
-        except Exception as error:
-            status, said = self._said(error, statement)
-            return PlainTextResponse(f"{said}\n", status)
-        headers = {"content-disposition": f'attachment; filename="answer{format.suffix}"', "cache-control": "no-cache"}
-        return Response("".join(drawn), media_type=KINDS.get(format.name, "text/plain"), headers=headers)
+        async def answered() -> Response:
+            try:
+                drawn = await _whole(self.desk, make)
+            except Exception as error:
+                status, said = self._said(error, statement)
+                return PlainTextResponse(f"{said}\n", status)
+            kept = {"content-disposition": f'attachment; filename="answer{format.suffix}"', "cache-control": "no-cache"}
+            return Response(drawn, media_type=KINDS.get(format.name, "text/plain"), headers=kept)
+
+        return _once(request, answered)
 
     async def complete(self, request: Request) -> Response:
         """What may be typed next, and what is wrong so far."""
@@ -117,20 +120,23 @@ class Pages:
 
             session.follow()
             wrong = mistake(typed, session)
-            offered = candidates(typed, session)[:MOST_OFFERED]
+            words = candidates(typed, session)[:MOST_OFFERED]
             yield json.dumps(
                 {
-                    "start": offered[0].start if offered else len(typed),
-                    "offers": [[candidate.text, candidate.meaning] for candidate in offered],
+                    "start": words[0].start if words else len(typed),
+                    "offers": [[candidate.text, candidate.meaning] for candidate in words],
                     "wrong": diagnosis(wrong, typed) if wrong else "",
                 }
             )
 
-        try:
-            drawn = [piece async for piece in self.quick.pieces(make) if isinstance(piece, str)]
-        except Exception as error:
-            return PlainTextResponse(f"{self._said(error, typed)[1]}\n", 503)
-        return Response("".join(drawn), media_type="application/json", headers={"cache-control": "no-store"})
+        async def offered() -> Response:
+            try:
+                drawn = await _whole(self.quick, make)
+            except Exception as error:
+                return PlainTextResponse(f"{self._said(error, typed)[1]}\n", 503)
+            return Response(drawn, media_type="application/json", headers={"cache-control": "no-store"})
+
+        return _once(request, offered)
 
     async def asset(self, request: Request) -> Response:
         """The style sheet or the script, which a browser may keep as long as its address is the same."""
@@ -241,25 +247,13 @@ class PageCache:
                 self._size -= len(forgotten)
 
 
-class Streamed(Response):
+class Streamed(Attended):
     """A page that is sent as it is made; when its reader leaves, its questions end."""
 
     def __init__(self, pages: Pages, address: Address) -> None:
-        super().__init__(media_type=HTML)
+        super().__init__(self._sent)
         self._pages = pages
         self._address = address
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the page, until it is sent or its reader has left."""
-        sending = asyncio.ensure_future(self._sent(send))
-        leaving = asyncio.ensure_future(_left(receive))
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            leaving.cancel()
-            sending.cancel()
-            with suppress(asyncio.CancelledError):
-                await sending
 
     async def _sent(self, send: Send) -> None:
         """Waits a moment, so that a page which is soon there has the status that it deserves; then sends what there
@@ -282,6 +276,8 @@ class Streamed(Response):
                             waiting.append(self._pages.step(piece))
                         await _send(send, "".join(waiting), more=True)
                         waiting.clear()
+        except SlowReaderError:
+            raise
         except Exception as raised:
             error = raised
         status = 200
@@ -301,10 +297,19 @@ async def _send(send: Send, text: str, *, more: bool) -> None:
     await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
 
 
-async def _left(receive: Receive) -> None:
-    """Comes back when the reader has left."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
+async def _whole(desk: Desk, make: Callable[[Session], Iterator[str]]) -> str:
+    async with aclosing(desk.pieces(make)) as pieces:
+        return "".join([piece async for piece in pieces if isinstance(piece, str)])
+
+
+def _once(request: Request, made: Callable[[], Awaitable[Response]]) -> Response:
+    """A response that is sent when it is made as a whole; when its reader leaves before, its question ends."""
+
+    async def sent(send: Send) -> None:
+        response = await made()
+        await response(request.scope, request.receive, send)
+
+    return Attended(sent)
 
 
 def application(pages: Pages, names: Collection[str]) -> App:

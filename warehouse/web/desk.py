@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
+from grammar.value import value
 from warehouse.interrupting import Interruptible, stop
 from warehouse.session import Session
 
@@ -29,6 +30,13 @@ class BusyError(Exception):
 
 class TimeIsUpError(Exception):
     """A question took longer than it may."""
+
+
+@value
+class _End:
+    """Nothing comes any more; `error` is what went wrong."""
+
+    error: Exception | None
 
 
 class Desk:
@@ -51,7 +59,8 @@ class Desk:
 
     async def pieces(self, make: Callable[[Session], Iterator[str]]) -> AsyncGenerator[str | float, None]:
         """The pieces that are made with a session, each as soon as it is there; a number between them says what share
-        of a long computation is done. Whoever goes on no further ends the work.
+        of a long computation is done. Whoever goes on no further ends the work; who takes the pieces slowly does not
+        hold it up, and the next question need not wait for them.
 
         Raises BusyError, TimeIsUpError, and whatever making them raises.
         """
@@ -62,21 +71,49 @@ class Desk:
             await self._free.acquire()
         finally:
             self._waiting -= 1
+        arrived: asyncio.Queue[str | _End] = asyncio.Queue()
+        share = [0.0]
+        working = asyncio.ensure_future(self._work(make, arrived, share))
         try:
-            async for piece in self._made(make):
-                yield piece
+            while True:
+                try:
+                    piece = await asyncio.wait_for(arrived.get(), PACE)
+                except TimeoutError:
+                    yield share[0]
+                    continue
+                if isinstance(piece, str):
+                    yield piece
+                elif piece.error is None:
+                    return
+                else:
+                    raise piece.error
+        finally:
+            working.cancel()
+            await asyncio.wait({working})
+
+    async def _work(
+        self, make: Callable[[Session], Iterator[str]], arrived: asyncio.Queue[str | _End], share: list[float]
+    ) -> None:
+        """Does the work until it is done or its time is up, and lets the next begin."""
+        error: Exception | None = None
+        try:
+            await self._made(make, arrived, share)
+        except Exception as raised:
+            error = raised
         finally:
             self._free.release()
+            arrived.put_nowait(_End(error))
 
-    async def _made(self, make: Callable[[Session], Iterator[str]]) -> AsyncGenerator[str | float, None]:
+    async def _made(
+        self, make: Callable[[Session], Iterator[str]], arrived: asyncio.Queue[str | _End], share: list[float]
+    ) -> None:
         loop = asyncio.get_running_loop()
-        arrived: asyncio.Queue[str | None] = asyncio.Queue()
-        share = [0.0]
+        ended = asyncio.Event()
 
-        def put(piece: str | None) -> None:
+        def tell(hear: Callable[[], None]) -> None:
             # Where the program ends, nobody listens any more.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(arrived.put_nowait, piece)
+                loop.call_soon_threadsafe(hear)
 
         def heard(done: float) -> None:
             share[0] = done
@@ -87,9 +124,9 @@ class Desk:
             try:
                 with session.watched(heard):
                     for piece in make(session):
-                        put(piece)
+                        tell(partial(arrived.put_nowait, piece))
             finally:
-                put(None)
+                tell(ended.set)
 
         task = Interruptible(work)
         with self._lock:
@@ -97,28 +134,20 @@ class Desk:
                 session.close()
                 raise BusyError
             self._running[task] = session
-        began = time.monotonic()
         task.start()
-        coming = asyncio.ensure_future(arrived.get())
         try:
-            while True:
-                left = self.timeout - (time.monotonic() - began)
-                if left <= 0:
-                    raise TimeIsUpError
-                await asyncio.wait({coming}, timeout=min(PACE, left))
-                if not coming.done():
-                    yield share[0]
-                    continue
-                piece = coming.result()
-                if piece is None:
-                    break
-                coming = asyncio.ensure_future(arrived.get())
-                yield piece
+            try:
+                await asyncio.wait_for(ended.wait(), self.timeout)
+            except TimeoutError:
+                raise TimeIsUpError from None
             while not task.done.is_set():
                 await asyncio.sleep(0.001)
-            task.result()
+            try:
+                task.result()
+            except KeyboardInterrupt:
+                # The desk was closed meanwhile.
+                raise BusyError from None
         finally:
-            coming.cancel()
             await asyncio.shield(asyncio.to_thread(self._given_back, task, session))
 
     def _taken(self) -> Session:

@@ -168,6 +168,22 @@ def test_a_pair_says_what_the_test_found(visit: Visit) -> None:
     assert page.links[documents[0][0]] == f"/test-set/TST3/document/{documents[0][0]}"
 
 
+def test_every_number_of_a_pair_says_how_it_was_tested_and_on_what_data(visit: Visit) -> None:
+    page = read(visit, "/test-set/TST3/pair/GE/UMASS")
+    assert '<p class="verdict plain">On simulated data F(beta=1) of GE on TST3 is' in page.html
+    captions = re.findall(r'<p class="caption".*?>(.*?)</p>', page.html)
+    assert len(captions) == len(page.statements) == 3
+    assert all(caption.endswith("simulated data)") for caption in captions)
+    assert "randomization test, exact, 100 messages exchanged" in captions[0]
+    assert "3 comparisons, not adjusted" in captions[1]
+
+
+def test_real_data_are_not_called_simulated(visit: Visit, warehouses: dict[str, Path]) -> None:
+    page = read(visit, "/test-set/faq/pair/base/tuned?measure=helpful&missing=drop", warehouses["imported"])
+    assert '<p class="verdict' in page.html
+    assert "simulated" not in page.html
+
+
 def test_a_difference_is_split_by_the_attributes_of_documents(visit: Visit, warehouses: dict[str, Path]) -> None:
     path, imported = "/test-set/faq/pair/base/tuned?measure=helpful", warehouses["imported"]
     assert "missing drop" in unescape(read(visit, path, imported).html)

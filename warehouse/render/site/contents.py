@@ -67,6 +67,8 @@ class ShownAnswer:
     drawn: bool = True
     folded: bool = True
     """Whether the numbers of a picture are folded up."""
+    caption: str = ""
+    """What the answer is of and how it was tested, where the title does not say it."""
 
 
 @value

@@ -192,6 +192,7 @@ class Drawing:
         parts = [
             f'<section class="result" id="{name}" aria-labelledby="{name}-title">',
             f'<h2 id="{name}-title">{text(answer.title)}</h2>',
+            *([f'<p class="caption">{text(answer.caption)}</p>'] if answer.caption else []),
             *shown,
             *listed_notes(result),
             statement,

@@ -66,7 +66,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     if isinstance(pictured, Failure):
         yield pictured
     else:
-        yield verdict(pictured)
+        yield verdict(pictured, simulated=inquiry.catalog.simulated(offer.task.name, test_set.id))
         shown: list[PageBlock] = [answer(pictured, links, "The difference, if chance alone made it")]
         measures = offer.first if chosen in offer.first else (chosen, *offer.first)
         if len(measures) > 1:
@@ -102,8 +102,8 @@ def _form(address: Address, links: Links, offer: Offer, chosen: str, attributes:
     return Form("Choose measure and slices", action, tuple(choices), hidden)
 
 
-def verdict(compared: Result) -> VerdictSentence:
-    """What a comparison of one pair found, in two sentences."""
+def verdict(compared: Result, *, simulated: bool) -> VerdictSentence:
+    """What a comparison of one pair found, in two sentences, which say where data are simulated."""
     row = compared.rows[0]
     kinds: Mapping[str, CellKind] = {column.name: column.kind for column in compared.table.columns}
 
@@ -120,7 +120,8 @@ def verdict(compared: Result) -> VerdictSentence:
     points = " points" if kinds["difference"] == "difference" else ""
     found = f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}"
     decided = f"It is {row['verdict']} at {row['level']} ({found})."
-    sentence = f"{where}: a difference of {shown('difference')}{points}{limits}. {decided}"
+    data = "On simulated data " if simulated else ""
+    sentence = f"{data}{where}: a difference of {shown('difference')}{points}{limits}. {decided}"
     return VerdictSentence(sentence, _SIGNS.get(str(row["verdict"]), "plain"))
 
 

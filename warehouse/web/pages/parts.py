@@ -39,7 +39,7 @@ def answered(inquiry: Inquiry, statement: str) -> Result | Failure:
 
 
 def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True, folded: bool = True) -> ShownAnswer:
-    """A result as a block, its names leading to their pages."""
+    """A result as a block, its names leading to their pages. Below a title of its own stands its caption."""
     copies = copies_of(result.statement, links)
     linked = _Linked(result, links)
     rows = result.table.rows
@@ -47,7 +47,8 @@ def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True,
         note = f"the first {MOST_ROWS:,} of {len(rows):,} rows; the files have them all"
         cut = Table(result.table.columns, rows[:MOST_ROWS])
         result = replace(result, table=cut, triangle=None, sections=(), notes=(note, *result.notes))
-    return ShownAnswer(title or result.caption or result.statement, result, copies, linked, drawn, folded)
+    caption = result.caption if title else ""
+    return ShownAnswer(title or result.caption or result.statement, result, copies, linked, drawn, folded, caption)
 
 
 def pairs_of(result: Result, links: Links) -> Iterator[Views]:

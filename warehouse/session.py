@@ -153,7 +153,7 @@ class Session:
         if isinstance(statement, n.Let):
             self._let(statement)
             return None
-        note = self.follow()
+        note = self.follow() if self.follows else ""
         result = self._answered(statement)
         return replace(result, notes=(note, *result.notes)) if result is not None and note else result
 
@@ -166,7 +166,7 @@ class Session:
         """Opens the warehouse anew where another program has replaced it, and gives a note on that. Raises
         WarehouseError where it cannot be opened.
         """
-        if self._opened is None or not self.follows:
+        if self._opened is None:
             return ""
         path, before = self._opened
         now = stamp(path)

@@ -132,6 +132,18 @@ def test_a_warehouse_that_was_loaded_into_is_seen_by_the_next_page(
     assert client.get("/system/A").status_code == 200
 
 
+def test_what_is_said_of_a_moment_is_not_kept(visit: Visit, warehouses: dict[str, Path], tmp_path: Path) -> None:
+    path = Path(shutil.copy(warehouses["empty"], tmp_path / "gone.duckdb"))
+    client, page, file = visit(path), "/?q=show+systems", "/answer?q=show+systems&format=markdown"
+    before = [client.get("/").text]
+    aside = path.rename(tmp_path / "aside.duckdb")
+    gone = [client.get(address).text for address in ("/", page, file)]
+    aside.rename(path)
+    after = [client.get(address).text for address in ("/", page, file)]
+    assert [text.count("gone.duckdb is not there any more") for text in (*gone, *after)] == [1, 1, 1, 0, 0, 0]
+    assert after[:1] == before
+
+
 @pytest.mark.long
 def test_what_takes_too_long_is_stopped_and_the_next_question_is_answered(visit: Visit) -> None:
     client = visit(None, 1.0)

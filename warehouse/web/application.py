@@ -10,6 +10,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from starlette.applications import Starlette
@@ -24,7 +25,7 @@ from warehouse.memory import allowed
 from warehouse.render import FORMATS, Style
 from warehouse.render.diagnostics import diagnosis
 from warehouse.render.site import assets
-from warehouse.render.site.contents import Failure, Link, PageHeading, Surroundings
+from warehouse.render.site.contents import Failure, Link, PageHeading, Paragraphs, Surroundings
 from warehouse.render.site.drawing import Drawing
 from warehouse.session import Session
 from warehouse.version import __version__
@@ -55,8 +56,14 @@ class Pages:
         sql: bool = False,
         digits: int | None = None,
     ) -> None:
-        self.desk = Desk(open, timeout)
-        self.quick = Desk(open, QUICK, at_once=1)
+        def opened() -> Session:
+            session = open()
+            # All of a page is of one moment; each page looks for itself whether the warehouse was replaced.
+            session.follows = False
+            return session
+
+        self.desk = Desk(opened, timeout)
+        self.quick = Desk(opened, QUICK, at_once=1)
         self._sql = sql
         self._links: Links = Served(database)
         self._style = Style(digits=digits)
@@ -97,7 +104,10 @@ class Pages:
 
         def make(session: Session) -> Iterator[str]:
             inquiry = Inquiry(session, self._answers, sql=self._sql)
-            yield format.draw(inquiry.one(statement), self._style)
+            result = inquiry.one(statement)
+            if inquiry.passing:
+                result = replace(result, notes=(inquiry.passing, *result.notes))
+            yield format.draw(result, self._style)
 
         async def answered() -> Response:
             try:
@@ -154,7 +164,7 @@ class Pages:
         inquiry = Inquiry(session, self._answers, sql=self._sql)
         key = (session.version, address.path)
         known = self._drawn.get(key)
-        if known is not None:
+        if known is not None and not inquiry.passing:
             yield known
             return
         kind = page_of(address)
@@ -164,12 +174,15 @@ class Pages:
         first = next(blocks, None)
         pieces.append(drawing.beginning(kind.heading(address, self._links)))
         yield pieces[-1]
+        if inquiry.passing:
+            yield drawing.block(Paragraphs((inquiry.passing,)))
         while first is not None:
             pieces.append(drawing.block(first))
             yield pieces[-1]
             first = next(blocks, None)
         pieces.append(drawing.end())
         yield pieces[-1]
+        # What is said of this moment is not among the pieces.
         self._drawn.keep(key, "".join(pieces))
 
     def step(self, share: float) -> str:

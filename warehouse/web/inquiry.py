@@ -75,8 +75,9 @@ def _cells(result: Result) -> int:
 
 
 class Inquiry:
-    """Questions of one page to a session. Of test sets that have one of the `measures`, pages show no others; and texts
-    of documents only `with_texts`.
+    """Questions of one page to a session that does not follow its warehouse: it is looked once, before the first,
+    whether that was replaced. Of test sets that have one of the `measures`, pages show no others; and texts of
+    documents only `with_texts`. `passing` is what is to be said at this moment, and is no part of an answer.
     """
 
     def __init__(
@@ -94,7 +95,10 @@ class Inquiry:
         self._kept = kept
         self._only = session.only = OnlyQuestions(sql, "evalhouse serve --allow-sql")
         session.variables.clear()
-        session.follow()
+        before = session.version
+        note = session.follow()
+        # Nothing was shown before of which a page would have to say that it is another now.
+        self.passing = note if session.version == before else ""
 
     @property
     def catalog(self) -> Catalog:

@@ -45,11 +45,33 @@ def test_head_computes_nothing(visit: Visit) -> None:
     assert response.headers["content-type"].startswith("text/html")
 
 
-def test_other_sites_may_lead_here_and_load_nothing(visit: Visit) -> None:
-    client = visit()
-    cross = {"sec-fetch-site": "cross-site"}
-    assert client.get("/complete?text=", headers={**cross, "sec-fetch-mode": "no-cors"}).status_code == 403
-    assert client.get("/nowhere", headers={**cross, "sec-fetch-mode": "navigate"}).status_code == 404
+def asked_by(site: str, mode: str, destination: str) -> dict[str, str]:
+    """What a browser says of a request."""
+    return {"sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": destination}
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(
+    ("mode", "destination"),
+    [("no-cors", "image"), ("no-cors", "script"), ("no-cors", "empty"), ("cors", "empty"),
+     ("navigate", "iframe"), ("navigate", "embed"), ("navigate", "object"), ("navigate", "empty")],
+)  # fmt: skip
+def test_other_sites_have_nothing_computed(site: str, mode: str, destination: str, visit: Visit) -> None:
+    for path in ("/", "/?" + urlencode({"q": LONG}), "/answer?q=x", "/complete?text=", "/assets/evalhouse.js"):
+        assert visit().get(path, headers=asked_by(site, mode, destination)).status_code == 403
+
+
+def test_other_sites_may_lead_to_pages(visit: Visit) -> None:
+    followed = asked_by("cross-site", "navigate", "document")
+    assert visit().get("/nowhere", headers=followed).status_code == 404
+    assert visit().get("/answer?q=show+systems", headers=followed).status_code == 403
+    assert visit().get("/complete?text=", headers=followed).status_code == 403
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+def test_what_pages_of_ours_ask_for_is_answered(site: str, visit: Visit) -> None:
+    assert visit().get("/answer?q=show+systems", headers=asked_by(site, "navigate", "document")).status_code == 200
+    assert visit().get("/complete?text=", headers=asked_by(site, "cors", "empty")).status_code == 200
 
 
 @pytest.mark.parametrize(

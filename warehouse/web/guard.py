@@ -1,11 +1,12 @@
 """What a browser may be led to do with the pages: nothing. Only known hosts are answered, so that no other site can
-pose as this one; only GET and HEAD; and a page may load and run only what comes from here.
+pose as this one; only GET and HEAD; other sites may lead to pages, and not have anything computed behind a reader's
+back; and a page may load and run only what comes from here.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
 HttpScope = MutableMapping[str, Any]
@@ -38,6 +39,10 @@ HEADERS = (
 """What every response says."""
 
 
+FOR_PAGES = ("/answer", "/complete")
+"""What only pages of ours ask for, or who types the address."""
+
+
 class Guard:
     """An application that answers only what it should. `names` are the hosts that it is known by, beside addresses."""
 
@@ -54,8 +59,8 @@ class Guard:
             await _refuse(send, 421, "this host is not known here: use the address that evalhouse serve printed")
         elif scope["method"] not in ("GET", "HEAD"):
             await _refuse(send, 405, "pages are only read: GET and HEAD", ((b"allow", b"GET, HEAD"),))
-        elif headers.get(b"sec-fetch-site") == b"cross-site" and headers.get(b"sec-fetch-mode") != b"navigate":
-            await _refuse(send, 403, "other sites may lead here, and load nothing from here")
+        elif _led_by_others(headers) and (not _opened(headers) or scope["path"] in FOR_PAGES):
+            await _refuse(send, 403, "other sites may lead to pages here, and load nothing from here")
         else:
             await self._app(scope, receive, _with_headers(send))
 
@@ -67,6 +72,16 @@ class Guard:
         except ValueError:
             return name.casefold().rstrip(".") in self._names
         return True
+
+
+def _led_by_others(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a browser says that a page of another site, or of another port of this machine, asks."""
+    return headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin")
+
+
+def _opened(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether what is asked for is to be seen as a page of its own: a link that was followed, no picture or frame."""
+    return headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
 
 
 def _with_headers(send: Send) -> Send:

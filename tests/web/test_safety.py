@@ -45,6 +45,20 @@ def test_head_computes_nothing(visit: Visit) -> None:
     assert response.headers["content-type"].startswith("text/html")
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/", 200), ("/?q=show+systems", 200), ("/nowhere", 404), ("/system/%ff", 404), ("/system/NOBODY", 404),
+     ("/test-set/TST9", 404), ("/test-set/TST3/pair/GE/NOBODY", 404), ("/assets/x", 404), ("/assets/evalhouse.js", 200),
+     ("/answer?q=show+systems&format=csv", 200), ("/answer?q=show+systems&format=x", 404), ("/answer?q=shwo", 400),
+     ("/answer?q=show+systems;+show+imports", 400), ("/answer?q=forget+import+1", 400), ("/complete?text=", 200)],
+)  # fmt: skip
+def test_head_says_what_get_says(path: str, status: int, visit: Visit) -> None:
+    said, whole = visit().head(path), visit().get(path)
+    assert said.status_code == whole.status_code == status
+    for name in ("content-type", "content-disposition", "cache-control"):
+        assert said.headers.get(name) == whole.headers.get(name)
+
+
 def asked_by(site: str, mode: str, destination: str) -> dict[str, str]:
     """What a browser says of a request."""
     return {"sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": destination}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -32,7 +33,7 @@ from warehouse.version import __version__
 from warehouse.web.addresses import Address, address_of
 from warehouse.web.desk import BusyError, Desk, TimeIsUpError
 from warehouse.web.guard import App, Guard
-from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
+from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError, checked_question, only_questions
 from warehouse.web.links import HOME, Links, Served
 from warehouse.web.pages import page_of
 from warehouse.web.sending import Attended, SlowReaderError
@@ -90,8 +91,25 @@ class Pages:
         if address is None:
             return self._wrong(404, "error: there is no such page")
         if request.method == "HEAD":
-            return Response(media_type=HTML)
+            return _once(request, partial(self._headers_of_page, address))
         return Streamed(self, address)
+
+    async def _headers_of_page(self, address: Address) -> Response:
+        """What is said of a page without making it: whether there is what its address names."""
+
+        def make(session: Session) -> Iterator[str]:
+            inquiry = Inquiry(session, self._answers, sql=self._sql)
+            if address.kind in ("test set", "pair", "document"):
+                inquiry.test_set(address.names[0])
+            for system in {"pair": address.names[1:], "system": address.names}.get(address.kind, ()):
+                inquiry.system(system)
+            yield ""
+
+        try:
+            await _whole(self.quick, make)
+        except Exception as error:
+            return _headers(self._said(error)[0], HTML, FRESH)
+        return _headers(200, HTML, FRESH)
 
     async def answer(self, request: Request) -> Response:
         """The answer to one statement in a format, as a file."""
@@ -99,8 +117,14 @@ class Pages:
         format = next((format for format in FORMATS if format.name == name), None)
         if format is None:
             return PlainTextResponse(f"there is no format {name!r}\n", 404)
+        kind = KINDS.get(format.name, "text/plain")
+        kept = {"content-disposition": f'attachment; filename="answer{format.suffix}"', **FRESH}
         if request.method == "HEAD":
-            return Response(media_type=KINDS.get(format.name, "text/plain"))
+            try:
+                await asyncio.to_thread(checked_question, statement, only_questions(self._sql))
+            except QueryError:
+                return _headers(400, "text/plain")
+            return _headers(200, kind, kept)
 
         def make(session: Session) -> Iterator[str]:
             inquiry = Inquiry(session, self._answers, sql=self._sql)
@@ -115,8 +139,7 @@ class Pages:
             except Exception as error:
                 status, said = self._said(error, statement)
                 return PlainTextResponse(f"{said}\n", status)
-            kept = {"content-disposition": f'attachment; filename="answer{format.suffix}"', "cache-control": "no-cache"}
-            return Response(drawn, media_type=KINDS.get(format.name, "text/plain"), headers=kept)
+            return Response(drawn, media_type=kind, headers=kept)
 
         return _once(request, answered)
 
@@ -223,6 +246,9 @@ class Pages:
 
 HTML = "text/html"
 
+FRESH = {"cache-control": "no-cache"}
+"""A browser asks again before it shows what it has kept."""
+
 QUICK = 5.0
 """How long it may take to say what may be typed next, in seconds."""
 
@@ -308,6 +334,13 @@ class Streamed(Attended):
 
 async def _send(send: Send, text: str, *, more: bool) -> None:
     await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
+
+
+def _headers(status: int, kind: str, more: Mapping[str, str] | None = None) -> Response:
+    """What stands above a response that is not made, and whose length is not known."""
+    response = Response(status_code=status, media_type=kind, headers=more)
+    del response.headers["content-length"]
+    return response
 
 
 async def _whole(desk: Desk, make: Callable[[Session], Iterator[str]]) -> str:

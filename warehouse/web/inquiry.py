@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from grammar import nodes as n
@@ -74,6 +74,28 @@ def _cells(result: Result) -> int:
     return len(result.table.rows) * len(result.table.columns) + 100
 
 
+def only_questions(sql: bool) -> OnlyQuestions:
+    """What may be asked here."""
+    return OnlyQuestions(sql, "evalhouse serve --allow-sql")
+
+
+def checked(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
+    """The statements of a text, all of which may be asked. Raises QueryError."""
+    statements = tuple(parse(text))
+    for statement in statements:
+        only.check(statement)
+    return statements
+
+
+def checked_question(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
+    """The same of one question, before which variables may be given values. Raises QueryError."""
+    statements = checked(text, only)
+    questions = sum(not isinstance(statement, n.Let) for statement in statements)
+    if questions != 1:
+        raise QueryError(f"one question is wanted here, and there are {questions}")
+    return statements
+
+
 class Inquiry:
     """Questions of one page to a session that does not follow its warehouse: it is looked once, before the first,
     whether that was replaced. Of test sets that have one of the `measures`, pages show no others; and texts of
@@ -93,7 +115,7 @@ class Inquiry:
         self.measures = measures
         self._with_texts = with_texts
         self._kept = kept
-        self._only = session.only = OnlyQuestions(sql, "evalhouse serve --allow-sql")
+        self._only = session.only = only_questions(sql)
         session.variables.clear()
         before = session.version
         note = session.follow()
@@ -107,16 +129,14 @@ class Inquiry:
 
     def one(self, text: str) -> Result:
         """The answer to one question. Raises QueryError."""
-        answers = list(self.all_of(text))
-        if len(answers) != 1:
-            raise QueryError(f"one question is wanted here, and there are {len(answers)}")
-        return answers[0]
+        (answer,) = self._answers_to(checked_question(text, self._only))
+        return answer
 
     def all_of(self, text: str) -> Iterator[Result]:
         """The answers to questions, one at a time; whether all may be asked is looked at first. Raises QueryError."""
-        statements = parse(text)
-        for statement in statements:
-            self._only.check(statement)
+        return self._answers_to(checked(text, self._only))
+
+    def _answers_to(self, statements: Iterable[n.AnyStatement]) -> Iterator[Result]:
         for statement in statements:
             result = self._answer(statement)
             if result is not None:

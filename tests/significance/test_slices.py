@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warehouse.significance import slices
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact.counting import exact_test
 from warehouse.significance.paired import Floats, Integers, Many, Places
@@ -56,7 +57,7 @@ def all_statistics(two: ManySystems, unit: Places, partitions: list[Partition]) 
                 alone = two.value((totals + part)[:, None] / 2) - two.value((totals - part)[:, None] / 2)
                 spread += float(alone[0]) ** 2
             a, b = (two.value(side[:, mask].sum(axis=1)[:, None])[0] for side in (first, second))
-            row.append(abs(a - b) / spread**0.5 if spread else 0.0)
+            row.append(abs(a - b) / (spread**0.5 or 1.0))
         rows.append(row)
     return np.array(rows)
 
@@ -300,6 +301,32 @@ def test_where_nothing_varies_within_slices_nothing_is_shrunken() -> None:
 def test_a_slice_without_a_value_has_no_estimate() -> None:
     found = shrunken(np.array([0.3, np.nan, -0.1]), np.array([0.01, 0.01, 0.01]), 0.1)
     assert np.isnan(found).tolist() == [False, True, False]
+
+
+def test_a_function_that_is_flat_where_the_sums_are_is_tested_where_exchanges_lead() -> None:
+    """The value of the pooled sums is 0, whichever unit changes sides alone; that of the first system is 1."""
+    counts = np.array([[[3] * 8, [1] * 8], [[0] * 8, [1] * 8]], dtype=np.int64)
+    two = ManyCounts(counts, Valuation(lambda sums: np.clip(sums[0] / sums[1] - 1.75, 0.0, 1.0), lambda sums: None))
+    found = slice_tests(two, units(8), [partition(*[0] * 8)], np.array([True]), NOTHING, exact=True)
+    assert found.p[0] == found.adjusted[0] == 2 / 2**8
+
+
+@pytest.mark.parametrize("contiguous", [False, True])
+def test_many_units_are_turned_against_slices_in_any_order(contiguous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a difference a level of .05 is reached in about 5 of 100 draws, also where slices follow one another."""
+    monkeypatch.setattr(slices, "MANY", 256)
+    source = np.random.default_rng(3)
+    place = np.repeat([0, 1], 128) if contiguous else source.permutation(np.repeat([0, 1], 128))
+    levels = [heterogeneity(source.normal(size=256), [Partition(place, 2)], Draws(99, seed))[0] for seed in range(300)]
+    assert 0.02 < np.mean([level is not None and level <= 0.05 for level in levels]) < 0.085
+
+
+def test_slices_of_one_unit_each_say_nothing_of_chance() -> None:
+    two = Many(np.array([[1, 2, 3], [0, 0, 1]]), np.ones((2, 3), dtype=np.int64))
+    each = partition(0, 1, 2)
+    assert np.isnan(variances(two, each, units(3))).all()
+    assert np.isnan(shrunken(np.array([1.0, 2.0, 2.0]), variances(two, each, units(3)), 1.6)).all()
+    assert heterogeneity(np.array([1.0, 2.0, 3.0]), [each, partition(0, 0, 1)], Draws(9))[0] is None
 
 
 def test_fewest_units_that_can_reach_a_level() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from grammar.errors import QueryError
-from tests.conftest import write_csv
+from tests.conftest import WithValues, write_csv
 from warehouse.loading.ingest import load
 from warehouse.results import Cell, Result
 from warehouse.session import Session
@@ -195,7 +195,32 @@ def test_clusters_are_exchanged_together_also_where_slices_cut_them(session: Ses
     assert any("differs within units of document.passage" in note for note in result.notes)
     kept = session.run("differ recall for new, base on T by document.passage exchange by document.passage shuffles 99")
     assert not any("differs within" in note for note in kept.notes)
-    assert kept.summary[0]["heterogeneity_p"] is not None
+    assert kept.summary[0]["heterogeneity_p"] is None
+    assert {row["shrunken"] for row in kept.rows} == {None}
+    assert any("each slice is one unit of document.passage" in note for note in kept.notes)
+
+
+def test_documents_that_a_system_lacks_are_told_of(with_values: WithValues, tmp_path: Path) -> None:
+    rows = [("t", system, f"d{k}", "m", k % 3) for system in "ab" for k in range(12) if (system, k) != ("b", 4)]
+    with with_values(rows) as session:
+        for asked in ("documents m for a, b on t", "differ m for a, b on t by document.x"):
+            if "differ" in asked:
+                path = write_csv(tmp_path / "x.csv", "test_set document x", (("t", f"d{k}", k % 2) for k in range(12)))
+                list(session.results(f'load "{path}" as documents'))
+            dropped, filled = (session.run(f"{asked} missing {word}") for word in ("drop", "zero"))
+            assert "missing documents left out" in dropped.caption
+            assert "1 document of t was left out because not every system has it" in dropped.notes
+            assert "missing documents count as nothing" in filled.caption
+            assert "1 document of t counts as nothing for who lacks it: 1 for b" in filled.notes
+
+
+def test_numbers_that_are_not_cut_are_told_of(with_values: WithValues, tmp_path: Path) -> None:
+    rows = [("t", system, f"d{k}", "m", k % 3) for system in "ab" for k in range(12)]
+    with with_values(rows) as session:
+        lengths = (("t", f"d{k}", "n/a" if k == 3 else 10 * k) for k in range(12))
+        list(session.results(f'load "{write_csv(tmp_path / "x.csv", "test_set document x", lengths)}" as documents'))
+        notes = session.run("differ m for a, b on t by document.x").notes
+    assert 'document.x is not cut at its quartiles: "n/a" is not a number' in notes
 
 
 def test_units_can_be_exchanged(session: Session) -> None:

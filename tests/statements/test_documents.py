@@ -141,11 +141,11 @@ def test_systems_that_never_differ(with_values: WithValues) -> None:
 
 
 def test_large_shares_are_told(with_values: WithValues) -> None:
-    rows = [("t", "a", f"d{k:03}", "m", int(k < 51)) for k in range(101)]
-    rows += [("t", "b", f"d{k:03}", "m", int(k >= 51)) for k in range(101)]
+    rows = [("t", "a", f"d{k:03}", "m", float(k < 50) + (k == 100) / 2) for k in range(101)]
+    rows += [("t", "b", f"d{k:03}", "m", float(50 <= k < 100)) for k in range(101)]
     with with_values(rows) as session:
         result = session.run("documents m for a, b on t")
-    assert result.rows[0]["share"] == pytest.approx(1.0)
+    assert result.rows[0]["share"] == pytest.approx(2.0)
     assert any("nearly cancels out" in note for note in result.notes)
 
 

@@ -19,7 +19,7 @@ def limits(
     if not known:
         return within or (0.0, 1.0)
     low, high = min(known), max(known)
-    margin = max((high - low) * room, 0.005 if within else abs(high) * 0.05 or 0.5)
+    margin = max((high - low) * room, 0.005 if within else abs(high) * 0.05 or abs(low) * 0.05 or 0.5)
     low, high = low - margin, high + margin
     if within:
         low, high = max(low, within[0]), min(high, within[1])

@@ -105,7 +105,9 @@ def variances(two: ManySystems, partition: Partition, unit: Places) -> Floats:
     mean = np.bincount(place, weights=of_unit, minlength=partition.slices) / count
     squares = np.bincount(place, weights=(of_unit - mean[place]) ** 2, minlength=partition.slices) * count**2
     known = np.isfinite(squares)
-    pooled = squares[known].sum() / max((count[known] - 1).sum(), 1.0)
+    spare = (count[known] - 1).sum()
+    # Where each slice is one unit, nothing is known of how far units scatter.
+    pooled = squares[known].sum() / spare if spare else np.nan
     return np.asarray((squares + PRIOR * pooled) / (count - 1 + PRIOR) / count, dtype=np.float64)
 
 
@@ -284,7 +286,8 @@ class _Exchange:
             scale.append(_spread(two, totals[-1], differences[:, differ], partition.place[differ], unit[differ]))
             begun += partition.slices
         whole = np.concatenate(scale)
-        inverse = np.divide(1.0, whole, out=np.zeros_like(whole), where=whole > 0)
+        # A function may be flat where the sums are, and not where exchanges lead.
+        inverse = np.divide(1.0, whole, out=np.ones_like(whole), where=whole > 0)
         return cls(
             two,
             units,
@@ -360,7 +363,8 @@ def heterogeneity(
     moved: Floats, partitions: Sequence[Partition], draws: Draws, within: Places | None = None, work: Work = ALONE
 ) -> list[float | None]:
     """For each partition the level of how its slices differ in how far units move the difference, the slices permuted
-    among the units, or among those of each group they are `within`; None where there is one slice.
+    among the units, or among those of each group they are `within`; None where there is one slice, and
+    where each slice is one unit.
 
     The statistic is the sum of squares between slices, each over its own variance (Welch 1951), so that slices which
     scatter unlike, and no more, are called different hardly more often than the level says (Pauly, Brunner &
@@ -368,9 +372,14 @@ def heterogeneity(
     """
     scale = float(np.abs(moved).max(initial=0.0))
     if not scale:
-        return [None if partition.slices < 2 else 1.0 for partition in partitions]
+        return [1.0 if _Between.of(partition).can_vary else None for partition in partitions]
     # Equal ones tie, whatever their last digits say.
     moved = np.round(moved / scale, 12)
+    # Of so many one permutation is made at a time.
+    many = within is None and len(moved) >= MANY
+    if many:
+        chosen = draws.generator(0, PERMUTED).permutation(len(moved))
+        moved, partitions = moved[chosen], [Partition(of.place[chosen], of.slices) for of in partitions]
     distinct, counts = np.unique(moved, return_counts=True)
     rarest = np.argsort(counts, kind="stable")
     few = within is None and len(distinct) <= FEW_KINDS
@@ -379,9 +388,7 @@ def heterogeneity(
     bounds = [of - TIE * max(of, 1.0) for of in observed]
     groups_of = np.zeros(0, dtype=np.intp) if within is None else within
     groups = None if within is None else np.argsort(within, kind="stable")
-    # Of so many one permutation is made at a time.
-    many = within is None and len(moved) >= MANY
-    ring = np.tile(draws.generator(0, PERMUTED).permutation(moved), 2) if many else moved
+    ring = np.tile(moved, 2) if many else moved
 
     def reached(numbered: tuple[int, int]) -> Integers:
         chunk, used = numbered
@@ -392,7 +399,7 @@ def heterogeneity(
                 sums, squares = _dealt(source, of.sizes, distinct[rarest], counts[rarest], used)
                 nge[place] = np.count_nonzero(of.statistic(sums, squares) >= bounds[place])
             return nge
-        together = max(1, MOVED_AT_ONCE // len(moved))
+        together = 1 if many else max(1, MOVED_AT_ONCE // len(moved))
         for first in range(0, used, together):
             times = min(together, used - first)
             if many:
@@ -412,7 +419,7 @@ def heterogeneity(
     for chunk in in_order(reached, draws.chunks(CHUNK), work.threads):
         total += chunk
     levels = ((total + 1) / (draws.shuffles + 1)).tolist()
-    return [None if of.slices < 2 else level for of, level in zip(partitions, levels, strict=True)]
+    return [level if of.can_vary else None for of, level in zip(between, levels, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -427,6 +434,11 @@ class _Between:
     def of(cls, partition: Partition) -> _Between:
         sizes = np.bincount(partition.place, minlength=partition.slices)
         return cls(sizes, np.argsort(partition.place, kind="stable"), np.cumsum(sizes) - sizes)
+
+    @property
+    def can_vary(self) -> bool:
+        """Whether there are slices to compare, and one of them has units to tell their difference from chance by."""
+        return len(self.sizes) > 1 and int(self.sizes.max()) > 1
 
     def statistic_of(self, moved: Floats) -> Floats:
         """Of units, the largest of which is 1, of shape (…, units)."""
@@ -451,8 +463,8 @@ MOVED_AT_ONCE = 1 << 14
 """Units × permutations worked on at once; as many as MANY units are permuted one time at once."""
 
 MANY = 1 << 14
-"""So many units are put in a random order once and then turned as a ring: the turns are a group, too, and a test over
-them is as exact as over all permutations (Koning & Hemerik 2024), at a tenth of the time."""
+"""So many units are put in a random order once, and what they add is turned as a ring: the turns are a group, too, and
+a test over them is as exact as over all permutations (Koning & Hemerik 2024), at a tenth of the time."""
 
 FEW_KINDS = 16
 """Units of no more kinds than this are dealt out kind by kind, which does not take longer with more units."""

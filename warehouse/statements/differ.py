@@ -156,7 +156,10 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
     measures = ", ".join(dict.fromkeys(taken.comparison.statistic.label for taken in families))
     one = families[0] if len(families) == 1 else None
     what = f"{measures} of {' − '.join(one.systems)}" if one else f"differences of {measures}"
-    how = "; ".join(filter(None, (_whole(one) if one else "", _how(plan, families))))
+    from warehouse.query.comparison.captions import missing_said
+
+    whole = _whole(one) if one else ""
+    how = "; ".join(filter(None, (whole, _how(plan, families), missing_said(plan.how, plan.entries))))
     return Result(
         statement=plan.text,
         caption=title(f"where {what} on {on(plan.entries)} {'comes' if one else 'come'} from", plan.entries, how),
@@ -376,12 +379,17 @@ def _summary_columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Colum
 
 def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
     """What a reader would be misled without."""
+    from warehouse.query.comparison.verdicts import missing_notes
+
     entry, found = taken.entry, taken.slices
     test_set, called = entry.test_set.name, plural(entry.noun)
+    yield from missing_notes(taken.comparison)
     for cut, within in zip(taken.cuts, found.within, strict=False):
         if cut.at:
             at = f"{', '.join(cut.at[:-1])} and {cut.at[-1]}" if len(cut.at) > 1 else cut.at[0]
             yield f"{cut.name} on {test_set} is cut at its quartiles, {at}"
+        if cut.not_a_number is not None:
+            yield f"{cut.name} is not cut at its quartiles: {cut.not_a_number}"
         if cut.partition.slices == 1:
             yield f"{cut.name} on {test_set} is the same for all {called}, so nothing is compared with anything"
         if within:
@@ -389,6 +397,12 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
                 f"{cut.name} differs within {plural(entry.unit_noun)} of {test_set}: their parts are exchanged "
                 "together, and whether it varies is tested within them"
             )
+    alone = [cut.name for cut, level in zip(taken.cuts, found.heterogeneity, strict=False) if level is None]
+    if alone := [cut.name for cut in taken.cuts if cut.name in alone and cut.partition.slices > 1]:
+        yield (
+            f"{some(alone)} on {test_set}: each slice is one {entry.unit_noun}, so nothing tells chance from what the "
+            "slices have of their own"
+        )
     if found.small:
         yield (
             f"{test_set}: {counted(found.small, 'slice')} with fewer than {found.fewest} {plural(entry.unit_noun)} "
@@ -397,7 +411,7 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
     if found.undefined:
         yield f"{_named(taken)}: undefined in {counted(found.undefined, 'slice')}, not tested there"
     if found.whole is not None and found.cancels:
-        yield f"{_named(taken)}: what speaks for either nearly cancels out, so shares are far above 100"
+        yield f"{_named(taken)}: what speaks for either nearly cancels out, so shares are above 100"
 
 
 def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:

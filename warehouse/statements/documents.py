@@ -131,7 +131,10 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     if with_texts and any(entry.documents > MANY for entry in plan.entries):
         notes.append(f"of so many documents texts are given as far as {BRIEF} characters")
     called = plural(plan.entries[0].noun)
-    how = _whole(pairs[0]) if len(pairs) == 1 else ""
+    from warehouse.query.comparison.captions import missing_said
+
+    whole = _whole(pairs[0]) if len(pairs) == 1 else ""
+    how = "; ".join(filter(None, (whole, missing_said(plan.how, plan.entries))))
     only = f", those that speak for {plan.only}" if plan.only is not None else ""
     measures = ", ".join(dict.fromkeys(one.comparison.statistic.label for one in pairs))
     what = (
@@ -276,6 +279,9 @@ def _whole(one: Listed) -> str:
 
 def _notes(one: Listed) -> Iterator[str]:
     """How many documents speak for each system, and how much."""
+    from warehouse.query.comparison.verdicts import missing_notes
+
+    yield from missing_notes(one.comparison)
     noun, unit = one.comparison.entry.noun, one.comparison.entry.unit
     speaking = [side[side > 0] for side in (one.for_first, -one.for_first)]
     if not any(len(side) for side in speaking):
@@ -289,14 +295,9 @@ def _notes(one: Listed) -> Iterator[str]:
     neither = len(one.contributed) - sum(map(len, speaking))
     none = f"; {neither:,} for neither" if neither else ""
     yield f"{_named(one)}: {counted(len(speaking[0]), noun)} {speak} for {a}; {len(speaking[1]):,} for {b}{none}"
-    if one.difference is not None and float(max(map(_sum, speaking))) > 10 * abs(one.difference):
-        yield f"{_named(one)}: what speaks for either nearly cancels out, so shares are far above 100"
-
-
-def _sum(side: object) -> float:
-    import numpy as np
-
-    return float(np.sum(side))  # type: ignore[call-overload]
+    most = max((float(side.max()) for side in speaking if len(side)), default=0.0)
+    if one.difference is not None and most > abs(one.difference):
+        yield f"{_named(one)}: what speaks for either nearly cancels out, so shares are above 100"
 
 
 def subject(entry: p.Entry) -> str:

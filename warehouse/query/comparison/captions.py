@@ -72,10 +72,10 @@ def testing_caption(
     drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
     if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
-    return "; ".join(filter(None, (test, _missing(how, entries), _adjusted(how, families), ", ".join(drawn))))
+    return "; ".join(filter(None, (test, missing_said(how, entries), _adjusted(how, families), ", ".join(drawn))))
 
 
-def _missing(how: p.Testing, entries: Sequence[p.Entry]) -> str:
+def missing_said(how: p.Testing, entries: Sequence[p.Entry]) -> str:
     """What becomes of documents that a system lacks, where that was asked for."""
     if any(entry.filled for entry in entries):
         return LEFT_OUT_AS_0.format(topics=plural(noun_of(entries)))

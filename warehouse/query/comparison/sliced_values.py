@@ -29,9 +29,6 @@ from warehouse.significance.slices import (
 from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import Work
 
-LARGE_SHARES = 10.0
-"""Where what speaks for either system is so many times their difference, shares say little."""
-
 
 @dataclass(frozen=True, slots=True)
 class Slices:
@@ -94,16 +91,14 @@ def slices_of(
     ]
     single = [cut.partition for cut in cuts if not cut.pair]
     varying, within = _heterogeneity(two, single, unit, documents, draws, work.part(1, 2))
-    speaking = float(np.abs(contributed).sum())
+    parts = np.concatenate([np.bincount(part.place, weights=contributed, minlength=part.slices) for part in partitions])
     known = whole(comparison, pair, contributed)
     return Slices(
         documents=np.concatenate([units_of(part, documents) for part in partitions]),
         first=first,
         second=second,
         difference=difference,
-        contributed=np.concatenate(
-            [np.bincount(part.place, weights=contributed, minlength=part.slices) for part in partitions]
-        ),
+        contributed=parts,
         p=levels.p,
         adjusted=levels.adjusted,
         shrunken=float(factor) * np.concatenate(drawn),
@@ -117,7 +112,7 @@ def slices_of(
         undefined=int((~defined).sum()),
         fewest=least,
         shuffles=levels.shuffles,
-        cancels=known is not None and speaking > LARGE_SHARES * abs(known),
+        cancels=known is not None and float(np.abs(parts).max(initial=0.0)) > abs(known) > 0,
     )
 
 

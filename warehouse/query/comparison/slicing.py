@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grammar import nodes as n
+from grammar.editing.hints import brief
 from grammar.errors import QueryError
 from grammar.printer import to_text
+from warehouse.loading.staging.cells import is_number
 from warehouse.query import plan as p
 from warehouse.query.comparison.contributing import by_document
 from warehouse.query.comparison.observations import Observations, document_ids
@@ -57,6 +59,8 @@ class Cut:
     natural: bool = False
     at: tuple[str, ...] = ()
     pair: bool = False
+    not_a_number: str | None = None
+    """Why numbers were not cut, where most values are numbers."""
 
     def said(self, place: int) -> str:
         """A slice as a condition: document.source = "radio"."""
@@ -128,7 +132,9 @@ def _cut(entry: p.Entry, split: Split, observations: Observations, facts: Facts)
             for value in kept.tolist()
         )
         names = [f"{short} {values[at]}" if at < len(values) else f"{short} missing" for at in kept.tolist()]
-        return Cut(split.dimension.name, conditions, tuple(names), Partition(place.reshape(-1), len(kept)))
+        partition = Partition(place.reshape(-1), len(kept))
+        odd = _odd([values[at] for at in kept.tolist() if at < len(values)])
+        return Cut(split.dimension.name, conditions, tuple(names), partition, not_a_number=odd)
     rows = facts[_name("numbers", entry, split)]
     numbers = _of_documents(rows, "number", entry, observations, facts, np.nan)
     known = numbers[np.isfinite(numbers)]
@@ -157,6 +163,14 @@ def _cut(entry: p.Entry, split: Split, observations: Observations, facts: Facts)
     ranges = tuple(to_text(_number(number)) for number in at.tolist()) if len(distinct) > FEW_NUMBERS else ()
     partition = Partition(place.reshape(-1), len(kept))
     return Cut(split.dimension.name, said, tuple(names), partition, natural=True, at=ranges)
+
+
+def _odd(values: Sequence[str]) -> str | None:
+    """Which value of an attribute is not a number, where most are and they are too many to stand for themselves."""
+    others = [value for value in values if not is_number(value)]
+    if len(values) - len(others) <= max(FEW_NUMBERS, len(values) // 2):
+        return None
+    return f'"{brief(others[0])}" is not a number' if others else "on another test set not all its values are numbers"
 
 
 def _number(number: float) -> n.Number:

@@ -88,12 +88,19 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
         )
     if isinstance(comparison.sums, Orders):
         yield from _of_orders(comparison, comparison.sums.ranked)
+    yield from missing_notes(comparison)
+
+
+def missing_notes(comparison: Comparison) -> Iterator[str]:
+    """What became of documents that not every system has."""
+    entry = comparison.entry
     if comparison.how.missing == "zero":
         yield from _counted_as_nothing(comparison)
     if dropped := comparison.observations.dropped:
         were, has = ("was", "it") if dropped == 1 else ("were", "them")
-        what = counted(dropped, "unit" if entry.exchange.of == "unit" else noun)
-        yield f"{what} of {where} {were} left out because not every system has {has}{_bounded(comparison)}"
+        what = counted(dropped, "unit" if entry.exchange.of == "unit" else entry.noun)
+        why = f"because not every system has {has}{_bounded(comparison)}"
+        yield f"{what} of {entry.test_set.name} {were} left out {why}"
 
 
 def _counted_as_nothing(comparison: Comparison) -> Iterator[str]:

@@ -9,7 +9,7 @@ from warehouse.charts import Panel
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import percent
 from warehouse.query.comparison.resampling import OwnIntervals
-from warehouse.results import Cell
+from warehouse.results import Cell, Result
 from warehouse.tasks.observed import plural
 
 
@@ -25,6 +25,11 @@ class Drawn:
     legend: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     title: str = ""
+
+
+def without_how(result: Result) -> str:
+    """What the caption of a result says is shown, without how it was got."""
+    return result.caption.partition(f": {result.how}")[0] if result.how else result.caption
 
 
 def labels(entries: Sequence[p.Entry]) -> list[str]:

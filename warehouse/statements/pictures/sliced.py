@@ -10,7 +10,7 @@ from warehouse.charts.forest import SliceDots, forest
 from warehouse.query.comparison.intervals import percent
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
-from warehouse.statements.pictures.drawn import Drawn, number
+from warehouse.statements.pictures.drawn import Drawn, number, without_how
 
 if TYPE_CHECKING:
     from warehouse.statements.differ import DifferPlan
@@ -50,7 +50,7 @@ def sliced(plan: DifferPlan, result: Result, facts: Facts) -> Drawn:
         f"hollow dots: the difference in a slice, with its {percent(plan.how.level)} interval by the normal "
         "distribution, not adjusted; filled dots: the estimate drawn towards the whole difference, the dotted line",
     )
-    title = result.caption.split(":")[0]
+    title = without_how(result)
     return Drawn(plan.entries, tuple(panels), f"Slices. {'; '.join(said)}.", legend, tuple(notes), title)
 
 

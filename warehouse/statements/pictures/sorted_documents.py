@@ -8,7 +8,7 @@ from warehouse.charts import Panel
 from warehouse.charts.sorted_bars import NAMED, sorted_bars, together
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
-from warehouse.statements.pictures.drawn import Drawn, number
+from warehouse.statements.pictures.drawn import Drawn, number, without_how
 from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
@@ -42,5 +42,5 @@ def listed(plan: DocumentsPlan, result: Result, facts: Facts) -> Drawn:
             ] = None
     if len(families) == 1 and plan.limit is None and plan.only is None:
         legend |= dict.fromkeys(said)
-    title = f"{result.caption.split(':')[0]}"
-    return Drawn(plan.entries, tuple(panels), f"Sorted bars. {'; '.join(said)}.", tuple(legend), (), title)
+    alternative = f"Sorted bars. {'; '.join(said)}."
+    return Drawn(plan.entries, tuple(panels), alternative, tuple(legend), (), without_how(result))

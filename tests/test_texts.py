@@ -139,6 +139,23 @@ def test_a_copy_has_texts_and_a_lake_has_none(quiz: Path, tmp_path: Path, capsys
 
 
 @pytest.mark.long
+def test_rows_of_imports_are_what_the_load_said(quiz: Path, tmp_path: Path) -> None:
+    """However many pieces a text is stored in."""
+    long = [
+        json.loads(line) | {"id": f"E{place}", "prompt": "P" * 20_000} for place, line in enumerate(QUIZ.split("\n"))
+    ]
+    Path("long.jsonl").write_text("\n".join(map(json.dumps, long)))
+    evalhouse("load", "long.jsonl", "--db", "w.duckdb", "--set", "test_set=long", "--texts")
+    backup(quiz, tmp_path / "copy.duckdb")
+    with Session.open(tmp_path / "copy.duckdb") as session:
+        imports = session.run("show imports").table.records()
+        assert [(row["rows"], row["texts"]) for row in imports] == [(24, None), (16, 16)]
+        assert check(session.database) == ()
+        forgotten = session.run("forget import 2").table.records()
+    assert forgotten == [{"import": 2, "rows_removed": 16, "texts_removed": 16}]
+
+
+@pytest.mark.long
 def test_a_load_says_how_many_texts_it_brings(quiz: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["load", "quiz.jsonl", "--db", "w.duckdb", "--set", "test_set=quiz", "--texts"]
     assert cli.main([*words, "--dry-run"]) == 0

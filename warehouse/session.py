@@ -323,9 +323,9 @@ class Session:
         return Result(to_text(statement), "loaded", to_text(statement), rows.table(columns), notes=notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
-        from warehouse.loading.ingest import forget
+        from warehouse.loading.ingest import Forgotten, forget
 
-        removed: list[int] = []
+        removed: list[Forgotten] = []
 
         def change(database: Database) -> None:
             removed.append(forget(database, number))
@@ -334,10 +334,13 @@ class Session:
             self._replace(change, statement.span)
         except DataError as error:
             raise QueryError(error.faults[0].message, statement.number.span) from None
-        columns = _counts((), ("import", "rows_removed"))
+        counts = {"import": number, "rows_removed": removed[0].rows}
+        if removed[0].texts:
+            counts["texts_removed"] = removed[0].texts
+        columns = _counts((), tuple(counts))
         text = to_text(statement)
         rows = TableRows.of(columns)
-        rows.add(**{"import": number, "rows_removed": removed[0]})
+        rows.add(**counts)
         return Result(text, "forgotten", text, rows.table(columns))
 
     def _replace(self, change: Callable[[Database], None], place: Span, files: Iterable[Path] = ()) -> None:

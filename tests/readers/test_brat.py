@@ -36,7 +36,7 @@ def test_folders_are_systems_and_types_are_units(database: Database, load_text: 
         ("nil", "b", "Place", 0, 0, 0, 0, 0, 0, 0),
     ]
     assert check(database) == ()
-    assert forget(database, 1) == 8
+    assert forget(database, 1).rows == 8
 
 
 @pytest.mark.parametrize(

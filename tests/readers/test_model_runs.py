@@ -86,7 +86,7 @@ def test_failures_are_kept_and_undone_with_their_load(database: Database, tmp_pa
     stored(database, tmp_path, "gpt,qa,a1,,1", "claude,qa,a2,,out of memory")
     failures = database.rows(Sql("select test_set, system, item, reason from failures"))
     assert failures == [("qa", "claude", "*", "out of memory")]
-    assert forget(database, 1) == 6
+    assert forget(database, 1).rows == 6
     for table in ("run", "failure", "system", "test_set"):
         assert database.rows(Sql(f"select count(*) from {table}")) == [(0,)]
 

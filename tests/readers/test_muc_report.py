@@ -125,7 +125,7 @@ def test_many_reports_in_an_archive_are_one_import(database: Database, load_text
     assert load_text(both, "muc-report", "reports.tar.gz").import_id == 1
     assert database.rows(Sql("select distinct system from scores order by 1")) == [("GE",), ("SRI",)]
     assert check(database) == ()
-    assert forget(database, 1) == 16
+    assert forget(database, 1).rows == 16
     counted = "select (select count(*) from score) + (select count(*) from decision) + (select count(*) from document)"
     assert database.rows(Sql(counted)) == [(0,)]
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.store.texts import Load
 from warehouse.faults import DataError
-from warehouse.loading.ingest import Loaded, forget, load
+from warehouse.loading.ingest import Forgotten, Loaded, forget, load
 from warehouse.loading.readers import READERS
 from warehouse.query.compile.texts import texts
 from warehouse.store.database import Database
@@ -81,7 +81,7 @@ def test_texts_are_added_to_what_was_loaded_without_them(database: Database, loa
     assert stored(database) == TEXTS
     again = samples(load_text)
     assert (again.texts_read, again.texts_new, again.import_id) == (8, 0, None)
-    assert forget(database, 2) == 8
+    assert forget(database, 2) == Forgotten(rows=0, texts=8)
     assert stored(database) == []
     assert check(database) == ()
     assert database.rows(Sql("select count(*) from document_values")) == [(2,)]

@@ -88,7 +88,7 @@ def test_a_setting_goes_before_a_reader_and_a_later_load_before_an_earlier_one(
         lines.replace("base", "old"), "sacrebleu", "d.tsv", fields={**on, "noun": "verse"}, options={"measure": "BLEU"}
     )
     assert observed(database).noun == "verse"
-    assert forget(database, 4) == 2
+    assert forget(database, 4).rows == 2
     assert observed(database).noun == "line"
     forget(database, 2)
     assert observed(database).noun == "segment"
@@ -105,7 +105,7 @@ def test_a_file_loaded_again_says_only_what_is_new(database: Database, load_text
     assert (again.import_id, again.rows_new) == (2, 0)
     assert load_text(VALUES, "values", fields={"noun": "question"}).import_id is None
     assert check(database) == ()
-    assert forget(database, 2) == 0
+    assert forget(database, 2).rows == 0
     assert observed(database) == Observed()
     assert load_text(VALUES, "values", fields={"noun": "item"}, dry_run=True).import_id is None
     assert observed(database) == Observed()

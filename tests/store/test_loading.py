@@ -240,7 +240,7 @@ class TestForgetting:
             database.rows(Sql(f"from {table} order by all")) for table in ("score", "system", "document", "import")
         ]
         load_text(SCORES.replace("document", "document,unit") + "U,NEW,X,slot,1,1,1,0\n", fields={"evaluation": "E"})
-        assert forget(database, 2) == 1
+        assert forget(database, 2).rows == 1
         after = [
             database.rows(Sql(f"from {table} order by all")) for table in ("score", "system", "document", "import")
         ]
@@ -252,7 +252,7 @@ class TestForgetting:
         load_text(SCORES + THREE)
         load_text("test_set,document,label,annotator\nT,D0,relevant,Ann\nT,D9,optional,\n", "labels")
         load_text("system,site\nGE,a\nBBN,b\n", "systems")
-        assert forget(database, 1) == 3
+        assert forget(database, 1).rows == 3
         assert database.rows(Sql("select name from document order by name")) == [("D0",), ("D9",)]
         assert database.rows(Sql("select name from system order by name")) == [("BBN",), ("GE",)]
         assert check(database) == ()

@@ -26,7 +26,7 @@ from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.loading.staging.templates import filled
 from warehouse.loading.staging.text_sheets import text_tables
-from warehouse.loading.storing_texts import notes_of, store_texts
+from warehouse.loading.storing_texts import notes_of, store_texts, texts_of
 from warehouse.store import fingerprints
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, name, values
@@ -184,8 +184,7 @@ def load(
             if (rows_new or texts_new or not known) and not dry_run:
                 import_id = int(number)
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
-                rows = rows_new + sum(part.rows for part in of_texts)
-                _record_import(staging, reader, import_id, called or str(source), rows, simulated, accuracy)
+                _record_import(staging, reader, import_id, called or str(source), rows_new, simulated, accuracy)
                 declaring.store(database, said, import_id)
                 directions.store(database, directed, import_id)
             if rows_new:
@@ -284,8 +283,16 @@ def _named_in_facts(staging: Staging) -> tuple[tuple[str, ...], tuple[str, ...]]
     return names[0], names[1]
 
 
-def forget(database: Database, import_id: int) -> int:
-    """Undoes one load: removes its facts and the names that nothing else uses. Returns how many facts there were.
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many facts and how many texts an import had."""
+
+    rows: int
+    texts: int
+
+
+def forget(database: Database, import_id: int) -> Forgotten:
+    """Undoes one load: removes its facts and texts and the names that nothing else uses.
 
     Facts of a later file that were stored already are facts of the first import, and go with it. Raises DataError if
     there is no such import.
@@ -295,6 +302,7 @@ def forget(database: Database, import_id: int) -> int:
         there_are = f"there are {', '.join(map(str, rows))}" if rows else "there are none"
         raise DataError((Fault(f"import {import_id}", None, f"there is no such import; {there_are}"),))
     with database.transaction():
+        texts = texts_of(database, import_id)
         for table in FACT_TABLES:
             database.run("delete from " + name(table) + Sql(" where import_id = ?", (import_id,)))
         database.run(Sql("delete from import where id = ?", (import_id,)))
@@ -302,7 +310,7 @@ def forget(database: Database, import_id: int) -> int:
         _prune(database)
         declaring.forget(database, import_id)
         fingerprints.keep(database, (import_id,))
-    return int(rows[import_id])
+    return Forgotten(int(rows[import_id]), texts)
 
 
 def _prune(database: Database) -> None:

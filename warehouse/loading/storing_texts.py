@@ -13,20 +13,20 @@ from dataclasses import dataclass, replace
 from warehouse.loading.checks import FilePart
 from warehouse.loading.facts import make_facts, place_test_sets
 from warehouse.loading.staging.text_sheets import pieces_of
+from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 from warehouse.tasks.observed import counted
-from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, PIECE, SYSTEM_TEXTS, FactForm
+from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, PIECE, SYSTEM_TEXTS, TEXT_FORMS, FactForm
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTexts:
-    """How many different texts of one form a file has, how many were new, and in how many rows these are; of how many
-    the documents were not known, in the place of how many others were, and how many are inputs of single systems.
+    """How many different texts of one form a file has, and how many were new; of how many the documents were not known,
+    in the place of how many others were, and how many are inputs of single systems.
     """
 
     read: int
     new: int
-    rows: int
     unknown: int
     unlike: int
     own: int
@@ -51,18 +51,24 @@ def store_texts(part: FilePart, import_id: int) -> StoredTexts:
     make_facts(staging.of(_without_pieces(form)), part.staged)
     [(staged, placed)] = database.rows(Sql(f"select (select count(*) from {staging.table}), count(*) from fact"))
     repeated, differing = _drop_repeated(part, form)
-    shared, alike, rows = _store_shared_inputs(part, import_id) if form is SYSTEM_TEXTS else (0, 0, 0)
+    shared, alike = _store_shared_inputs(part, import_id) if form is SYSTEM_TEXTS else (0, 0)
     unlike = _drop_stored(part, form)
     [(inputs, new)] = database.rows(Sql(f"select count(*) filter (kind = '{INPUT}'), count(*) from fact"))
-    rows += _store(part, form, "fact", import_id)
+    _store(part, form, "fact", import_id)
     return StoredTexts(
         read=placed - repeated - alike,
         new=shared + new,
-        rows=rows,
         unknown=staged - placed,
         unlike=differing + unlike,
         own=inputs if form is SYSTEM_TEXTS else 0,
     )
+
+
+def texts_of(database: Database, import_id: int) -> int:
+    """How many texts an import has."""
+    counts = (f"(select count(*) from {form.table} where import_id = $1 and piece = 1)" for form in TEXT_FORMS)
+    [(texts,)] = database.rows(Sql(f"select {' + '.join(counts)}", (import_id,)))
+    return int(texts)
 
 
 def _without_pieces(form: FactForm) -> FactForm:
@@ -80,8 +86,8 @@ def _same(form: FactForm) -> str:
     return " and ".join(f"a.{column} = b.{column}" for column in _keys(form))
 
 
-def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> int:
-    """Stores the pieces of texts, whose keys and places are in a table; returns how many there are."""
+def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> None:
+    """Stores the pieces of texts, whose keys and places are in a table."""
     staging, keys = part.staging, _keys(form)
     into = f"insert into {form.table} ({', '.join(keys)}, piece, characters, text, import_id) "
     rows = (
@@ -89,25 +95,23 @@ def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> int:
         f"?::integer from {pieces_of(staging)} as pieces join {texts} as texts on texts.place = pieces.place "
         f"join {staging.table} as staged on staged.rowid = pieces.place"
     )
-    [(stored,)] = staging.database.rows(Sql(into + rows, (import_id,)))
-    return int(stored)
+    staging.database.run(Sql(into + rows, (import_id,)))
 
 
-def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int, int]:
+def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
     """Stores the first input that a system was given of a document that has none as that of the document, and drops
-    all inputs that say the same. Returns how many were stored, how many only repeat those of other systems, and how
-    many rows were stored.
+    all inputs that say the same. Returns how many were stored, and how many only repeat those of other systems.
     """
     database, form = part.staging.database, DOCUMENT_TEXTS
     keys = ", ".join(_keys(form))
     firsts = f"select {keys}, min(place) as place from fact where kind = '{INPUT}' group by all"
     lacking = f"select * from ({firsts}) as a anti join {form.table} as b on {_same(form)}"
     database.run(Sql(f"create or replace temp table shared as {lacking}"))
-    rows = _store(part, form, "shared", import_id)
+    _store(part, form, "shared", import_id)
     [(stored,)] = database.rows(Sql("delete from fact where place in (select place from shared)"))
     database.forget("shared")
     if not database.rows(Sql(f"select 1 from fact where kind = '{INPUT}' limit 1")):
-        return int(stored), 0, rows
+        return int(stored), 0
     alike = (
         "select a.place, a.document_id, a.number, b.import_id "
         f"from fact as a join {form.table} as b on {_same(form)} and b.piece = 1 "
@@ -119,7 +123,7 @@ def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int, int]
     [(repeats,)] = database.rows(Sql(f"select count(*) - {first} from alike", (import_id,)))
     database.run(Sql("delete from fact where place in (select place from alike)"))
     database.forget("alike")
-    return int(stored), int(repeats), rows
+    return int(stored), int(repeats)
 
 
 def _drop_repeated(part: FilePart, form: FactForm) -> tuple[int, int]:

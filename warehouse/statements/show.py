@@ -222,6 +222,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
             Column("source", "name"),
             Column("reader", "text", spare=1),
             Column("rows", "count"),
+            Column("texts", "count", spare=3),
             Column("imported_at", "text", spare=2),
             Column("simulated", "text"),
             Column("sha256", "text", on_screen=False),

@@ -41,8 +41,10 @@ ALL_EVALUATIONS = Sql(
 )
 
 ALL_IMPORTS = Sql(
-    "select id, source, reader, rows, strftime(imported_at, '%Y-%m-%d %H:%M:%S'), "
-    "case when simulated then 'yes' else 'no' end, sha256, options, version from import order by id"
+    "select id, source, reader, rows, texts, strftime(imported_at, '%Y-%m-%d %H:%M:%S'), "
+    "case when simulated then 'yes' else 'no' end, sha256, options, version from import left join "
+    "(select import_id, count(*) as texts from (select import_id, piece from document_text union all "
+    "select import_id, piece from system_text) where piece = 1 group by import_id) on import_id = id order by id"
 )
 
 ALL_TEXTS = Sql(

@@ -87,6 +87,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
             ListColumn("file", "name"),
             ListColumn("read as"),
             ListColumn("rows", "number"),
+            ListColumn("texts", "number"),
             ListColumn("loaded"),
             ListColumn("simulated"),
             ListColumn("SHA-256", "hash"),
@@ -104,4 +105,5 @@ def _import(row: Mapping[str, Cell]) -> tuple[ListCell, ...]:
     name = PurePath(source).name if PurePath(source).is_absolute() else source
     shown = ("reader", "imported_at", "simulated", "sha256")
     reader, loaded, simulated, digest = (str(row[column]) for column in shown)
-    return str(row["import"]), name, reader, f"{row['rows']:,}", loaded, simulated, digest[:12]
+    texts = f"{row['texts']:,}" if row["texts"] else ""
+    return str(row["import"]), name, reader, f"{row['rows']:,}", texts, loaded, simulated, digest[:12]

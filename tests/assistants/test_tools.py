@@ -72,6 +72,48 @@ def test_explain_runs_nothing(assistant: Assistant) -> None:
     assert "conversation" not in by_tool.answer
 
 
+def test_explain_runs_nothing_of_several_statements_either(assistant: Assistant, session: Session) -> None:
+    several, with_name, refused = assistant.calls(
+        ("explain", {"statement": f"score F for GE on TST3; {COMPARE} -- ; \n; explain {COMPARE}"}),
+        ("explain", {"statement": "let $two = GE, UMASS; compare F for $two on TST3"}),
+        ("explain", {"statement": f"{COMPARE}; plot {COMPARE}"}),
+    )
+    assert [json.loads(text)["statement"] for text in several.texts] == [
+        "explain score F for GE on TST3",
+        *([f"explain {COMPARE}"] * 2),
+    ]
+    assert with_name.answer["statement"] == f"explain {COMPARE}"
+    assert refused.error == (
+        f"error: only questions are explained, and plot is none\n  {COMPARE}; plot {COMPARE}\n"
+        f"  {' ' * len(COMPARE)}  {'^' * len(f'plot {COMPARE}')}"
+    )
+    assert assistant.answers.tally.as_dict()["questions"] == 0
+
+
+@pytest.mark.parametrize(
+    ("argument", "text", "said"),
+    [
+        ("measure", "F for all on TST3; forget import 1; score F", "measure says more than measures"),
+        ("measure", "F for all", "measure says more than measures"),
+        ("measure", "F; score F for GE on TST3", "measure says more than measures"),
+        ("measure", "F where", "measure: "),
+        ("where", 'document like "%" limit 100000 --', "where says more than a condition"),
+        ("where", 'document like "%" missing zero', "where says more than a condition"),
+        ("where", 'document like "%"; forget import 1', "where says more than a condition"),
+        ("where", "document like", "where: "),
+        ("system_b", "UMASS on TST3; forget import 1", "unknown system 'UMASS on TST3; forget import 1'"),
+        ("only", 'UMASS" limit 100000 --', 'UMASS" limit 100000 -- is not one of the systems compared'),
+    ],
+)
+def test_an_argument_is_what_it_is_called_and_no_more(
+    assistant: Assistant, argument: str, text: str, said: str
+) -> None:
+    pair = {"measure": "F", "system_a": "GE", "system_b": "UMASS", "test_set": "TST3"}
+    (called,) = assistant.calls(("documents", pair | {argument: text}))
+    assert called.error.startswith(f"error: {said}")
+    assert len(called.texts) == 1
+
+
 def test_help_has_every_question_and_every_word(assistant: Assistant) -> None:
     everything, word, unknown = assistant.calls(
         ("help", {}), ("help", {"word": "compare"}), ("help", {"word": "compair"})

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from grammar import nodes as n
 from grammar.errors import QueryError
+from grammar.parser import parse
 from grammar.value import value
 from warehouse.assistants.tally import TallyOfTests
 from warehouse.faults import DataError, WarehouseError
@@ -25,6 +27,8 @@ from warehouse.store.sql import Sql
 StillWanted = Callable[[float], None]
 """Hears now and then what share of a question is done; what it raises stops the question."""
 
+Reading = Callable[[str], tuple[n.AnyStatement, ...]]
+"""Finds the statements in a text. Raises QueryError."""
 
 MOST_CHARACTERS = 40_000
 """So many characters the long texts of an answer have at most, all together: an assistant has to read them."""
@@ -64,13 +68,15 @@ class Answers:
         session.follows = True
         session.only = OnlyQuestions(limits.sql, "evalhouse mcp --allow-sql")
 
-    def of(self, text: str, waiting: StillWanted) -> Reply:
-        """The answers to statements. What runs when `waiting` raises, or when the time is up, is stopped."""
+    def of(self, text: str, waiting: StillWanted, read: Reading = parse) -> Reply:
+        """The answers to the statements that `read` finds in a text. What runs when `waiting` raises, or when the time
+        is up, is stopped.
+        """
         texts: list[str] = []
         # Nothing but the tally is remembered from one call to the next.
         self.session.variables.clear()
         try:
-            for result in self._in_time(text, waiting):
+            for result in self._in_time(self._results(text, read), waiting):
                 self.tally.add(result)
                 texts.append(self._as_text(result))
         except TooLongError:
@@ -89,7 +95,13 @@ class Answers:
             return Reply(("error: there is nothing to answer",), wrong=True)
         return Reply(tuple(texts))
 
-    def _in_time(self, text: str, waiting: StillWanted) -> Iterator[Result]:
+    def _results(self, text: str, read: Reading) -> Iterator[Result]:
+        for statement in read(text):
+            result = self.session.answer(statement)
+            if result is not None:
+                yield result
+
+    def _in_time(self, results: Iterator[Result], waiting: StillWanted) -> Iterator[Result]:
         """The results of statements, one at a time."""
         done, end = 0.0, time.monotonic() + self.limits.seconds
 
@@ -102,7 +114,6 @@ class Answers:
                 raise TooLongError
             waiting(done)
 
-        results = self.session.results(text)
         try:
             with self.session.watched(progress):
                 while True:

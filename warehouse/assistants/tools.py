@@ -5,13 +5,17 @@ answers a call. It knows no protocol.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, get_args, get_type_hints
 
 from grammar import nodes as n
 from grammar.errors import QueryError
-from grammar.lexicon import is_bare_name, quoted
+from grammar.lexicon import normalized
+from grammar.parser import parse
+from grammar.printer import to_text
 from grammar.value import value
 from warehouse.assistants.answers import Answers, Reply, StillWanted
+from warehouse.render.diagnostics import query_error
 from warehouse.statements.only_questions import CHANGING
 
 CallArguments = Mapping[str, str]
@@ -69,22 +73,54 @@ def _query(answers: Answers, given: CallArguments, waiting: StillWanted) -> Repl
 
 
 def _explain(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
-    text = given["statement"]
-    return answers.of(text if text.split()[0].casefold() == n.Explain.words else f"{n.Explain.words} {text}", waiting)
+    return answers.of(given["statement"], waiting, _explained)
+
+
+def _explained(text: str) -> tuple[n.AnyStatement, ...]:
+    """The statements of a text, with each question explained in place of answered. Raises QueryError for others."""
+    return tuple(map(_explanation, parse(text)))
+
+
+def _explanation(statement: n.AnyStatement) -> n.AnyStatement:
+    if isinstance(statement, n.Let | n.Explain):
+        return statement
+    if isinstance(statement, n.Question):
+        return n.Explain(statement, span=statement.span)
+    raise QueryError(f"only questions are explained, and {statement.words} is none", statement.span)
 
 
 def _documents(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
-    first, second, test_set = (_typed(given[name]) for name in ("system_a", "system_b", "test_set"))
-    where = f" where {said}" if (said := given.get("where", "").strip()) else ""
-    only = f" only {_typed(said)}" if (said := given.get("only", "").strip()) else ""
-    limit = min(LISTED, answers.limits.rows)
-    text = f"documents {given['measure']} for {first}, {second} on {test_set}{where}{only} limit {limit}"
-    return answers.of(text, waiting)
+    try:
+        statement = _documents_of(given, min(LISTED, answers.limits.rows))
+    except QueryError as error:
+        return Reply((query_error(error, ""),), wrong=True)
+    return answers.of(to_text(statement), waiting)
 
 
-def _typed(name: str) -> str:
-    """A name as it stands in a statement."""
-    return name if is_bare_name(name) else quoted(name)
+def _documents_of(given: CallArguments, limit: int) -> n.Documents:
+    """The statement that the arguments ask for. Each is what it is called, and nothing beside. Raises QueryError."""
+    first, second, test_set = (n.Name(normalized(given[name])) for name in ("system_a", "system_b", "test_set"))
+    condition, only = given.get("where", "").strip(), given.get("only", "").strip()
+    return n.Documents(
+        _documents_with("measure", "", given["measure"]).measures,
+        systems=n.Systems((first, second)),
+        test_sets=n.TestSets((test_set,)),
+        where=_documents_with("where", "F where ", condition).where if condition else None,
+        only=n.Name(normalized(only)) if only else None,
+        limit=n.Number(Decimal(limit)),
+    )
+
+
+def _documents_with(argument: str, before: str, text: str) -> n.Documents:
+    """A statement of nothing but an argument and what stands before it. Raises QueryError."""
+    try:
+        statements = parse(f"{n.Documents.words} {before}{text}")
+    except QueryError as error:
+        raise QueryError(f"{argument}: {error.message}", hints=error.hints) from None
+    match statements:
+        case (n.Documents(measures=measures, where=where) as alone,) if alone == n.Documents(measures, where=where):
+            return alone
+    raise QueryError(f"{argument} says more than {'measures' if argument == 'measure' else 'a condition'}")
 
 
 def _show(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
@@ -171,7 +207,7 @@ TOOLS = (
     Tool(
         "explain",
         "How a question would be answered, without asking it: the plan, the SQL, which test, what it costs.",
-        (ToolArgument("statement", "one question, as in: compare F for GE, UMASS on TST3"),),
+        (ToolArgument("statement", f"one question, {_STATEMENT}"),),
         _explain,
     ),
 )

@@ -217,6 +217,50 @@ def test_long_texts_share_the_room_that_there_is(session: Session) -> None:
     assert (len(whole["rows"][0]["long"]), whole["notes"]) == (30_000, [])
 
 
+@pytest.mark.parametrize(
+    "some",
+    [
+        "repeat('x', 200000)",
+        "repeat(chr(7), 200000)",
+        "repeat('é', 200000) as a, repeat('x', 150) as b, repeat('y', 150)",
+        f"{', '.join(f'{number} as column_{number}' for number in range(100))}",
+    ],
+)
+def test_no_answer_is_larger_than_its_bound(session: Session, some: str) -> None:
+    assistant = Assistant(Answers(session, CallLimits(sql=True, rows=1000, characters=20_000)))
+    called = assistant.asks(f'sql "select {some}, range as place from range(900)"')
+    assert 10_000 < len(called.texts[0]) <= 20_000
+    places = [row["place"] for row in called.answer["rows"]]
+    assert places == list(range(len(places)))
+    note = f"{900 - len(places):,} more rows left out, as an answer has at most 20,000 characters: "
+    assert called.answer["notes"][0].startswith(note)
+
+
+def test_the_summary_shares_the_room(session: Session) -> None:
+    assistant = Assistant(Answers(session, CallLimits(characters=5_000)))
+    called = assistant.asks("group F for all on TST3")
+    assert len(called.texts[0]) <= 5_000
+    assert [row["system"] for row in called.answer["rows"]][:2] == ["GE", "GE-CMU"]
+    assert called.answer["summary"][0]["systems"] == "GE, UMASS"
+    assert "left out, as an answer has" in called.answer["notes"][0]
+
+
+def test_many_answers_of_one_call_end_where_they_are_too_large(session: Session) -> None:
+    assistant = Assistant(Answers(session, CallLimits(characters=5_000)))
+    called = assistant.asks("; ".join(["score F for all on TST3"] * 50))
+    assert called.error == (
+        "error: the answers of a call have at most 5,000 characters together\n"
+        f"  {'; '.join(['score F for all on TST3'] * 50)[:100]}…\n  ^\n  ask the others in another call"
+    )
+    assert sum(map(len, called.texts)) < 10_500
+
+
+def test_an_answer_that_is_too_large_without_rows_is_refused(session: Session) -> None:
+    assistant = Assistant(Answers(session, CallLimits(sql=True, characters=5_000)))
+    error = assistant.asks(f"sql \"select '{'x' * 6000}'\"").error
+    assert error.startswith("error: this answer has more than 5,000 characters without its rows")
+
+
 def test_what_takes_too_long_is_stopped(session: Session) -> None:
     assistant = Assistant(Answers(session, CallLimits(seconds=0.2)))
     late, soon = assistant.calls(("query", {"statement": LONG}), ("query", {"statement": "score F for GE on TST3"}))

@@ -1,4 +1,5 @@
-"""The answers of a conversation: statements in, texts for an assistant out, each bounded in rows and in time.
+"""The answers of a conversation: statements in, texts for an assistant out, each bounded in rows, characters
+and time.
 
 It knows no protocol. Errors become texts here, with caret and hints, for an assistant mends what it can read.
 """
@@ -8,18 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.value import value
+from warehouse.assistants.bounding import bounded
 from warehouse.assistants.tally import TallyOfTests
 from warehouse.faults import DataError, WarehouseError
 from warehouse.interrupting import interruptibly
 from warehouse.memory import allowed
 from warehouse.render.diagnostics import diagnosis
-from warehouse.results import Cell, Result, Table, as_json
+from warehouse.results import Result
 from warehouse.session import Session
 from warehouse.statements.only_questions import OnlyQuestions
 from warehouse.store.sql import Sql
@@ -30,20 +31,17 @@ StillWanted = Callable[[float], None]
 Reading = Callable[[str], tuple[n.AnyStatement, ...]]
 """Finds the statements in a text. Raises QueryError."""
 
-MOST_CHARACTERS = 40_000
-"""So many characters the long texts of an answer have at most, all together: an assistant has to read them."""
-
-SHORT = 200
-"""A text of so many characters is shown as it is."""
-
 
 @value
 class CallLimits:
-    """How many rows an answer has at most, how many seconds a call may take, and whether `sql` is allowed."""
+    """How many rows an answer has at most, how many seconds a call may take, whether `sql` is allowed, and how many
+    characters an answer has at most.
+    """
 
     rows: int = 100
     seconds: float = 60.0
     sql: bool = False
+    characters: int = 60_000
 
 
 @value
@@ -77,6 +75,11 @@ class Answers:
         self.session.variables.clear()
         try:
             for result in self._in_time(self._results(text, read), waiting):
+                if sum(map(len, texts)) > self.limits.characters:
+                    raise QueryError(
+                        f"the answers of a call have at most {self.limits.characters:,} characters together",
+                        hints=("ask the others in another call",),
+                    )
                 self.tally.add(result)
                 texts.append(self._as_text(result))
         except TooLongError:
@@ -127,52 +130,8 @@ class Answers:
                 self.session.database.run(Sql("rollback"))
 
     def _as_text(self, result: Result) -> str:
-        """An answer as JSON, with as many rows as may be, and with the tally where it tests something."""
-        most = self.limits.rows
-        table, summary = _cut(result.table, most), _cut(result.summary_table, most)
-        notes = [
-            *result.notes,
-            *_left_out(result.table, "", most),
-            *_left_out(result.summary_table, " of the summary", most),
-        ]
-        longest = _longest(table)
-        if longest is not None:
-            table = _shortened(table, longest)
-            notes.append(f"texts are cut behind {longest:,} characters: ask about fewer documents to read more of each")
-        shown = replace(result, table=table, summary_table=summary)
+        """An answer as JSON within its bounds, and with the tally where it tests something."""
+        rows, characters = self.limits.rows, self.limits.characters
         if not result.p_values:
-            return as_json(shown.as_dict() | {"notes": notes})
-        notes.append(self.tally.sentence())
-        return as_json(shown.as_dict() | {"notes": notes, "conversation": self.tally.as_dict()})
-
-
-def _cut(table: Table, most: int) -> Table:
-    return replace(table, rows=table.rows[:most])
-
-
-def _left_out(table: Table, of: str, most: int) -> Iterator[str]:
-    """How many rows are not shown."""
-    left = len(table.rows) - most
-    if left > 0:
-        yield (
-            f"{left:,} more {'row' if left == 1 else 'rows'}{of} left out: ask about fewer systems, measures or "
-            f"documents (evalhouse mcp --limit {len(table.rows)} would show all)"
-        )
-
-
-def _longest(table: Table) -> int | None:
-    """How many characters of a text are shown, so that all together are not too many; None where all can be."""
-    lengths = sorted(len(cell) for row in table.rows for cell in row if isinstance(cell, str) and len(cell) > SHORT)
-    room = MOST_CHARACTERS
-    for place, length in enumerate(lengths):
-        if length * (len(lengths) - place) > room:
-            return max(SHORT, room // (len(lengths) - place))
-        room -= length
-    return None
-
-
-def _shortened(table: Table, longest: int) -> Table:
-    def short(cell: Cell) -> Cell:
-        return f"{cell[:longest]}…" if isinstance(cell, str) and len(cell) > longest else cell
-
-    return replace(table, rows=tuple(tuple(map(short, row)) for row in table.rows))
+            return bounded(result, rows, characters)
+        return bounded(result, rows, characters, self.tally.sentence(), {"conversation": self.tally.as_dict()})

@@ -22,5 +22,5 @@ def assist(args: argparse.Namespace) -> int:
             raise WarehouseError("evalhouse mcp needs the package mcp", ('pip install "evalhouse[mcp]"',)) from None
         from warehouse.assistants.answers import Answers, CallLimits
 
-        serve(Answers(session, CallLimits(args.limit, args.timeout, args.allow_sql)))
+        serve(Answers(session, CallLimits(args.limit, args.timeout, args.allow_sql, args.characters)))
     return DONE

@@ -159,6 +159,8 @@ def _records_words(parser: argparse.ArgumentParser) -> None:
 def _assistant_words(parser: argparse.ArgumentParser) -> None:
     rows = "how many rows an answer has at most; 100 unless said"
     parser.add_argument("--limit", type=_rows, default=100, metavar="ROWS", help=rows)
+    characters = "how many characters an answer has at most; 60000 unless said"
+    parser.add_argument("--characters", type=_characters, default=60_000, metavar="N", help=characters)
     seconds = "how long a question may take; 60 unless said"
     parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=seconds)
     parser.add_argument("--allow-sql", action="store_true", help="answer sql, too, which only reads")
@@ -167,6 +169,12 @@ def _assistant_words(parser: argparse.ArgumentParser) -> None:
 def _rows(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= 10**9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
+    return int(text)
+
+
+def _characters(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 5_000 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of characters from 5000 on")
     return int(text)
 
 

@@ -1,0 +1,114 @@
+"""An answer as JSON within its bounds: so many rows, and so many characters, for an assistant has to read them all.
+
+Long texts are cut before rows are left out, and notes say both. What a row means is nothing to this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from grammar.errors import QueryError
+from warehouse.results import Cell, Result, Table, as_json
+
+SHORT = 200
+"""A text of so many characters is shown as it is."""
+
+FOR_NOTES = 1_000
+"""So many characters are kept free for what is said of the bounds."""
+
+
+def bounded(result: Result, rows: int, characters: int, note: str = "", more: Mapping[str, Any] | None = None) -> str:
+    """An answer with at most so many rows in each of its tables and so many characters in all, and with a note and
+    what there is `more`. Raises QueryError where it is too large without any row.
+    """
+    tables = tuple(replace(table, rows=table.rows[:rows]) for table in (result.table, result.summary_table))
+    empty = replace(result, table=replace(result.table, rows=()), summary_table=replace(result.summary_table, rows=()))
+    around = empty.as_dict() | {"notes": [*result.notes, note]} | dict(more or {})
+    room = characters - len(as_json(around)) - FOR_NOTES
+    if room < 0:
+        raise QueryError(f"this answer has more than {characters:,} characters without its rows")
+    tables, longest = _with_short_texts(tables, room, characters * 2 // 3)
+    tables = _fitting(tables, room)
+    notes = list(result.notes)
+    for shown, whole, of in zip(tables, (result.table, result.summary_table), ("", " of the summary"), strict=True):
+        notes += _left_out(shown, whole, of, rows, characters)
+    if longest is not None:
+        notes.append(f"texts are cut behind {longest:,} characters: ask about fewer documents to read more of each")
+    notes += [note] if note else []
+    shown_of_it = replace(result, table=tables[0], summary_table=tables[1])
+    return as_json(shown_of_it.as_dict() | {"notes": notes} | dict(more or {}))
+
+
+def _left_out(shown: Table, whole: Table, of: str, rows: int, characters: int) -> Iterator[str]:
+    """How many rows are not shown, and why."""
+    left = len(whole.rows) - len(shown.rows)
+    if not left:
+        return
+    too_long = len(shown.rows) < min(rows, len(whole.rows))
+    why = f", as an answer has at most {characters:,} characters" if too_long else ""
+    option = "--characters allows more" if too_long else f"--limit {len(whole.rows)} would show all"
+    yield (
+        f"{left:,} more {'row' if left == 1 else 'rows'}{of} left out{why}: ask about fewer systems, measures or "
+        f"documents (evalhouse mcp {option})"
+    )
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _with_short_texts(tables: Sequence[Table], room: int, for_texts: int) -> tuple[tuple[Table, ...], int | None]:
+    """Tables with at most so many characters, and in long texts so many, as far as cutting texts helps; and behind how
+    many characters texts are cut, None where none is.
+    """
+    while True:
+        longest = _longest(tables, for_texts)
+        cut = tuple(tables) if longest is None else tuple(_shortened(table, longest) for table in tables)
+        if for_texts < SHORT or sum(map(sum, map(_sizes, cut))) <= room:
+            return cut, longest
+        for_texts //= 2
+
+
+def _longest(tables: Sequence[Table], room: int) -> int | None:
+    """How many characters of a text are shown, so that all together are not too many; None where all can be."""
+    cells = (cell for table in tables for row in table.rows for cell in row)
+    lengths = sorted(len(cell) for cell in cells if isinstance(cell, str) and len(cell) > SHORT)
+    for place, length in enumerate(lengths):
+        if length * (len(lengths) - place) > room:
+            return max(SHORT, room // (len(lengths) - place))
+        room -= length
+    return None
+
+
+def _shortened(table: Table, longest: int) -> Table:
+    def short(cell: Cell) -> Cell:
+        return f"{cell[:longest]}…" if isinstance(cell, str) and len(cell) > longest else cell
+
+    return replace(table, rows=tuple(tuple(map(short, row)) for row in table.rows))
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _sizes(table: Table) -> list[int]:
+    """How many characters each row takes, with what stands between rows."""
+    return [len(as_json(record)) + 2 for record in table.records()]
+
+
+def _fitting(tables: Sequence[Table], room: int) -> tuple[Table, ...]:
+    """The first rows of a table and of its summary that have at most so many characters; the summary has half of them,
+    or what the table leaves.
+    """
+    table, summary = tables
+    short_summary = _first(summary, max(room // 2, room - sum(_sizes(table))))
+    return _first(table, room - sum(_sizes(short_summary))), short_summary
+
+
+def _first(table: Table, room: int) -> Table:
+    """The first rows, as many as there is room for."""
+    for place, size in enumerate(_sizes(table)):
+        room -= size
+        if room < 0:
+            return replace(table, rows=table.rows[:place])
+    return table

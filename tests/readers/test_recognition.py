@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
+import json
 import random
 import re
 import subprocess
@@ -187,3 +189,29 @@ def test_a_statement_loads_a_folder_of_what_each_file_is(tmp_path: Path) -> None
             session.run(f'load "{folder}/notes.txt" as auto')
         with pytest.raises(QueryError, match="unknown reader 'scors'"):
             session.run(f'load "{folder}/*.csv" as scors')
+
+
+LONG = 'He said: "no", then\n\n"1,5", and went on. '
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("text", [LONG * 3_000, "x" * 300_000, "é " * 100_000, '"' * 100_000])
+@pytest.mark.parametrize("columns", [("model", "id", "acc", "response"), ("response", "id", "prompt", "model", "acc")])
+def test_texts_may_be_longer_than_what_is_looked_at(
+    database: Database, tmp_path: Path, text: str, columns: tuple[str, ...]
+) -> None:
+    records = [
+        {"model": model, "id": f"d{number}", "acc": number % 2, "response": text, "prompt": text + "?"}
+        for model in "AB"
+        for number in range(3)
+    ]
+    for ending, separator in ((".csv", ","), (".tsv", "\t")):
+        with (tmp_path / f"t{ending}").open("w", newline="") as table:
+            writer = csv.DictWriter(table, columns, delimiter=separator, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(records)
+    lines = [json.dumps({column: record[column] for column in columns}) for record in records]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    for file in sorted(tmp_path.iterdir()):
+        assert recognize(file, database).reader == "wide", file.suffix
+        assert recognize(file, database).unsure == ""

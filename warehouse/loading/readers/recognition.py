@@ -19,6 +19,7 @@ from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
 from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.lines import COMPRESSIONS, compression_of, damage, damages, is_archive, open_bytes
+from warehouse.loading.staging.long_records import MORE, has_no_record, with_records
 from warehouse.loading.staging.staged import Staging
 from warehouse.loading.staging.tabular import first_rows
 from warehouse.loading.staging.workbooks import WORKBOOKS
@@ -26,7 +27,7 @@ from warehouse.store.database import Database
 from warehouse.tasks.records import FORMS
 
 START = 65_536
-"""How many bytes of a file are looked at, unpacked."""
+"""How many bytes of a file are looked at, unpacked; more where they have no record."""
 
 _SCHEMA = re.compile(r'\s*\{[^{}]{0,2000}"\$schema"\s*:')
 """How a file begins that says what files of a format look like, and has all of its words in it."""
@@ -107,6 +108,8 @@ def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], 
     try:
         if file.is_dir():
             raise DataError((Fault(source, None, "this is a folder, not a file"),))
+        is_table = name.endswith((".parquet", *WORKBOOKS))
+        more = b""
         with open_bytes(door, file, compression_of(file)) as binary:
             if is_archive(file):
                 with tarfile.open(fileobj=binary, mode="r|*") as archive:
@@ -114,7 +117,8 @@ def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], 
                     raw = next((member.read(START) for member in members if member is not None), b"")
             else:
                 raw = binary.read(START)
-        is_table = name.endswith((".parquet", *WORKBOOKS))
+                if not is_table and has_no_record(Start(name, _text(raw), whole=len(raw) < START)):
+                    more = binary.read(MORE)
         header, rows = first_rows(Staging(store, file, FORMS[0], {}, {}, door=door)) if is_table else ((), [])
     except FileNotFoundError:
         raise DataError((Fault(source, None, "there is no such file"),)) from None
@@ -126,9 +130,13 @@ def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], 
     beside = _names_in(str(file.absolute().parent), file.absolute().parent.stat().st_mtime_ns)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError((Fault(source, None, "the file is UTF-16; it must be UTF-8"),))
-    text = raw.decode("utf-8", errors="replace")
     records = tuple(dict(zip(header, row, strict=False)) for row in rows)
-    return Start(name, text, frozenset(header), len(raw) < START, file, beside, options, records)
+    start = Start(name, _text(raw), frozenset(header), len(raw) < START, file, beside, options, records)
+    return with_records(start, _text(raw + more), whole=len(more) < MORE) if more else start
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", errors="replace")
 
 
 @lru_cache(maxsize=4)

@@ -149,11 +149,12 @@ def _records(first: str, lines: list[str], text: str) -> list[dict[str, str]]:
             record = parsed(one)
             if not isinstance(record, dict):
                 return []
-            found.append({key: _as_text(item) for key, item in record.items()})
+            found.append({key: as_text(item) for key, item in record.items()})
     return found
 
 
-def _as_text(item: object) -> str:
+def as_text(item: object) -> str:
+    """What a cell says of a value."""
     return "" if item is None else item if isinstance(item, str) else json.dumps(item)
 
 

@@ -1,0 +1,66 @@
+"""The first records of a table or of JSON lines whose texts are longer than the start of a file that is looked at.
+
+They only say what a file is: long cells are cut, and a record that is not all there is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from warehouse.loading.staging.json_values import JSONError, parsed
+from warehouse.loading.staging.reader import Start, as_text
+
+MORE = 4 * 1024 * 1024
+"""So many bytes of a file are looked at where its start has no record."""
+
+_SHOWN = 1_000
+"""So many characters of a cell are kept; no name is that long."""
+
+_LONG = re.compile(rf'"(?:[^"]|"")*(?:"|\Z)|[^",\t\n]{{{_SHOWN},}}')
+"""A quoted cell, which may not end here, and what is long without quotes."""
+
+
+def has_no_record(start: Start) -> bool:
+    """Whether a file goes on behind its start, and not even one record is whole there."""
+    if start.whole:
+        return False
+    if start.first.lstrip().startswith("{"):
+        return not start.records
+    return all(len(record) < len(start.columns) for record in start.records)
+
+
+def with_records(start: Start, text: str, *, whole: bool) -> Start:
+    """The start of a file with the records that are in more of its text, or in the `whole` of it."""
+    rows = tuple(
+        {name: cell[:_SHOWN] for name, cell in record.items()} for record in _records(start, text, whole=whole)
+    )
+    return replace(start, rows=rows, named=start.columns.union(*rows)) if rows else start
+
+
+def _records(start: Start, text: str, *, whole: bool) -> list[dict[str, str]]:
+    if start.first.lstrip().startswith("{"):
+        return _objects(text)
+    cut = replace(start, text=_LONG.sub(_short, text), whole=whole)
+    return [record for record in cut.records if len(record) == len(start.columns)]
+
+
+def _objects(text: str) -> list[dict[str, str]]:
+    """The first object of JSON lines, of which there are several."""
+    first, _, others = text.lstrip().partition("\n")
+    if not others.lstrip().startswith("{"):
+        return []
+    try:
+        record = parsed(first)
+    except (JSONError, ValueError):
+        return []
+    return [{key: as_text(item) for key, item in record.items()}] if isinstance(record, dict) else []
+
+
+def _short(cell: re.Match[str]) -> str:
+    """A cell on one line, cut where it is long."""
+    text = cell[0]
+    if not text.startswith('"'):
+        return text[:_SHOWN]
+    inside = text.strip('"')[:_SHOWN].replace('"', " ").replace("\n", " ").replace("\r", " ")
+    return f'"{inside}"'

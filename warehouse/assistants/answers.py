@@ -28,7 +28,7 @@ from warehouse.store.sql import Sql
 StillWanted = Callable[[float], None]
 """Hears now and then what share of a question is done; what it raises stops the question."""
 
-Reading = Callable[[str], tuple[n.AnyStatement, ...]]
+ReadStatements = Callable[[str], tuple[n.AnyStatement, ...]]
 """Finds the statements in a text. Raises QueryError."""
 
 
@@ -66,7 +66,7 @@ class Answers:
         session.follows = True
         session.only = OnlyQuestions(limits.sql, "evalhouse mcp --allow-sql")
 
-    def of(self, text: str, waiting: StillWanted, read: Reading = parse) -> Reply:
+    def of(self, text: str, waiting: StillWanted, read: ReadStatements = parse) -> Reply:
         """The answers to the statements that `read` finds in a text. What runs when `waiting` raises, or when the time
         is up, is stopped.
         """
@@ -98,7 +98,7 @@ class Answers:
             return Reply(("error: there is nothing to answer",), wrong=True)
         return Reply(tuple(texts))
 
-    def _results(self, text: str, read: Reading) -> Iterator[Result]:
+    def _results(self, text: str, read: ReadStatements) -> Iterator[Result]:
         for statement in read(text):
             result = self.session.answer(statement)
             if result is not None:

@@ -32,6 +32,10 @@ ALIKE = [
         "compare F(beta=1) for GE, UMASS on TST3 test bootstrap shuffles 99",
     ),
     ("rank F1 for GE, UMASS, SRI on TST3 test permutation", "rank F(beta=1) for GE, UMASS, SRI on TST3"),
+    (
+        "score recall of filtering for all on TST3 where system.pre_parse = yes and system.muc3 in (yes, no)",
+        'score recall of filtering for all on TST3 where system.pre_parse = "yes" and system.muc3 in ("yes", "no")',
+    ),
     ("change F1 for all from TST3 to TST4", "change F(beta=1) for all from TST3 to TST4"),
     ("change F1 of published for all from TST3 to TST4", "change F(beta=1) of published for all from TST3 to TST4"),
 ]

@@ -136,6 +136,4 @@ def _value(scope: Scope, dimension: p.Dimension, item: Any, place: n.Node) -> p.
                 hints(label, ("relevant", "optional", "nonrelevant"), "labels"),
             )
         return label
-    if isinstance(item, n.Name) and item is place:
-        raise QueryError("a text stands in quotes", place.span, (f'write "{item.text}"',))
     return cast(str, item.text)

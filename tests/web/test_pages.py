@@ -282,6 +282,17 @@ def test_answers_are_taken_along_as_files(visit: Visit) -> None:
     assert "warehouse.open().run(&#x27;compare F for GE, UMASS on TST3&#x27;)" in page.html
 
 
+def test_a_statement_is_copied_as_it_is_and_shown_as_what_can_be_seen(visit: Visit) -> None:
+    statement = 'score F for GE on TST3 where document != "a\u202e<b>"'
+    page = read(visit, "/?" + urlencode({"q": statement}))
+    (shown, *others) = re.findall(r'<pre id="result-1-\d"(.*?)><code>(.*?)</code></pre>', page.html)
+    exact = re.fullmatch(r' data-exact="(.*)"', shown[0])
+    assert exact
+    assert json.loads(unescape(exact[1])) == statement
+    assert unescape(shown[1]) == statement.replace("\u202e", "\\u202e")
+    assert [attributes for attributes, _ in others] == ["", ""]
+
+
 @pytest.mark.parametrize(
     "path",
     ["/test-set/TST9", "/system/NOBODY", "/test-set/TST3/pair/GE/NOBODY", "/test-set/TST3/document/none", "/nowhere"],

@@ -228,6 +228,25 @@ def test_a_statement_is_copied_as_a_command_and_in_python(opened: Opened) -> Non
         assert page.execute_async_script(read) == text
 
 
+def test_what_is_not_seen_of_a_statement_is_copied_too(opened: Opened) -> None:
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    statement = 'score F for GE on TST3 where document != "a\u202eb"'
+    page = opened("/?" + urlencode({"q": statement}))
+    page.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    page.find_element("css selector", "details.statement summary").click()
+    read = "const done = arguments[0]; navigator.clipboard.readText().then(done, (error) => done(String(error)))"
+    button = page.find_element("css selector", "button[data-copies]")
+    button.click()
+    WebDriverWait(button, 10).until(lambda one: one.text == "Copied")
+    assert page.execute_async_script(read) == statement
+    page.execute_script("navigator.clipboard.writeText('')")
+    page.execute_script("getSelection().selectAllChildren(document.querySelector('[data-exact]'))")
+    page.find_element("css selector", "body").send_keys(Keys.CONTROL, "c")
+    assert page.execute_async_script(read) == statement
+
+
 def test_a_question_is_typed_completed_and_asked(opened: Opened, site: str) -> None:
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.wait import WebDriverWait

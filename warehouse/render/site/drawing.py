@@ -5,6 +5,7 @@ it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from html import escape
 
@@ -33,7 +34,7 @@ from warehouse.render.site.contents import (
 from warehouse.render.site.drawn_answers import coloured, lines, listed_notes, picture, signature, tables
 from warehouse.render.site.page_frame import SKIP, head
 from warehouse.render.site.pieces import pieces_of
-from warehouse.render.style import Style
+from warehouse.render.style import Style, clean_lines
 from warehouse.render.web import NUMBERS, text
 
 
@@ -206,7 +207,8 @@ class Drawing:
         links = [Link("Ask it again", copies.again)] if copies.again else []
         files = "".join(f"<li>{_link(link)}</li>" for link in (*links, *copies.files))
         elsewhere = "".join(
-            f'<p>{text(where)}</p><div class="copied"><pre id="{name}-{place}"><code>{lines(code)}</code></pre>'
+            f'<p>{text(where)}</p><div class="copied">'
+            f'<pre id="{name}-{place}"{_exact(code)}><code>{lines(code)}</code></pre>'
             f'<button type="button" data-copies="{name}-{place}" hidden>Copy</button></div>'
             for place, (where, code) in enumerate((("Statement", answer.result.statement), *copies.elsewhere))
         )
@@ -269,6 +271,11 @@ def _field(choice: FormField, look: str, completes: str) -> str:
                 f'placeholder="a question, such as show test sets"{hears}>\n{escape(chosen)}</textarea></label>'
             )
     return f'<label><span>{label}</span> <input name="{name}" value="{escape(chosen)}" placeholder="{hint}"></label>'
+
+
+def _exact(code: str) -> str:
+    """What is copied of a code, where it is not what is seen of it: a character that is not seen is part of a name."""
+    return "" if clean_lines(code) == code else f' data-exact="{text(json.dumps(code))}"'
 
 
 def _lines_of(written: str) -> str:

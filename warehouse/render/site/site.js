@@ -8,11 +8,22 @@ async function copied(text) {
   }
 }
 
+// A character that is not seen is shown by its code, and copied as what it is.
+const exact = (source) => "exact" in source.dataset ? JSON.parse(source.dataset.exact) : source.textContent;
+
+for (const source of document.querySelectorAll("[data-exact]")) {
+  source.addEventListener("copy", (event) => {
+    if (String(getSelection()).trim() !== source.textContent.trim()) return;
+    event.clipboardData.setData("text/plain", exact(source));
+    event.preventDefault();
+  });
+}
+
 for (const button of document.querySelectorAll("button[data-copies]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     const source = document.getElementById(button.dataset.copies);
-    const done = await copied(source.textContent);
+    const done = await copied(exact(source));
     if (!done) getSelection().selectAllChildren(source);
     button.textContent = done ? "Copied" : "Selected: copy with the keyboard";
     setTimeout(() => { button.textContent = "Copy"; }, 3000);

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.web.addresses import Address, address_of
+from warehouse.web.addresses import Address, UndecodedError, address_of
 
 NAMES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(str.strip)
 KINDS = {"warehouse": 0, "test set": 1, "pair": 3, "document": 2, "system": 1}
@@ -48,6 +48,12 @@ def test_names_that_mean_something_in_an_address_are_names(name: str) -> None:
 )
 def test_other_paths_are_no_pages(path: str) -> None:
     assert address_of(path.encode(), b"") is None
+
+
+@pytest.mark.parametrize("query", [b"q=%ff", b"q=\xc3\xa9", b"&".join([b"by=x"] * 1001)])
+def test_what_cannot_be_read_is_said(query: bytes) -> None:
+    with pytest.raises(UndecodedError):
+        address_of(b"/", query)
 
 
 def test_choices_are_read_and_changed() -> None:

@@ -48,6 +48,7 @@ def test_head_computes_nothing(visit: Visit) -> None:
 @pytest.mark.parametrize(
     ("path", "status"),
     [("/", 200), ("/?q=show+systems", 200), ("/nowhere", 404), ("/system/%ff", 404), ("/system/NOBODY", 404),
+     ("/?q=%ff", 400),
      ("/test-set/TST9", 404), ("/test-set/TST3/pair/GE/NOBODY", 404), ("/assets/x", 404), ("/assets/evalhouse.js", 200),
      ("/answer?q=show+systems&format=csv", 200), ("/answer?q=show+systems&format=x", 404), ("/answer?q=shwo", 400),
      ("/answer?q=show+systems;+show+imports", 400), ("/answer?q=forget+import+1", 400), ("/complete?text=", 200)],

@@ -53,13 +53,25 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 """The kinds of pages, and what their paths are made of: words, and places of names."""
 
 
+class UndecodedError(Exception):
+    """What was chosen cannot be read."""
+
+
 def address_of(path: bytes, query: bytes) -> Address | None:
-    """The address that a path and a query mean; None where no page is. Both are as they were sent."""
+    """The address that a path and a query mean; None where no page is. Both are as they were sent.
+
+    Raises UndecodedError.
+    """
     try:
         segments = tuple(segment.decode("ascii") for segment in path.split(b"/")[1:])
-        chosen = tuple(parse_qsl(query.decode("ascii"), keep_blank_values=False, errors="strict", max_num_fields=1000))
-    except (UnicodeDecodeError, ValueError):
+    except UnicodeDecodeError:
         return None
+    try:
+        chosen = tuple(parse_qsl(query.decode("ascii"), keep_blank_values=False, errors="strict", max_num_fields=1000))
+    except UnicodeDecodeError:
+        raise UndecodedError("what stands behind ? is not UTF-8, each byte beyond ASCII written as %XX") from None
+    except ValueError:
+        raise UndecodedError("more than 1,000 things stand behind ?") from None
     if segments == ("",):
         segments = ()
     for kind, words in _WORDS.items():

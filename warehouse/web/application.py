@@ -30,7 +30,7 @@ from warehouse.render.site.contents import Failure, Link, PageHeading, Paragraph
 from warehouse.render.site.drawing import Drawing
 from warehouse.session import Session
 from warehouse.version import __version__
-from warehouse.web.addresses import Address, address_of
+from warehouse.web.addresses import Address, UndecodedError, address_of
 from warehouse.web.desk import BusyError, Desk, TimeIsUpError
 from warehouse.web.guard import App, Guard
 from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError, checked_question, only_questions
@@ -87,7 +87,11 @@ class Pages:
 
     async def page(self, request: Request) -> Response:
         """A page of the warehouse."""
-        address = address_of(request.scope.get("raw_path", request.url.path.encode()), request.scope["query_string"])
+        path = request.scope.get("raw_path", request.url.path.encode())
+        try:
+            address = address_of(path, request.scope["query_string"])
+        except UndecodedError as error:
+            return self._wrong(400, f"error: {error}")
         if address is None:
             return self._wrong(404, "error: there is no such page")
         if request.method == "HEAD":

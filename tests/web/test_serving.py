@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,18 @@ def test_a_question_ends_when_the_window_is_closed() -> None:
         assert "TST3" in asked(server.url)
     finally:
         server.stop()
+
+
+def test_a_name_that_was_given_is_answered_too(start: Start) -> None:
+    process = start("--host-name", "results.example.org", "--host-name", "other.example")
+    url = url_of(process)
+
+    def status(host: str) -> int:
+        with closing(http.client.HTTPConnection(url.removeprefix("http://").strip("/"), timeout=60)) as connection:
+            connection.request("HEAD", "/assets/evalhouse.js", headers={"host": host})
+            return connection.getresponse().status
+
+    assert [status(host) for host in ("results.example.org", "OTHER.example:443", "evil.example")] == [200, 200, 421]
 
 
 def test_a_port_that_is_taken_is_told(start: Start) -> None:

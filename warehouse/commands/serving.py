@@ -26,6 +26,7 @@ def serve(args: argparse.Namespace) -> int:
         lambda: Session.open(path),
         "" if path is None else path.name,
         host=args.host,
+        names=args.host_name,
         port=args.port,
         timeout=args.timeout,
         sql=args.allow_sql,

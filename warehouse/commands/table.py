@@ -181,6 +181,8 @@ def _characters(text: str) -> int:
 def _serve_words(parser: argparse.ArgumentParser) -> None:
     host = "the address to listen at; 127.0.0.1, this machine alone, unless said"
     parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help=host)
+    name = "a name that the pages are reached by, as that of a proxy before them; may be given again"
+    parser.add_argument("--host-name", action="append", default=[], metavar="NAME", help=name)
     port = "the port; 8992 unless said, 0 for one that is free"
     parser.add_argument("--port", type=_port, default=8992, metavar="N", help=port)
     parser.add_argument("--open", action="store_true", help="open the pages in the browser")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from warehouse.faults import WarehouseError
@@ -22,7 +22,7 @@ MOST_CONNECTIONS = 200
 
 
 class Server:
-    """Pages of a warehouse on a socket. `url` says where."""
+    """Pages of a warehouse on a socket. `url` says where; `names` are further names that they are reached by."""
 
     def __init__(
         self,
@@ -30,6 +30,7 @@ class Server:
         database: str,
         *,
         host: str = LOOPBACK,
+        names: Collection[str] = (),
         port: int = DEFAULT_PORT,
         timeout: float = 60.0,
         sql: bool = False,
@@ -44,9 +45,9 @@ class Server:
         bound = self._socket.getsockname()[1]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{bound}/"
         self._pages = Pages(open, database, timeout, sql=sql, digits=digits)
-        names = {host, socket.gethostname()} if host != LOOPBACK else {host}
+        known = {host, *names} | ({socket.gethostname()} if host != LOOPBACK else set())
         config = uvicorn.Config(
-            application(self._pages, names),
+            application(self._pages, known),
             log_config=None,
             log_level="error",
             access_log=False,

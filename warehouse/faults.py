@@ -43,6 +43,16 @@ class WarehouseError(Exception):
         self.hints = hints
 
 
+class MemoryShortError(WarehouseError):
+    """More memory is needed than there may be. What would need less is for whoever asked for it to say."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the query needs more memory or temporary disk space than there is",
+            ("EVALHOUSE_MEMORY=8GB allows more memory",),
+        )
+
+
 class DiskFullError(WarehouseError):
     """There was no room to write. What has become of the change is for whoever made it to say."""
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -13,11 +14,13 @@ import pandas
 import pytest
 
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
+from warehouse.faults import DataError, MemoryShortError, WarehouseError
 from warehouse.loading.ingest import load
+from warehouse.loading.readers import READERS
 from warehouse.loading.readers.recognition import recognize, recognized
 from warehouse.loading.readers.wide import EXAMPLE
 from warehouse.loading.staging.door import EVERYWHERE
+from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.session import Session
 from warehouse.store.database import Database
 from warehouse.store.replacement import create
@@ -289,3 +292,26 @@ def test_many_columns(database: Database, load_text: Load, complaints: Complaint
     assert complaints(header + "\n", "wide", "in.csv", fields=ON) == [
         "in.csv:1: it has 20,001 columns, and a table has at most 20,000"
     ]
+
+
+def test_a_load_that_needs_more_memory_says_what_needs_less(database: Database, tmp_path: Path) -> None:
+    def stage(staging: Staging) -> tuple[Staged, ...]:
+        raise MemoryShortError
+
+    file = tmp_path / "a.csv"
+    file.write_text("a,b\n")
+    with pytest.raises(WarehouseError, match="loading it needs more memory") as refused:
+        load(database, file, replace(READERS["wide"], stage=stage))
+    assert refused.value.hints == ("files of fewer rows need less: divide it, and load the parts",)
+
+
+@pytest.mark.parametrize(("characters", "held"), [(10, 0), (20_000, 1)])
+def test_long_rows_may_take_more_memory(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, characters: int, held: int
+) -> None:
+    asked: list[Database] = []
+    monkeypatch.setattr(Database, "hold_more", lambda self: asked.append(self))
+    file = tmp_path / "a.csv"
+    file.write_text("test_set,model,id,acc,response\n" + f"T,A,D1,1,{'x' * characters}\n")
+    load(database, file, "wide", texts=True)
+    assert len(asked) == held

@@ -16,7 +16,7 @@ from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from warehouse.faults import DataError, Fault, WarehouseError
+from warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
 from warehouse.loading import checks, declaring, directions
 from warehouse.loading.checks import FilePart, check_cells, refusal
 from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
@@ -190,6 +190,9 @@ def load(
             if rows_new:
                 notes += directions.notes(database, (measure for measure in measures if measure not in directed))
             fingerprints.keep(database, (int(number),), new_names)
+    except MemoryShortError:
+        much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
+        raise WarehouseError(much, ("files of fewer rows need less: divide it, and load the parts",)) from None
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
             staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from warehouse.faults import DiskFullError, UnreadableError, WarehouseError
+from warehouse.faults import DiskFullError, MemoryShortError, UnreadableError, WarehouseError
 from warehouse.store.file_header import cut_off, written_by
 from warehouse.store.library import LIBRARY, duckdb
 
@@ -92,10 +92,7 @@ def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError
     if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
         return _damaged(path, first_sentence(text)[1])
     if isinstance(error, duckdb.OutOfMemoryException):
-        return WarehouseError(
-            "the query needs more memory or temporary disk space than there is",
-            ("EVALHOUSE_MEMORY=8GB allows more memory",),
-        )
+        return MemoryShortError()
     return WarehouseError(f"{path or 'the warehouse'}: {first_sentence(text)[1]}")
 
 

@@ -39,6 +39,7 @@ from warehouse.loading.staging.wide_rows import (
     check_numbers,
     counted_columns,
     document_of,
+    hold_long_rows,
     joined,
     make_rows,
     staged_texts,
@@ -82,12 +83,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     refuse_settings(staging, VALUES, named=(*FIELDS, *REPLICATES))
     cells = tabular.stage_table(replace(staging, form=CELLS, fields={}, columns={}), _all_columns)
     try:
-        return _staged(WideTable(staging, cells), counted_columns(staging, cells))
+        table = WideTable(staging, cells)
+        hold_long_rows(table)
+        return _staged(table, counted_columns(staging, cells))
     except UnclearError as error:
         raise staging.refusal(str(error), None if cells.lines is None else 1) from None
     finally:
-        for table in (staging.of(CELLS).table, ROWS, RUNS_NAMED):
-            staging.database.forget(table)
+        for temporary in (staging.of(CELLS).table, ROWS, RUNS_NAMED):
+            staging.database.forget(temporary)
 
 
 def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:

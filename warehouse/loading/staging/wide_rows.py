@@ -4,6 +4,7 @@ staged tables. What each column is was decided before.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -114,6 +115,19 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
             staged.append(table.part(form, of, {}, rows, content=content))
             cut(table.staging.of(form))
     return staged
+
+
+LONG = 10_000
+"""Rows of more bytes take much memory: DuckDB has two thousand of them in hand at a time."""
+
+
+def hold_long_rows(table: WideTable) -> None:
+    """Allows more memory where rows are long."""
+    [(rows,)] = table.rows("select count(*) from " + table.name)
+    with table.staging.door.open(table.staging.source) as file:
+        size = os.fstat(file.fileno()).st_size
+    if size > LONG * rows:
+        table.staging.database.hold_more()
 
 
 def staged_values(table: WideTable, roles: Roles, observed: Observed | None, notes: tuple[str, ...]) -> Staged:

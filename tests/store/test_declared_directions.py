@@ -109,12 +109,13 @@ def test_an_older_warehouse_has_no_declarations_and_takes_some_once_upgraded(tmp
     file.write_text(EFFORTS)
     with create(path) as database:
         load(database, file, "values")
+        database.run(Sql("drop view texts; drop table document_text; drop table system_text"))
         database.run(Sql("drop view rankings; drop view judgments; drop view counts; drop table counted"))
         database.run(Sql("drop table ranking; drop table judgment; drop table item"))
         database.run(Sql("drop view runs; drop view failures; drop table run; drop table failure"))
         database.run(Sql(f"{EARLIER[5]} drop table direction"))
         database.run(Sql("update meta set value = '3' where key = 'schema_version'"))
-    assert upgrade(path) == (3, 7)
+    assert upgrade(path) == (3, 8)
     with open_database(path) as database:
         assert (directions(database), check(database)) == ({}, ())
     assert cli.main(["load", str(file), "--as", "values", "--lower-is-better", "effort", "--db", str(path)]) == 0

@@ -293,6 +293,9 @@ def test_everything_is_reached_with_the_keyboard(opened: Opened) -> None:
 
 
 def test_everything_but_completion_works_without_scripts(site: str, browser: Any) -> None:
+    from selenium.webdriver.support.expected_conditions import text_to_be_present_in_element
+    from selenium.webdriver.support.wait import WebDriverWait
+
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         browser.get(site + "/")
@@ -306,7 +309,7 @@ def test_everything_but_completion_works_without_scripts(site: str, browser: Any
         )
         assert not any(button.is_displayed() for button in browser.find_elements("css selector", "button[data-copies]"))
         followed(browser, "UMASS")
-        assert browser.find_element("css selector", "h1").text == "UMASS"
+        WebDriverWait(browser, 10).until(text_to_be_present_in_element(("css selector", "h1"), "UMASS"))
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 

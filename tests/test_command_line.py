@@ -292,6 +292,7 @@ def test_a_query_in_a_pipe_imports_nothing_for_the_screen(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_a_query_for_help_is_answered_as_in_the_shell(tmp_path: Path) -> None:
     asked = evalhouse("query", "help holm", "--quiet", folder=tmp_path)
     assert (asked.returncode, asked.stdout) == (0, HOLM)

@@ -39,6 +39,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, Se
         yield sessions[0], sessions[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "statement",
     [

@@ -73,6 +73,7 @@ def compared(session: Session, statement: str) -> dict[str, Any]:
 # --- ties -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("topics", "which", "two_sided", "one_sided"), RECIPROCAL_RANKS)
 def test_wilcoxon_of_reciprocal_ranks_is_that_of_r(
     topics: int, which: int, two_sided: float, one_sided: float, tmp_path: Path

@@ -53,6 +53,7 @@ def decimals(text: str) -> set[str]:
     return {word for word in re.split(r"[\s\[\],;]+", text) if re.fullmatch(r"[-+<]?\d*\.\d+", word)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_no_line_goes_beyond_the_edge_and_no_number_is_broken(sample: Session, question: str) -> None:
     result = sample.run(question)

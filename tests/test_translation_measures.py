@@ -146,6 +146,7 @@ def test_counts_are_exchanged_and_not_the_scores_of_segments(
     assert row["p"] == pytest.approx(extreme / 2**8)
 
 
+@pytest.mark.long
 def test_the_signature_says_how_texts_were_cut(tmp_path: Path) -> None:
     gold = ["It's a 5.5% rise, isn't it?", "No: well-known facts."]
     given = ["It's a 5.4% rise, is it?", "No, well known facts."]

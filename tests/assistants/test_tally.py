@@ -40,6 +40,7 @@ TESTED = {
 NOT_OF_A_TEST = {"p_low", "p_high", "p_adjusted", "least_p"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statement", TESTED)
 def test_each_p_is_counted(session: Session, statement: str) -> None:
     result = session.run(statement)

@@ -217,6 +217,7 @@ def test_long_texts_share_the_room_that_there_is(session: Session) -> None:
     assert (len(whole["rows"][0]["long"]), whole["notes"]) == (30_000, [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "some",
     [
@@ -268,6 +269,7 @@ def test_what_takes_too_long_is_stopped(session: Session) -> None:
     assert soon.answer["rows"]
 
 
+@pytest.mark.long
 def test_what_is_cancelled_is_stopped(assistant: Assistant) -> None:
     """The next question could not be answered while the one before it runs."""
 

@@ -192,6 +192,7 @@ def test_a_picture_is_as_wide_as_it_is_asked_to_be(session: Session, name: str, 
     assert wide == pytest.approx(vega.RESOLUTION * millimetres * POINTS, abs=2)
 
 
+@pytest.mark.long
 def test_letters_keep_their_size_where_axes_give_way(session: Session) -> None:
     drawn = vega.svg(chart_of(session, f"{QUERIES['null']} width 84mm"))
     root = ElementTree.fromstring(drawn)

@@ -162,6 +162,7 @@ def test_gold_stands_in_a_file_of_its_own(load_text: Load, database: Database, t
     assert database.rows(Sql(texts)) == [("1", "1"), ("2", "1")]
 
 
+@pytest.mark.long
 def test_a_folder_of_gold_and_answers_is_loaded_by_name(tmp_path: Path) -> None:
     """What is called gold is the key of the answers near it, and the test set is called like the folder they share."""
     news = tmp_path / "news"

@@ -144,6 +144,7 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFi
     assert "is there already" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_texts_are_written_and_loaded_again(database: Database, load_text: Load, tmp_path: Path) -> None:
     sample = {"target": "4", "arguments": {"gen_args_0": {"arg_0": "2 + 2?\n"}}, "resps": [["four", "x" * 20_000]]}
     known = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": 1.0}

@@ -110,6 +110,7 @@ def test_chosen_continuations_are_the_output_and_the_reference(database: Databas
     assert stored(database)[3:] == [(None, "1", "input", 1, "The sky is"), (None, "1", "reference", 1, "green")]
 
 
+@pytest.mark.long
 def test_a_system_that_was_given_another_input_keeps_it(database: Database, load_text: Load) -> None:
     samples(load_text)
     other = lm_eval(asked("<user>2 + 2?", "4", "4"), asked("Q: 3 + 3?", ["6", "VI"], "6"))
@@ -150,6 +151,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_stored_to_the_byte(database: Database, load_text: Load, text: str) -> None:
     samples(load_text, lm_eval(asked(text, text, text)))
@@ -173,6 +175,7 @@ def test_what_is_no_utf8_is_refused_with_its_line(load_text: Load, tmp_path: Pat
         load_text(log, "lm-eval", "samples.jsonl", fields=ON, texts=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("length", [7_999, 8_000, 8_001, 16_000, 16_001, 30_000])
 def test_texts_in_pieces_come_out_whole(database: Database, load_text: Load, length: int) -> None:
     text = ("a\u0301\U0001f600\0\n" * length)[:length]
@@ -501,6 +504,7 @@ def test_systems_in_columns_have_the_texts_of_the_documents(database: Database, 
     assert stored(database) == [(None, "D1", "input", 1, "2+2?")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_takes_the_wish_for_texts(database: Database, tmp_path: Path, name: str) -> None:
     """Facts are the same with texts as without, but for columns of a wide table that hold texts."""

@@ -204,6 +204,7 @@ def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> N
     assert alone.startswith("error: r/means.eval: this is not loaded by itself: no topic is printed; trec_eval -q ")
 
 
+@pytest.mark.long
 def test_folders_of_brat_are_read_together(load: Command) -> None:
     person, place = "T1\tPerson 0 3\tAda\n", "T2\tPlace 8 13\tTurin\n"
     put(news__gold__a_ann=person + place, news__gold__b_ann="", news__crf__a_ann=person, news__crf__b_ann=place)

@@ -92,6 +92,7 @@ def test_what_parsing_can_find_is_found_before_anything_is_run(evalhouse: Run, t
     assert "(s.eval:3)" in done.stderr
 
 
+@pytest.mark.long
 def test_a_study_may_bring_its_data_along(evalhouse: Run, brings: Path, tmp_path: Path) -> None:
     (tmp_path / "evalhouse.duckdb").write_text("not asked", encoding="utf-8")
     done = evalhouse("run", brings, "--report", "out.html", "--quiet", folder=tmp_path)
@@ -105,6 +106,7 @@ def test_a_study_may_bring_its_data_along(evalhouse: Run, brings: Path, tmp_path
     assert sorted(each.name for each in tmp_path.iterdir()) == ["evalhouse.duckdb", "out.html", "study"]
 
 
+@pytest.mark.long
 def test_a_study_loads_into_the_warehouse_that_is_named(evalhouse: Run, brings: Path, tmp_path: Path) -> None:
     assert evalhouse("init", "my.duckdb", folder=tmp_path).returncode == 0
     assert evalhouse("run", brings, "--db", "my.duckdb", folder=tmp_path).returncode == 0

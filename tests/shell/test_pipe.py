@@ -184,6 +184,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.long
 def test_a_statement_that_begins_like_sql_is_run_as_sql(tmp_path: Path) -> None:
     asked = shell("select count(*) as messages from scores where \"system\" = 'GE';\n", tmp_path, "--format", "csv")
     quoted = shell(

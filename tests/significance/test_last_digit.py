@@ -69,6 +69,7 @@ def test_levels_are_the_fractions_of_enumeration(equal: bool, sides: Sides) -> N
         assert counting.exact_test(paired, sides).p == float(brute.exact(paired, sides))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("equal", [False, True])
 def test_levels_of_up_to_62_units_are_those_fractions(equal: bool) -> None:
     source = np.random.default_rng(2)

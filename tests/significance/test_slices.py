@@ -311,6 +311,7 @@ def test_a_function_that_is_flat_where_the_sums_are_is_tested_where_exchanges_le
     assert found.p[0] == found.adjusted[0] == 2 / 2**8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("contiguous", [False, True])
 def test_many_units_are_turned_against_slices_in_any_order(contiguous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a difference a level of .05 is reached in about 5 of 100 draws, also where slices follow one another."""

@@ -200,6 +200,7 @@ def test_clusters_are_exchanged_together_also_where_slices_cut_them(session: Ses
     assert any("each slice is one unit of document.passage" in note for note in kept.notes)
 
 
+@pytest.mark.long
 def test_documents_that_a_system_lacks_are_told_of(with_values: WithValues, tmp_path: Path) -> None:
     rows = [("t", system, f"d{k}", "m", k % 3) for system in "ab" for k in range(12) if (system, k) != ("b", 4)]
     with with_values(rows) as session:
@@ -214,6 +215,7 @@ def test_documents_that_a_system_lacks_are_told_of(with_values: WithValues, tmp_
             assert "1 document of t counts as nothing for who lacks it: 1 for b" in filled.notes
 
 
+@pytest.mark.long
 def test_numbers_that_are_not_cut_are_told_of(with_values: WithValues, tmp_path: Path) -> None:
     rows = [("t", system, f"d{k}", "m", k % 3) for system in "ab" for k in range(12)]
     with with_values(rows) as session:

@@ -44,6 +44,7 @@ QUESTIONS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("data", "question"), QUESTIONS)
 def test_shares_add_up_to_one_and_contributions_to_the_difference(
     data: str, question: str, warehouses: dict[str, Path]

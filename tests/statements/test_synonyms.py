@@ -65,6 +65,7 @@ def test_a_name_that_is_stored_is_meant_before_a_synonym(with_values: WithValues
         assert (row["P"], row["precision"], row["acc"], row["accuracy"]) == (1.375, 0.375, 0.375, 0.375)
 
 
+@pytest.mark.long
 def test_a_measure_that_was_defined_is_meant_before_a_synonym(tmp_path: Path) -> None:
     with create(tmp_path / "w.duckdb") as database:
         fill(database)

@@ -287,6 +287,7 @@ def test_a_backup_is_made_while_others_read_and_while_one_loads(whole: Path, tmp
         assert database.rows(Sql("select count(*) from score")) == [(4,)]
 
 
+@pytest.mark.long
 def test_a_warehouse_that_is_unsound_is_not_copied(
     whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

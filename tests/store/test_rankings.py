@@ -217,6 +217,7 @@ def small(database: Database, load_text: Load) -> Session:
     return Session(database)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("written", "label"),
     [
@@ -262,6 +263,7 @@ def test_an_unknown_measure_is_told_what_the_test_set_has(small: Session) -> Non
     assert caught.value.hints[0].startswith("measures: AP, Bpref, ERR, ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "statement",
     [

@@ -40,6 +40,7 @@ def test_what_was_loaded_is_sound(database: Database, load_text: Load) -> None:
 SCORE, OTHER = "score: the rows of import 1 are not those that were stored", ": the rows are not those that were stored"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("harm", "problems"),
     [

@@ -150,6 +150,7 @@ def test_measures_are_those_that_were_named(warehouse_file: Path, tmp_path: Path
 SAMPLE = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "target": "the secret key"}
 
 
+@pytest.mark.long
 def test_texts_are_left_out_where_that_is_wanted(tmp_path: Path) -> None:
     path, site = tmp_path / "w.duckdb", tmp_path / "site"
     assert cli.main(["init", str(path)]) == 0

@@ -60,3 +60,28 @@ def pressed(browser: Any, *keys: str) -> None:
     from selenium.webdriver import ActionChains
 
     ActionChains(browser).send_keys(*keys).perform()
+
+
+def reached_by_keyboard(page: Any, kinds: str) -> tuple[int, int]:
+    """How many elements of some kinds a person sees in the main part of a page, and how many of them the key Tab comes
+    to one after the other, behind the link that leads there, each with an outline.
+    """
+    from selenium.webdriver.common.keys import Keys
+
+    pressed(page, Keys.TAB)
+    focused = "return document.activeElement"
+    assert page.execute_script(focused).get_attribute("class") == "skip"
+    pressed(page, Keys.ENTER)
+    assert page.execute_script(focused).get_attribute("id") == "content"
+    wanted = page.execute_script(
+        "return [...document.querySelectorAll(`main :is(${arguments[0]})`)]"
+        ".filter(one => one.checkVisibility()).length",
+        kinds,
+    )
+    reached = set()
+    for _ in range(wanted):
+        pressed(page, Keys.TAB)
+        element = page.execute_script(focused)
+        assert page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", element) != "none"
+        reached.add(element.id)
+    return wanted, len(reached)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from grammar.study import parts
-from tests.browsing import MARKS, chromium, prefers, pressed, sized
+from tests.browsing import MARKS, chromium, prefers, pressed, reached_by_keyboard, sized
 from warehouse.render import Style
 from warehouse.render.data import csv
 from warehouse.render.latex import latex
@@ -134,25 +134,8 @@ def test_tables_are_copied_as_csv_and_latex(page: Any, pictured: Report) -> None
 
 
 def test_everything_is_reached_with_the_keyboard(page: Any) -> None:
-    from selenium.webdriver.common.keys import Keys
-
-    pressed(page, Keys.TAB)
-    focused = "return document.activeElement"
-    assert page.execute_script(focused).get_attribute("class") == "skip"
-    pressed(page, Keys.ENTER)
-    assert page.execute_script(focused).get_attribute("id") == "content"
-    wanted = page.execute_script(
-        "return [...document.querySelectorAll('main a, main button, main summary')]"
-        ".filter(each => each.checkVisibility()).length"
-    )
-    reached = set()
-    for _ in range(wanted):
-        pressed(page, Keys.TAB)
-        element = page.execute_script(focused)
-        outline = page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", element)
-        assert outline != "none"
-        reached.add(element.id)
-    assert len(reached) == wanted > 20
+    wanted, reached = reached_by_keyboard(page, "a, button, summary")
+    assert reached == wanted > 20
 
 
 def test_a_screen_reader_finds_names_for_all_it_finds(page: Any) -> None:

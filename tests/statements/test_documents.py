@@ -189,7 +189,11 @@ def test_many_documents_are_listed_by_name(with_values: WithValues) -> None:
     ("question", "said", "hint"),
     [
         ("documents F for GE, UMASS on TST3 only GEE", "GEE is not one of the systems compared", "did you mean GE?"),
-        ("documents F for GE, UMASS on TST3 only MITRE", "MITRE is not one of the systems compared", "they: GE, UMASS"),
+        (
+            "documents F for GE, UMASS on TST3 only MITRE",
+            "MITRE is not one of the systems compared",
+            "systems: GE, UMASS",
+        ),
         (
             "documents F of published for GE, UMASS on TST3",
             "published figures have no documents, so nothing is behind their differences",

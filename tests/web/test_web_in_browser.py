@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from tests.browsing import MARKS, chromium, prefers, pressed, sized
+from tests.browsing import MARKS, chromium, prefers, pressed, reached_by_keyboard, sized
 from tests.test_hostile_names import OTHER, QUESTIONS, TEST_SET, UNSAFE, fill_with_hostile_names
 from warehouse.session import Session
 from warehouse.store.replacement import create
@@ -271,25 +271,9 @@ def test_a_question_is_typed_completed_and_asked(opened: Opened, site: str) -> N
 
 
 def test_everything_is_reached_with_the_keyboard(opened: Opened) -> None:
-    from selenium.webdriver.common.keys import Keys
-
     page = opened("/test-set/TST3/pair/GE/UMASS")
-    pressed(page, Keys.TAB)
-    focused = "return document.activeElement"
-    assert page.execute_script(focused).get_attribute("class") == "skip"
-    pressed(page, Keys.ENTER)
-    assert page.execute_script(focused).get_attribute("id") == "content"
-    wanted = page.execute_script(
-        "return [...document.querySelectorAll('main :is(a, button, summary, select, input, textarea)')]"
-        ".filter(one => one.checkVisibility()).length"
-    )
-    reached = set()
-    for _ in range(wanted):
-        pressed(page, Keys.TAB)
-        element = page.execute_script(focused)
-        assert page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", element) != "none"
-        reached.add(element.id)
-    assert len(reached) == wanted > 30
+    wanted, reached = reached_by_keyboard(page, "a, button, summary, select, input, textarea")
+    assert reached == wanted > 30
 
 
 def test_everything_but_completion_works_without_scripts(site: str, browser: Any) -> None:

@@ -88,7 +88,7 @@ def _only(node: n.Name | n.Variable | None, entries: Sequence[p.Entry]) -> str |
     for name in known:
         if name.casefold() == text.casefold():
             return name
-    raise QueryError(f"{text} is not one of the systems compared", node.span, hints(text, known, "they"))
+    raise QueryError(f"{text} is not one of the systems compared", node.span, hints(text, known, "systems"))
 
 
 def compile(plan: DocumentsPlan) -> Queries:

@@ -67,6 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _check_words(parser, words)
         args = parser.parse_args(words, argparse.Namespace(**GIVEN_NOTHING))
+        _set(args)
         _check_format(parser, args.format)
         if args.threads is not None:
             allow(args.threads)
@@ -149,6 +150,19 @@ def _check_words(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
             word.encode()
         except UnicodeEncodeError:
             parser.error(f"{word!a} is not UTF-8")
+
+
+def _set(args: argparse.Namespace) -> None:
+    """Gives the arguments what is set elsewhere; ends with an error where something is wrong there."""
+    from warehouse.commands import MISUSED
+    from warehouse.commands.settings import SettingError, fill
+    from warehouse.commands.talk import say
+
+    try:
+        fill(args)
+    except SettingError as error:
+        say(f"error: {error}\n  evalhouse config says what is set, and where")
+        raise SystemExit(MISUSED) from None
 
 
 def _check_format(parser: argparse.ArgumentParser, named: str | None) -> None:

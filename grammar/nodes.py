@@ -147,6 +147,11 @@ class StatementNode(Node):
 
     spoken: tuple[str, ...] = field(default=(), kw_only=True)
 
+    @property
+    def uses_level(self) -> bool:
+        """Whether a significance level would change the answer, so that one set for all statements holds here, too."""
+        return hasattr(self, "level")
+
 
 @value
 class Measured(StatementNode):
@@ -175,6 +180,11 @@ class Score(Measured):
     level: Number | Variable | None = None
     missing: MissingWord | None = None
     interval: IntervalWord | None = None
+
+    @property
+    def uses_level(self) -> bool:
+        """Only intervals have one."""
+        return self.interval is not None
 
 
 @value
@@ -253,6 +263,11 @@ class PaperTable(Tested):
     columns: tuple[Renamed, ...] = ()
     caption: Text | Variable | None = None
     label: Text | Variable | None = None
+
+    @property
+    def uses_level(self) -> bool:
+        """Only what is tested has one, and intervals."""
+        return self.against is not None or self.letters or self.ranks or self.interval is not None
 
 
 @value

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from tests.counting import Count, Figures, put_into_page
+from warehouse.commands.settings import SETTINGS
 from warehouse.loading.ingest import load
 from warehouse.loading.sample import fill
 from warehouse.session import Session
@@ -30,6 +31,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # pytest itself puts the size of its terminal here, which the terminals that tests open would take for theirs.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+# What a developer set for all commands is not set for the tests.
+for setting in SETTINGS:
+    os.environ.pop(setting.variable, None)
+os.environ["EVALHOUSE_CONFIG"] = os.devnull
 
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

@@ -22,11 +22,12 @@ from warehouse.faults import DataError, WarehouseError
 from warehouse.publishing import temporary
 from warehouse.query.engine import DuckDBEngine, Engine, Workforce
 from warehouse.query.resolving.names import Scope, text_of
-from warehouse.query.resolving.substitution import Item, expanded, substituted
+from warehouse.query.resolving.substitution import Item, at_level, expanded, substituted
 from warehouse.query.table_rows import TableRows
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.render.jupyter import show_results_as_html
+from warehouse.render.style import Theme
 from warehouse.results import Column, Result
 from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
@@ -49,7 +50,8 @@ class Session:
     writes over a file that is there. A session that `follows` its warehouse asks what others loaded meanwhile, and says
     so in a note of the result; one that does not asks what there was when it was opened. With `only` it answers
     questions, and refuses whatever changes something or writes a file. `tell` hears whom a statement waits for that
-    changes the warehouse. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
+    changes the warehouse. `level` is that of statements that say none, and stands in their results; pictures are
+    written as `theme` says. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Session:
         self.folder = Path()
         self.confined = False
         self.force = False
+        self.level: n.Number | None = None
+        self.theme: Theme = "auto"
         self.lake = ""
         self.follows = True
         self.only: OnlyQuestions | None = None
@@ -181,6 +185,8 @@ class Session:
 
     def _answered(self, statement: n.AnyStatement) -> Result | None:
         statement = substituted(statement, self.variables)
+        if self.level is not None:
+            statement = at_level(statement, self.level)
         scope = Scope(self.catalog, self.variables)
         if self.lake and isinstance(statement, n.Load | n.Forget):
             word = "load" if isinstance(statement, n.Load) else "forget"
@@ -213,7 +219,7 @@ class Session:
         formats = {form.suffix: form for form in FORMATS if form.suffix}
         path = self._file(planned.plan.to, formats, "a format", to.span)
         result = answer(planned, self._engine)
-        _write(path, render(result, formats[path.suffix.casefold()].name, Style()), to.span)
+        _write(path, render(result, formats[path.suffix.casefold()].name, Style(theme=self.theme)), to.span)
         return _written(planned.plan.text, "exported", planned.plan.to, result)
 
     def _plot(self, planned: Planned, to: n.Text | n.Variable) -> Result:
@@ -224,7 +230,7 @@ class Session:
         result = answer(planned, self._engine)
         if result.chart is None:
             raise QueryError("there is nothing to draw")
-        _write(path, FILES[path.suffix.casefold()](result.chart), to.span)
+        _write(path, FILES[path.suffix.casefold()](result.chart, self.theme), to.span)
         return _written(planned.plan.text, "drawn", planned.plan.to, result)
 
     def _file(self, to: str, endings: Iterable[str], kind: str, place: Span) -> Path:

@@ -129,7 +129,7 @@ def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None
     """Writes results as one document, to a file or to standard output."""
     from warehouse.render import Style, files, render_all
 
-    style = Style(digits=args.digits)
+    style = Style(digits=args.digits, theme=args.theme or "auto")
     if file is None:
         drawn = render_all(results, format, style)
         sys.stdout.write(drawn if isinstance(drawn, str) else "")
@@ -148,7 +148,7 @@ def show(args: argparse.Namespace, result: Result) -> None:
 
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else columns_said() or 100
-    style = Style(digits=args.digits, width=width or 80, colour=coloured(args))
+    style = Style(digits=args.digits, width=width or 80, colour=coloured(args), theme=args.theme or "auto")
     format = format_named(args.format or ("table" if terminal else "tsv"))
     sys.stdout.write(format.draw(result, style))
     # Into a pipe too each result goes when it is there, and not when the last one is.

@@ -19,7 +19,16 @@ from warehouse.version import __version__
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-GIVEN_NOTHING = {"db": None, "quiet": False, "no_color": False, "format": None, "digits": None, "threads": None}
+GIVEN_NOTHING = {
+    "db": None,
+    "quiet": False,
+    "no_color": False,
+    "format": None,
+    "digits": None,
+    "level": None,
+    "theme": None,
+    "threads": None,
+}
 """Defaults of the options that every command takes. They may stand before or after the command, so argparse itself must
 not have defaults for them: the default of one place would overwrite the value from the other.
 """
@@ -66,6 +75,10 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
     everywhere.add_argument("--digits", type=int, choices=range(16), metavar="N", help="decimals of numbers")
+    level = "the significance level of statements that say none; else 0.05"
+    everywhere.add_argument("--level", type=_level, metavar="A", help=level)
+    theme = "colours of the shell and of pictures: auto, light or dark"
+    everywhere.add_argument("--theme", choices=("auto", "light", "dark"), metavar="THEME", help=theme)
     threads = "threads to compute with; else one a processor. No number depends on it"
     everywhere.add_argument("--threads", type=_count, metavar="N", help=threads)
     parser = _Parser(
@@ -89,6 +102,16 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
         if command.name in words:
             command.words(added)
     return parser
+
+
+def _level(text: str) -> str:
+    """A level as it is written in a statement."""
+    from warehouse.commands.settings import level
+
+    try:
+        return level(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {error}") from None
 
 
 def _count(text: str) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from warehouse import ending
 from warehouse.commands import DONE, WRONG
-from warehouse.commands.opened import open_session, path_of
+from warehouse.commands.opened import open_session, path_of, prepared
 from warehouse.commands.talk import coloured
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def shell(args: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         ending.leave_ctrl_c()
     # On a terminal the banner says what the note would.
-    opened = Session.open(path_of(args)) if sys.stdin.isatty() else open_session(args)
+    opened = prepared(args, Session.open(path_of(args))) if sys.stdin.isatty() else open_session(args)
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
     digits, quiet = args.digits, args.quiet
     there = Shell(opened, format=format, digits=digits, colour=coloured(args), quiet=quiet)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grammar.lexicon import number_value
+from grammar.phrases import Number
 from warehouse.commands import MISUSED
 from warehouse.commands.talk import note, say
 
@@ -21,9 +22,8 @@ DEFAULT_FILE = Path("evalhouse.duckdb")
 
 def path_of(args: argparse.Namespace) -> Path | None:
     """The warehouse the line names; None where there is none, so that the sample data are used."""
-    named = args.db or os.environ.get("EVALHOUSE_DB")
-    if named:
-        return Path(named)
+    if args.db:
+        return Path(args.db)
     return DEFAULT_FILE if DEFAULT_FILE.exists() else None
 
 
@@ -43,6 +43,14 @@ def open_session(args: argparse.Namespace) -> Session:
     # The statements of one command are about one state of the warehouse.
     session.follows = False
     session.tell = partial(note, args)
+    return prepared(args, session)
+
+
+def prepared(args: argparse.Namespace, session: Session) -> Session:
+    """The session with what is set for all statements."""
+    if args.level is not None:
+        session.level = Number(number_value(args.level))
+    session.theme = args.theme or "auto"
     return session
 
 
@@ -70,11 +78,10 @@ def open_on_engine(args: argparse.Namespace) -> Session:
             say("error: --master is for --engine spark")
             raise SystemExit(MISUSED)
         return open_session(args)
-    named = args.db or os.environ.get("EVALHOUSE_DB")
-    if not named:
+    if not args.db:
         say("error: --engine spark asks a lake, and none is named\n  --db FOLDER names one (see evalhouse export-lake)")
         raise SystemExit(MISUSED)
-    return Session.on_lake(named, args.master)
+    return prepared(args, Session.on_lake(args.db, args.master))
 
 
 def pairs(words: Iterable[str], form: str) -> dict[str, str]:

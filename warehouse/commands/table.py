@@ -264,6 +264,8 @@ def run(args: argparse.Namespace) -> int:
             from warehouse.commands.serving import serve as command
         case "publish":
             from warehouse.commands.publishing_site import publish as command
+        case "config":
+            from warehouse.commands.configuring import config as command
         case "completion":
             from warehouse.commands.completing import completion as command
         case _:
@@ -332,6 +334,7 @@ COMMANDS = (
         "evalhouse publish site --db muc.duckdb --base-url https://me.github.io/muc/",
         _site_words,
     ),
+    Command("config", "what is set for all commands, and where", "evalhouse config", _no_words),
     Command(
         "completion",
         "completion for the shell of the system",

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Literal
 
 from grammar.value import value
 from warehouse.results import UNSAFE, Cell, CellKind
 
 UNDEFINED = "–"
 
+Theme = Literal["auto", "light", "dark"]
+"""What pictures stand on: what their reader's page stands on, light paper, or dark."""
+
 
 @value
 class Style:
     """What the reader asked for: decimals (None for the kind's own), the width of the screen, whether colour is
-    wanted.
+    wanted, and what pictures stand on.
     """
 
     digits: int | None = None
     width: int = 100
     colour: bool = False
+    theme: Theme = "auto"
 
 
 def clean(text: str) -> str:

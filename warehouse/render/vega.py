@@ -13,6 +13,7 @@ from typing import Any
 from warehouse.charts import Chart
 from warehouse.faults import WarehouseError
 from warehouse.render.pdf import in_order
+from warehouse.render.style import Theme
 from warehouse.render.vegalite import columns, dark, spec
 from warehouse.render.vegalite.looks import WIDE, Spec
 
@@ -25,31 +26,38 @@ def available() -> None:
     _converter()
 
 
-def svg(chart: Chart) -> str:
-    """The chart as SVG, on white paper. Raises WarehouseError where the extra is not installed."""
+def svg(chart: Chart, theme: Theme = "auto") -> str:
+    """The chart as SVG, on white paper or dark. Raises WarehouseError where the extra is not installed."""
     described, scale = _fitted(chart)
     drawn: str = _converter().vegalite_to_svg(described, allowed_base_urls=[])
     if chart.width is not None:
         drawn = _SIZE.sub(lambda size: f'{size[1]}="{float(size[2]) * scale:.6g}"', drawn, count=2)
     # vl-convert numbers clips through all pictures that a process makes; the same chart is to be the same text.
     numbers: dict[str, str] = {}
-    return re.sub(r"(?<=clip)\d+(?=[\")])", lambda clip: numbers.setdefault(clip[0], str(len(numbers))), drawn)
+    drawn = re.sub(r"(?<=clip)\d+(?=[\")])", lambda clip: numbers.setdefault(clip[0], str(len(numbers))), drawn)
+    return dark.darkened(drawn) if theme == "dark" else drawn
 
 
-def svg_of_page(chart: Chart) -> str:
-    """The same, dark where its reader is. Raises WarehouseError where the extra is not installed."""
-    return svg(chart).replace(">", ">\n<style>\n" + dark.rules("svg") + "</style>", 1)
+def svg_of_page(chart: Chart, theme: Theme = "auto") -> str:
+    """The same, dark where its reader is, too. Raises WarehouseError where the extra is not installed."""
+    drawn = svg(chart, theme)
+    return drawn.replace(">", ">\n<style>\n" + dark.rules("svg") + "</style>", 1) if theme == "auto" else drawn
 
 
-def png(chart: Chart) -> bytes:
+def png(chart: Chart, theme: Theme = "auto") -> bytes:
     """The chart as PNG. Raises WarehouseError where the extra is not installed."""
+    if theme == "dark":
+        in_the_dark: bytes = _converter().svg_to_png(svg(chart, theme), scale=RESOLUTION)
+        return in_the_dark
     described, scale = _fitted(chart)
     drawn: bytes = _converter().vegalite_to_png(described, scale=RESOLUTION * scale, allowed_base_urls=[])
     return drawn
 
 
-def pdf(chart: Chart) -> bytes:
+def pdf(chart: Chart, theme: Theme = "auto") -> bytes:
     """The chart as PDF. Raises WarehouseError where the extra is not installed."""
+    if theme == "dark":
+        return in_order(_converter().svg_to_pdf(svg(chart, theme)))
     described, scale = _fitted(chart)
     drawn: bytes = _converter().vegalite_to_pdf(described, scale=scale, allowed_base_urls=[])
     return in_order(drawn)
@@ -80,21 +88,22 @@ def _wide(described: Spec) -> float:
     return float(size[2]) if size else WIDE
 
 
-PAGE = (
-    """\
+def _head(theme: Theme) -> str:
+    """What a page with a picture has in its head: it fits narrow windows, and is light or dark as its reader is, or as
+    it is to be.
+    """
+    schemes = "light dark" if theme == "auto" else theme
+    return f"""\
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
+<meta name="color-scheme" content="{schemes}">
 <style>
-#vega-chart { max-width: 100%; }
-#vega-chart svg.marks { max-width: 100%; height: auto; }
+#vega-chart {{ max-width: 100%; }}
+#vega-chart svg.marks {{ max-width: 100%; height: auto; }}
+{dark.rules("svg.marks", theme)}</style>
 """
-    + dark.rules("svg.marks")
-    + "</style>\n"
-)
-"""What a page with a picture has in its head: it fits narrow windows, and follows the light or dark of its reader."""
 
 
-def page(chart: Chart) -> str:
+def page(chart: Chart, theme: Theme = "auto") -> str:
     """The chart as a page that needs nothing else, with tooltips. Raises WarehouseError where the extra is not
     installed.
     """
@@ -103,7 +112,7 @@ def page(chart: Chart) -> str:
     whole = {**_fitted(chart)[0], "usermeta": {"embedOptions": {"actions": menu}}}
     drawn: str = _converter().vegalite_to_html(_without_tags(whole), bundle=True, renderer="svg")
     # Within a script a tag that a name holds would end it.
-    return drawn.replace(_LESS_THAN, "\\u003c").replace("<head>", "<head>\n" + PAGE, 1)
+    return drawn.replace(_LESS_THAN, "\\u003c").replace("<head>", "<head>\n" + _head(theme), 1)
 
 
 _LESS_THAN = "-evalhouse-less-than-"
@@ -118,7 +127,7 @@ def _without_tags(value: Any) -> Any:
     return [_without_tags(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-FILES: dict[str, Callable[[Chart], str | bytes]] = {".svg": svg, ".png": png, ".pdf": pdf, ".html": page}
+FILES: dict[str, Callable[[Chart, Theme], str | bytes]] = {".svg": svg, ".png": png, ".pdf": pdf, ".html": page}
 """What draws which ending of a file."""
 
 

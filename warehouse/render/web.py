@@ -11,7 +11,7 @@ from warehouse.charts import Chart
 from warehouse.faults import WarehouseError
 from warehouse.render.panels import Figure, Rectangle, spans
 from warehouse.render.rectangle import notes_below, unbounded_rectangles
-from warehouse.render.style import Style, clean
+from warehouse.render.style import Style, Theme, clean
 from warehouse.results import Result
 
 _LOOKS = """\
@@ -87,11 +87,11 @@ def fragment(result: Result, style: Style) -> str:
     """A result as a part of a page, such as a notebook shows; of a picture the numbers are folded up. Nothing runs."""
     shown = _figure(result, style, sortable=False)
     if result.chart is not None:
-        shown = f"{_picture(result.chart)}<details>\n<summary>{NUMBERS}</summary>\n{shown}</details>\n"
+        shown = f"{_picture(result.chart, style.theme)}<details>\n<summary>{NUMBERS}</summary>\n{shown}</details>\n"
     return f"<style>\n{_LOOKS}</style>\n{shown}"
 
 
-def _picture(chart: Chart) -> str:
+def _picture(chart: Chart, theme: Theme) -> str:
     """The picture as an image, which is no part of the page and so finds nothing of it to change; where pictures cannot
     be drawn, why.
     """
@@ -100,7 +100,7 @@ def _picture(chart: Chart) -> str:
     from warehouse.render.vega import svg_of_page
 
     try:
-        drawn = b64encode(svg_of_page(chart).encode()).decode()
+        drawn = b64encode(svg_of_page(chart, theme).encode()).decode()
     except WarehouseError as error:
         return f"<p>{text('; '.join((error.message, *error.hints)))}</p>\n"
     shown = f'src="data:image/svg+xml;base64,{drawn}" alt="{text(chart.alternative or chart.title)}"'

@@ -24,29 +24,14 @@ from prompt_toolkit.styles import Style
 
 from grammar.errors import QueryError
 from grammar.parser import is_complete, tokens
-from warehouse.render.style import clean
+from warehouse.render.style import Theme, clean
+from warehouse.shell.colours import PLAIN, looks
 from warehouse.shell.offers import Candidate
 
 Complete = Callable[[str], Iterable[Candidate]]
 Mistake = Callable[[str], QueryError | None]
 
 PROMPT, MORE = "evalhouse> ", "      ...> "
-
-_COLOURS = Style.from_dict(
-    {
-        "keyword": "bold ansiblue",
-        "function": "ansiblue",
-        "number": "ansicyan",
-        "text": "ansigreen",
-        "variable": "ansimagenta",
-        "comment": "italic ansibrightblack",
-        "error": "ansired",
-        "mistake": "underline ansired",
-        "bottom-toolbar": "noreverse ansired",
-        "prompt": "ansibrightblack",
-    }
-)
-_PLAIN = Style.from_dict({"mistake": "underline", "bottom-toolbar": "noreverse"})
 
 
 def is_command(text: str) -> bool:
@@ -62,7 +47,8 @@ def may_run(text: str) -> bool:
 class Prompt:
     """Reads one statement after another from a terminal. Raises EOFError on Ctrl-D, KeyboardInterrupt on Ctrl-C."""
 
-    def __init__(self, complete: Complete, mistake: Mistake, colour: bool) -> None:
+    def __init__(self, complete: Complete, mistake: Mistake, theme: Theme | None) -> None:
+        """With the colours of a theme, or with none."""
         self._find = mistake
         self._found: tuple[str, QueryError | None] = ("", None)
         self._session: PromptSession[str] = PromptSession(
@@ -70,8 +56,8 @@ class Prompt:
             completer=_Completer(complete),
             complete_while_typing=True,
             lexer=_Lexer(self._mistaken),
-            style=_COLOURS if colour else _PLAIN,
-            color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
+            style=Style.from_dict(PLAIN if theme is None else looks(theme)),
+            color_depth=None if theme else ColorDepth.DEPTH_1_BIT,
             key_bindings=_keys(),
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: MORE[:width],

@@ -89,7 +89,7 @@ class Shell:
             warming.join()
             return mistake(text, self.session)
 
-        prompt = Prompt(complete, wrong, self.colour)
+        prompt = Prompt(complete, wrong, self.session.theme if self.colour else None)
         warming.start()
         while True:
             text, self.waiting = self.waiting, ""
@@ -192,7 +192,7 @@ class Shell:
             from warehouse.shell.answer_page import AnswerPages
 
             self.pages = AnswerPages()
-        file, opened = self.pages.open(result, Style(self.digits))
+        file, opened = self.pages.open(result, Style(self.digits, theme=self.session.theme))
         self.say(f"{file}" if opened else f"no browser could be opened; the page is {file} until you leave")
 
     def close(self) -> None:
@@ -224,13 +224,13 @@ class Shell:
             return
         path, format = self.output
         self.gathered.append(result)
-        files.write(self.gathered, path, format, Style(self.digits))
+        files.write(self.gathered, path, format, Style(self.digits, theme=self.session.theme))
         self.say(f"{path}: {len(self.gathered)} result{'s' if len(self.gathered) > 1 else ''}")
 
     def show(self, result: Result, format: str) -> None:
         """Shows a result in a format, and the notes that do not stand in it."""
         width = shutil.get_terminal_size((100, 24)).columns
-        style = Style(self.digits, width, self.colour and sys.stdout.isatty())
+        style = Style(self.digits, width, self.colour and sys.stdout.isatty(), self.session.theme)
         drawn = render(result, format, style)
         if self.typed and result.one_by_one and format == FOR_SCREENS.name and result.table.rows and pages():
             # What was read stays on the screen.

@@ -1,4 +1,5 @@
-"""Variables replaced by what they stand for, each at its own place, before names are looked up.
+"""Variables replaced by what they stand for, each at its own place, before names are looked up; and the level that is
+set for all statements written into those that say none.
 
 What is answered then says in its statement and its signature all that was asked, and no variable is left in it.
 """
@@ -34,6 +35,16 @@ def substituted(node: _Node, variables: Variables) -> _Node:
             if replaced is not value:
                 changed[field.name] = replaced
     return replace(node, **changed) if changed else node
+
+
+def at_level(statement: _Node, level: n.Number) -> _Node:
+    """The statement with this level, where it says none and one would change its answer."""
+    if isinstance(statement, n.AboutQuestion):
+        return replace(statement, question=at_level(statement.question, level))
+    if isinstance(statement, n.StatementNode) and statement.uses_level and getattr(statement, "level", None) is None:
+        written: dict[str, Any] = {"level": level}
+        return replace(statement, **written)
+    return statement
 
 
 def expanded(value: Any, variables: Variables) -> tuple[Any, ...]:

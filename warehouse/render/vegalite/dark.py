@@ -1,10 +1,13 @@
-"""What becomes of the colours of pictures where a page is dark. Pictures as files of their own stay as they are, as do
-those that are printed.
+"""What becomes of the colours of pictures where a page is dark, or where dark ones are asked for. What is printed stays
+as it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+
+from warehouse.render.style import Theme
 
 DARK: Mapping[str, str] = {
     "white": "#14181d",
@@ -27,11 +30,25 @@ DARK: Mapping[str, str] = {
 """By colour the one that takes its place, as far from the dark paper as it is from white."""
 
 
-def rules(within: str) -> str:
-    """Style sheet for pictures as SVG within some element of a page."""
+def darkened(svg: str) -> str:
+    """A picture as SVG in the colours of dark paper."""
+    return _COLOUR.sub(lambda found: f'{found[1]}="{DARK.get(found[2], found[2])}"', svg)
+
+
+_COLOUR = re.compile('(?<= )(fill|stroke)="([^"]*)"')
+
+
+def rules(within: str, theme: Theme = "auto") -> str:
+    """Style sheet for pictures as SVG within some element of a page, which is dark where its reader is, or where it is
+    to be.
+    """
+    if theme == "light":
+        return ""
     lines = [
         f'{within} [{what}="{colour}"] {{ {what}: {dark}; }}'
         for colour, dark in DARK.items()
         for what in ("fill", "stroke")
     ]
-    return "\n".join(["@media screen and (prefers-color-scheme: dark) {", *lines, "}"]) + "\n"
+    if theme == "auto":
+        lines = ["@media screen and (prefers-color-scheme: dark) {", *lines, "}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,228 @@
+"""SETTINGS, the one table of what a user may set once for all commands: on the line, in the environment, or in a file
+of their own, in this order. It reads and checks them; what they do is the business of what is set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from grammar.value import value
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+THEMES = ("auto", "light", "dark")
+
+MOST_BYTES = 1_000_000
+"""A larger file is no file of settings."""
+
+
+class SettingError(Exception):
+    """What is wrong with a setting, and where it stands."""
+
+
+@value
+class Settable:
+    """What can be set: its name, which is that of its option, what it says, what holds where it is not set, and how a
+    value is read, which raises ValueError with what a value must be.
+    """
+
+    name: str
+    meaning: str
+    otherwise: str
+    read: Callable[[str], object]
+
+    @property
+    def variable(self) -> str:
+        """The variable of the environment that sets it."""
+        return f"EVALHOUSE_{self.name.upper()}"
+
+
+@value
+class Held:
+    """What holds of a setting, as it was written, and where that was: empty where it was nowhere."""
+
+    setting: Settable
+    written: str | None
+    where: str
+
+
+def _text(written: str) -> str:
+    if not written:
+        raise ValueError("a name")
+    return written
+
+
+def _format(written: str) -> str:
+    from warehouse.render import FORMATS
+
+    known = [form.name for form in FORMATS]
+    if written not in known:
+        raise ValueError(f"one of {', '.join(known)}")
+    return written
+
+
+def digits(written: str) -> int:
+    """A number of decimals. Raises ValueError."""
+    if not written.isascii() or not written.isdigit() or int(written[:4]) > 15:
+        raise ValueError("a whole number from 0 to 15")
+    return int(written)
+
+
+def level(written: str) -> str:
+    """A level as it is written in a statement: 0.01 or 1%. Raises ValueError."""
+    import math
+
+    share = math.nan
+    with contextlib.suppress(ValueError):
+        share = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
+    if not 0 < share < 1 or not set(written) <= set("0123456789.%"):
+        raise ValueError("a number between 0 and 1, such as 0.01 or 1%")
+    return written
+
+
+def theme(written: str) -> str:
+    """A theme. Raises ValueError."""
+    if written not in THEMES:
+        raise ValueError(f"one of {', '.join(THEMES)}")
+    return written
+
+
+def threads(written: str) -> int:
+    """A number of threads. Raises ValueError."""
+    from warehouse.threads import MOST
+
+    if not written.isascii() or not written.isdigit() or not 1 <= int(written[:6]) <= MOST:
+        raise ValueError(f"a number from 1 to {MOST}")
+    return int(written)
+
+
+def _yes(written: str) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if written.casefold() not in words:
+        raise ValueError("true or false")
+    return words[written.casefold()]
+
+
+SETTINGS = (
+    Settable("db", "the warehouse that is asked", "evalhouse.duckdb in the folder", _text),
+    Settable("format", "the format of results", "table on a terminal, tsv in a pipe", _format),
+    Settable("digits", "decimals of numbers", "those of each kind of number", digits),
+    Settable("level", "the significance level of statements that say none", "0.05", level),
+    Settable("theme", "colours of the shell and of pictures: auto, light or dark", "auto", theme),
+    Settable("threads", "threads to compute with", "one a processor", threads),
+    Settable("quiet", "whether notes and progress are left out", "false", _yes),
+)
+
+
+def file_of_user() -> Path:
+    """Where the user's settings are kept, whether they are there or not."""
+    from pathlib import Path
+
+    if named := os.environ.get("EVALHOUSE_CONFIG"):
+        return Path(named)
+    from platformdirs import user_config_path
+
+    return user_config_path("evalhouse") / "config.toml"
+
+
+def held(given: Mapping[str, object]) -> list[Held]:
+    """What holds of each setting, by the options of the line (None or False where they are not given), the environment
+    and the file. Raises SettingError for what is wrong in the environment and the file, wherever it is.
+    """
+    kept, lines, file = _kept()
+    listed = []
+    for setting in SETTINGS:
+        on_line, variable = given.get(setting.name), os.environ.get(setting.variable, "")
+        if on_line is not None and on_line is not False:
+            listed.append(Held(setting, str(on_line).lower() if on_line is True else str(on_line), f"--{setting.name}"))
+        elif variable:
+            _read(setting, variable, f"${setting.variable}")
+            listed.append(Held(setting, variable, f"${setting.variable}"))
+        elif setting.name in kept:
+            listed.append(Held(setting, kept[setting.name], f"{file}:{lines[setting.name]}"))
+        else:
+            listed.append(Held(setting, None, ""))
+    return listed
+
+
+def values(given: Mapping[str, object]) -> dict[str, object]:
+    """The value of each setting that the line does not give and that is set elsewhere. Raises SettingError."""
+    return {
+        one.setting.name: _read(one.setting, one.written, one.where)
+        for one in held(given)
+        if one.written is not None and not one.where.startswith("--")
+    }
+
+
+def fill(args: argparse.Namespace) -> None:
+    """Gives the arguments of a command what is set elsewhere, and remembers as `said` what the line gave itself.
+
+    Raises SettingError.
+    """
+    args.said = {setting.name: getattr(args, setting.name) for setting in SETTINGS}
+    for name, wanted in values(args.said).items():
+        setattr(args, name, wanted)
+
+
+def _read(setting: Settable, written: str, where: str) -> object:
+    try:
+        return setting.read(written)
+    except ValueError as error:
+        raise SettingError(f"{where}: {setting.name} is {written!r}, and must be {error}") from None
+
+
+def _kept() -> tuple[dict[str, str], dict[str, int], Path]:
+    """What the user's file says, each setting as it would be written in the environment, with its line."""
+    file = file_of_user()
+    try:
+        with file.open("rb") as opened:
+            raw = opened.read(MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        if os.environ.get("EVALHOUSE_CONFIG"):
+            raise SettingError(f"{file}: there is no such file, which $EVALHOUSE_CONFIG names") from None
+        return {}, {}, file
+    except OSError as error:
+        raise SettingError(f"{file}: it cannot be read: {(error.strerror or 'no reason is known').lower()}") from None
+    if not raw.strip():
+        return {}, {}, file
+    if len(raw) > MOST_BYTES:
+        raise SettingError(f"{file}: this is larger than {MOST_BYTES:,} bytes")
+    return _checked(raw, file)
+
+
+def _checked(raw: bytes, file: Path) -> tuple[dict[str, str], dict[str, int], Path]:
+    import re
+    import tomllib
+
+    from grammar.editing.hints import hints
+
+    try:
+        text = raw.decode()
+        said = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise SettingError(f"{file}:{line}: this is not UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1
+        why = str(error)[: place.start()] if place else str(error)
+        raise SettingError(f"{file}:{line}: this is not TOML: {why[:1].lower()}{why[1:]}") from None
+    known = {setting.name: setting for setting in SETTINGS}
+    kept: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for name, written in said.items():
+        begin = re.search(rf"""^\s*\[?\s*["']?{re.escape(name)}["']?\s*[\]=.]""", text, re.MULTILINE)
+        lines[name] = text.count("\n", 0, begin.end()) + 1 if begin else 1
+        where = f"{file}:{lines[name]}"
+        if name not in known:
+            raise SettingError(f"{where}: there is no setting {name!r}; {hints(name, known, 'settings')[0]}")
+        if not isinstance(written, str | int | float):
+            raise SettingError(f"{where}: {name} is a {type(written).__name__}, and must be one value")
+        kept[name] = str(written).lower() if isinstance(written, bool) else str(written)
+        _read(known[name], kept[name], where)
+    return kept, lines, file

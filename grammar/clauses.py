@@ -90,7 +90,7 @@ class Clause:
     `takes` is what stands behind the keywords, `meaning` what the clause does, in one line; `example` may be empty.
     `names` is the kind of the names in it, for completion and messages; empty where no bare name can stand.
     `second_field` is for `from A to B`: the field of the name behind `to`, in statements that have it. `synonyms` are
-    other words for its one keyword; what was typed is shown.
+    other words for its one keyword; what was typed is shown. Where it may stand `alone`, its first keyword is enough.
     """
 
     words: str
@@ -102,6 +102,7 @@ class Clause:
     shape: Shape = Shape.NODE
     second_field: str = ""
     synonyms: tuple[str, ...] = ()
+    alone: bool = False
 
     @property
     def first_words(self) -> tuple[str, ...]:
@@ -179,6 +180,7 @@ CLAUSES = (
         "else by system.model",
         "replicates by system.model",
         "attribute",
+        alone=True,
     ),
     Clause(
         "by",
@@ -283,6 +285,7 @@ CLAUSES = (
         "how the bootstrap interval is taken; studentized unless said",
         "interval bca",
         shape=Shape.WORD,
+        alone=True,
     ),
     Clause("at least", "at_least", "N", "the value is expected to be no lower", "at least 55%"),
     Clause("at most", "at_most", "N", "the value is expected to be no higher", "at most 200"),

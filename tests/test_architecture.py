@@ -19,14 +19,19 @@ from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = [ROOT / "cli.py", *sorted((ROOT / "grammar").rglob("*.py")), *sorted((ROOT / "warehouse").rglob("*.py"))]
+SOURCES = [
+    ROOT / "cli.py",
+    ROOT / "evalhouse.py",
+    *sorted((ROOT / "grammar").rglob("*.py")),
+    *sorted((ROOT / "warehouse").rglob("*.py")),
+]
 
 SHARED_FILE_NAMES = {"__init__", *TASKS, *STATEMENTS}
 """File names that stand in several rooms, since each room has its part of a task or of a statement."""
 
 
 OF_THEIR_OWN = {
-    "cli.py": "load is a command there",
+    "warehouse/commands/program.py": "load is a command there",
     "grammar/editing/completion.py": "the words behind show are keywords, and completed together",
     "grammar/editing/mistakes.py": "define alone has arithmetic, expect takes some questions, and power is asked of p",
     "warehouse/commands/table.py": "load is a command there",

@@ -12,43 +12,63 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = [
-    "cli.py",
+    "evalhouse.py",
     "grammar/language.lark",
     "grammar/language.tables",
     "warehouse/store/schema.sql",
     "warehouse/py.typed",
-    "sample_data/README.md",
-    "sample_data/contents.csv",
-    "sample_data/published/lewis_tong_1992_table2.csv",
-    "sample_data/simulated/scores.csv",
-    "sample_data/simulated/simulate.py",
+    "warehouse/sample_data/README.md",
+    "warehouse/sample_data/contents.csv",
+    "warehouse/sample_data/published/lewis_tong_1992_table2.csv",
+    "warehouse/sample_data/simulated/scores.csv",
+    "warehouse/sample_data/simulated/simulate.py",
 ]
+
+ASKING = """
+import evalhouse, grammar, warehouse
+print(evalhouse.__file__, grammar.__file__, warehouse.__file__)
+print(evalhouse.open().score("F1", "GE", on="TST3").rows[0]["F1"])
+"""
 
 
 @pytest.mark.long
-def test_the_wheel_works_on_its_own(tmp_path: Path) -> None:
+def test_the_wheel_works_in_an_empty_environment_beside_modules_of_the_same_names(tmp_path: Path) -> None:
+    """A project of one's own may have a cli.py, and folders called sample_data and tests."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
     (wheel,) = tmp_path.glob("evalhouse-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert set(NEEDED) <= names
-    tops = {name.partition("/")[0] for name in names if ".dist-info" not in name}
-    assert tops == {"cli.py", "grammar", "warehouse", "sample_data"}
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
+        "evalhouse.py",
+        "grammar",
+        "warehouse",
+    }
 
     place, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    (site,) = place.glob("lib/python*/site-packages")
+    subprocess.run([*pip, f"--python={place / 'bin' / 'python'}", "install", "--no-deps", str(wheel)], check=True)
+    # What it depends on is there already. A folder behind site-packages, from which no .pth leads to the checkout.
+    (site / "dependencies.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")) + "\n")
     elsewhere.mkdir()
-    subprocess.run([*pip, "install", "--no-deps", "--target", str(place), str(wheel)], check=True)
-    settings = {**os.environ, "PYTHONPATH": str(place), "HOME": str(elsewhere), "XDG_CACHE_HOME": str(elsewhere)}
-    where = [
-        sys.executable,
-        "-c",
-        "import warehouse, grammar, cli; print(warehouse.__file__, grammar.__file__, cli.__file__)",
-    ]
-    found = subprocess.run(
-        where, capture_output=True, text=True, check=True, cwd=elsewhere, env=settings
-    ).stdout.split()
-    assert all(file.startswith(str(place)) for file in found)
-    script = [sys.executable, str(place / "bin" / "evalhouse"), "query", "score F for GE on TST3", "--quiet"]
-    asked = subprocess.run(script, capture_output=True, text=True, cwd=elsewhere, env=settings)
-    assert asked.returncode == 0, asked.stderr
-    assert asked.stdout.splitlines()[1].startswith("TST3\textraction\tGE\t100\t0.56005")
+    (elsewhere / "cli.py").write_text("raise SystemExit('this is another cli')\n")
+    for folder in ("sample_data", "tests"):
+        (elsewhere / folder).mkdir()
+        (elsewhere / folder / "__init__.py").write_text(f"raise SystemExit('this is another {folder}')\n")
+    settings = {name: value for name, value in os.environ.items() if not name.startswith(("EVALHOUSE", "PYTHON"))}
+    settings |= {"PYTHONPATH": str(elsewhere), "HOME": str(elsewhere), "XDG_CACHE_HOME": str(elsewhere)}
+
+    def printed(*command: str) -> list[str]:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=elsewhere, env=settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    python = str(place / "bin" / "python")
+    found, value = printed(python, "-c", ASKING)
+    assert all(file.startswith(str(place)) for file in found.split())
+    assert value.startswith("0.56005")
+    question = ["query", "score F for GE on TST3", "--quiet"]
+    for command in ([str(place / "bin" / "evalhouse")], [python, "-m", "evalhouse"]):
+        assert printed(*command, *question)[1].startswith("TST3\textraction\tGE\t100\t0.56005")
+    assert any("F(beta=1)" in line for line in printed(str(place / "bin" / "evalhouse"), "demo"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grammar.errors import EvalhouseError
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -18,7 +20,7 @@ class Fault:
         return f"{place}: {self.message}"
 
 
-class DataError(Exception):
+class DataError(EvalhouseError):
     """A file that cannot be loaded: up to 20 faults, how many there are in all, and what would help. Nothing was
     stored.
     """
@@ -29,18 +31,24 @@ class DataError(Exception):
         self.total = len(faults) if total is None else total
         self.hints = hints
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.faults, self.total, self.hints), {"drawn": self.drawn}
+
 
 class UnreadableError(Exception):
     """An input file that DuckDB could not read; the text is DuckDB's own, for a reader to turn into faults."""
 
 
-class WarehouseError(Exception):
+class WarehouseError(EvalhouseError):
     """A warehouse that cannot be opened or written: what is so, and what would help."""
 
     def __init__(self, message: str, hints: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.hints = hints
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return WarehouseError, (self.message, self.hints), {"drawn": self.drawn}
 
 
 class MemoryShortError(WarehouseError):

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from grammar.errors import EvalhouseError
 from grammar.value import value
 
 if TYPE_CHECKING:
@@ -84,12 +85,15 @@ Met = Literal["met", "not met", "undecided"]
 """Whether what `expect` says holds; undecided where the data, or so many shuffles, cannot tell."""
 
 
-class UnmetError(Exception):
+class UnmetError(EvalhouseError):
     """What was expected was not shown; `result` says what was seen."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(f"{result.statement}: {result.outcome}")
         self.result = result
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.result,)
 
 
 class NotMetError(UnmetError):

@@ -5,12 +5,13 @@ nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING
 
 from grammar import nodes as n
 from grammar.editing.hints import hints
@@ -34,9 +35,15 @@ from warehouse.statements import Planned, answer, resolve
 from warehouse.statements.only_questions import OnlyQuestions
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database
-from warehouse.store.lock import nobody
+from warehouse.store.lock import WAIT, nobody
 from warehouse.store.replacement import Tell, replacing
+from warehouse.store.sql import Sql
 from warehouse.threads import allowed
+
+if TYPE_CHECKING:
+    from warehouse.loading.planning import LoadRequest
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MOST_ITEMS = 20_000
 """How many names a variable may stand for: more than a statement of 64 KB can list, however often lists double."""
@@ -51,7 +58,8 @@ class Session:
     so in a note of the result; one that does not asks what there was when it was opened. With `only` it answers
     questions, and refuses whatever changes something or writes a file. `tell` hears whom a statement waits for that
     changes the warehouse. `level` is that of statements that say none, and stands in their results; pictures are
-    written as `theme` says. `lake` is what is asked by Spark, and never changed; empty for a warehouse.
+    written as `theme` says. What is in memory is changed where it is `changeable`. `lake` is what is asked by Spark,
+    and never changed; empty for a warehouse.
     """
 
     def __init__(
@@ -72,6 +80,7 @@ class Session:
         self.lake = ""
         self.follows = True
         self.only: OnlyQuestions | None = None
+        self.changeable = False
         self.tell: Tell = nobody
         self._progress: Progress = silent
         self._use(database)
@@ -103,6 +112,15 @@ class Session:
 
             return cls(sample())
         return cls(open_database(Path(path)), Path(path))
+
+    @classmethod
+    def in_memory(cls) -> Session:
+        """A session on a new warehouse that is in no file, and gone when it is closed."""
+        from warehouse.store.database import in_memory
+
+        session = cls(in_memory())
+        session.changeable = True
+        return session
 
     @classmethod
     def on_lake(cls, folder: str, master: str | None = None) -> Session:
@@ -278,7 +296,7 @@ class Session:
         text = to_text(statement)
         counts = {task: self.catalog.counts_apart(task) for task in COUNTED}
         check(statement, self.catalog.definitions, counts, text)
-        if self.path is None:
+        if self.path is None and not self.changeable:
             # The sample data and lakes are not changed; the definition lives as long as the session.
             same = [name for name in self.catalog.definitions if name.casefold() == statement.name.text.casefold()]
             for name in same:
@@ -288,11 +306,9 @@ class Session:
             self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
 
     def _load(self, statement: n.Load) -> Result:
-        from warehouse.loading.carrying_out import CarriedOut, carry_out
-        from warehouse.loading.planning import AUTO, LoadRequest, plan
+        from warehouse.loading.planning import AUTO, LoadRequest
         from warehouse.loading.readers import READERS, plugins
         from warehouse.loading.staging.door import Door
-        from warehouse.store.database import in_memory
 
         named = text_of(statement.path, statement.path, "the name of a file")
         path = self._path(named, statement.path.span)
@@ -302,14 +318,41 @@ class Session:
         if reader not in known:
             raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, known, "readers"))
         request = LoadRequest([str(path)], reader, door=Door(self.folder if self.confined else None))
+        return self.load(request, to_text(statement), place=statement.span, called_from=self.folder)
+
+    def load(
+        self,
+        request: LoadRequest,
+        text: str = "load",
+        *,
+        place: Span = NOWHERE,
+        called_from: Path | None = None,
+        called: Mapping[str, str] = NOTHING,
+        keep: bool = True,
+        wait: float = WAIT,
+    ) -> Result:
+        """Loads files, all or nothing, and says what of each was new; unless they are to be kept, only says it.
+
+        Files are called by their places in the folder `called_from`, as far as they are in it, or as `called` says by
+        their paths. Raises DataError, and
+        WarehouseError where the warehouse cannot be changed, after having waited for others that change it.
+        """
+        from warehouse.loading.carrying_out import CarriedOut, carry_out
+        from warehouse.loading.planning import option_files, plan
+        from warehouse.store.database import in_memory
+
         with temporary() as scratch:
             with in_memory() as store:
-                planned = plan(request, store, scratch).called_from(self.folder)
+                planned = plan(request, store, scratch, called)
+            if called_from is not None:
+                planned = planned.called_from(called_from)
             done: list[CarriedOut] = []
             self._replace(
                 lambda database: done.append(carry_out(database, request, planned)),
-                statement.span,
-                [file.found.path for file in planned.files],
+                place,
+                [*(file.found.path for file in planned.files), *option_files(request)],
+                keep=keep,
+                wait=wait,
             )
         together = [loaded for _, loaded in done[0].loaded]
         columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
@@ -320,13 +363,14 @@ class Session:
                 reader=loaded.reader,
                 rows_read=loaded.rows_read,
                 rows_new=loaded.rows_new,
-                **{"import": loaded.import_id},
+                **{"import": loaded.import_id if keep else None},
             )
         notes = tuple(note for loaded in together for note in loaded.notes)
+        notes += tuple(f"left out: {fault}" for error in done[0].bad for fault in error.faults)
         if planned.passed_over:
             listed = ", ".join(found.called for found in planned.passed_over)
             notes += (f"passed over, being no results: {listed}",)
-        return Result(to_text(statement), "loaded", to_text(statement), rows.table(columns), notes=notes)
+        return Result(text, "loaded" if keep else "would be loaded", text, rows.table(columns), notes=notes)
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
         from warehouse.loading.ingest import Forgotten, forget
@@ -349,13 +393,25 @@ class Session:
         rows.add(**counts)
         return Result(text, "forgotten", text, rows.table(columns))
 
-    def _replace(self, change: Callable[[Database], None], place: Span, files: Iterable[Path] = ()) -> None:
+    def _replace(
+        self,
+        change: Callable[[Database], None],
+        place: Span,
+        files: Iterable[Path] = (),
+        *,
+        keep: bool = True,
+        wait: float = WAIT,
+    ) -> None:
         """Changes a copy of the warehouse by files, lets it take the place of the warehouse, and goes on with it."""
+        if self.path is None and self.changeable:
+            changed = _changed_in_memory(self.database, change, keep=keep)
+            self._use(changed)
+            return
         if self.path is None:
             raise QueryError(
                 "the sample data cannot be changed", place, ("evalhouse init FILE --sample makes a warehouse of them",)
             )
-        with replacing(self.path, files, tell=self.tell) as database:
+        with replacing(self.path, files, keep=keep, wait=wait, tell=self.tell) as database:
             change(database)
         try:
             database = open_database(self.path)
@@ -377,6 +433,23 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _changed_in_memory(database: Database, change: Callable[[Database], None], *, keep: bool) -> Database:
+    """A warehouse in memory after a change, from which what came before an error is taken again, or all of it."""
+    from warehouse.loading.ingest import forget
+
+    last = Sql("select coalesce(max(id), 0) from import")
+    [(before,)] = database.rows(last)
+    done = False
+    try:
+        change(database)
+        done = True
+    finally:
+        if not (done and keep):
+            for (number,) in database.rows(Sql("select id from import where id > ? order by id desc", (before,))):
+                forget(database, int(number))
+    return database
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from pathlib import Path
+from types import MappingProxyType
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.finding import NO_RESULTS, Found, find, packed_together, unpacked
@@ -24,6 +25,8 @@ from warehouse.loading.staging.templates import filled
 from warehouse.store.database import Database
 
 AUTO = "auto"
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,9 @@ class LoadPlan:
         return replace(self, files=tuple(map(called, self.files)))
 
 
-def plan(request: LoadRequest, store: Database, scratch: Path) -> LoadPlan:
+def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[str, str] = NOTHING) -> LoadPlan:
     """What a load will do. `store` reads the starts of files that Python does not; archives are unpacked into folders
-    in `scratch`, which have to stay until the load is done.
+    in `scratch`, which have to stay until the load is done. Files are `called` so in messages, by their names.
 
     Raises DataError with what has to be asked and what cannot be read, unless bad files are skipped.
     """
@@ -99,7 +102,9 @@ def plan(request: LoadRequest, store: Database, scratch: Path) -> LoadPlan:
     planned: list[PlannedFile] = []
     passed_over: list[Found] = []
     bad: list[DataError] = []
-    waiting = find(request.named, request.door)[::-1]
+    waiting = [
+        replace(found, called=called.get(found.called, found.called)) for found in find(request.named, request.door)
+    ][::-1]
     while waiting:
         found = waiting.pop()
         if os.path.realpath(found.path) in read_with:

@@ -26,8 +26,16 @@ from warehouse.version import __version__
 if TYPE_CHECKING:
     from warehouse.loading.ingest import Loaded
 
-FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
-"""Beside the package, in a checkout as in an installation."""
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def _folder() -> Path:
+    """Where the sample data are: in the package as it is installed, in a checkout beside it."""
+    inside = PACKAGE / "sample_data"
+    return inside if inside.is_dir() else PACKAGE.parent / "sample_data"
+
+
+FOLDER = _folder()
 
 
 @value
@@ -123,7 +131,7 @@ def _name(digest: str, path: Path) -> str:
 def _digest() -> str:
     """Changes with all that decides what the kept warehouse holds and who can read it."""
     digest = hashlib.sha256(f"{__version__} {LIBRARY}".encode())
-    digest.update((FOLDER.parent / "warehouse" / "store" / "schema.sql").read_bytes())
+    digest.update((PACKAGE / "store" / "schema.sql").read_bytes())
     for file in (FOLDER / "contents.csv", *(file.path for file in contents())):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -127,7 +127,20 @@ def _without_tags(value: Any) -> Any:
     return [_without_tags(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-FILES: dict[str, Callable[[Chart, Theme], str | bytes]] = {".svg": svg, ".png": png, ".pdf": pdf, ".html": page}
+def described(chart: Chart, theme: Theme = "auto") -> str:
+    """The chart as Vega-Lite, for other programs to draw, on white paper."""
+    from warehouse.results import as_json
+
+    return as_json(spec(chart)) + "\n"
+
+
+FILES: dict[str, Callable[[Chart, Theme], str | bytes]] = {
+    ".svg": svg,
+    ".png": png,
+    ".pdf": pdf,
+    ".html": page,
+    ".json": described,
+}
 """What draws which ending of a file."""
 
 

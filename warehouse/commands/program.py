@@ -1,0 +1,177 @@
+"""The command line: arguments in, exit status out. Nothing heavy is imported before a command needs it.
+
+Standard output is data only; notes, progress and errors go to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from warehouse import TYPE_CHECKING, ending
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+
+def command() -> int:
+    """The installed command: `main`, then an immediate exit. Freeing all objects one by one would take a seventh of the
+    time of a short query. If another thread is still running, Python exits in the usual way.
+    """
+    # Before anything is imported that takes its time.
+    ending.at_once()
+    try:
+        status = main()
+        ending.at_once()
+    except SystemExit as stopped:
+        status = stopped.code if isinstance(stopped.code, int) else 0
+    except KeyboardInterrupt:
+        status = ending.status()
+    threading = sys.modules.get("threading")
+    if (
+        not ending.heard()
+        and threading
+        and any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
+    ):
+        return status
+    import atexit
+    from contextlib import suppress
+
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(status)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command and gives its exit status."""
+    import argparse
+    import gc
+
+    from warehouse.commands import CLOSED, DONE
+    from warehouse.commands.arguments import GIVEN_NOTHING, parser_for
+    from warehouse.commands.streams import OutputError, make_safe
+    from warehouse.commands.talk import say
+    from warehouse.memory import bound
+    from warehouse.threads import allow
+
+    # The matrix products here are small, so threads of their own cost more than they save. numpy reads this on import.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A short-lived process keeps nearly all objects it makes: collecting garbage would take 5% of a short query's time.
+    gc.set_threshold(100_000)
+    words = sys.argv[1:] if arguments is None else arguments
+    make_safe(own=arguments is None)
+    parser = parser_for(words)
+    try:
+        _check_words(parser, words)
+        args = parser.parse_args(words, argparse.Namespace(**GIVEN_NOTHING))
+        _set(args)
+        _check_format(parser, args.format)
+        if args.threads is not None:
+            allow(args.threads)
+        if arguments is None and getattr(args, "engine", None) != "spark":
+            bound()
+        return _guarded(args)
+    except BrokenPipeError:
+        # The reader has closed the pipe, as `head` does; what Python still flushes is dropped.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except OutputError as error:
+        # What is still to be flushed is dropped, before the next word makes Python try again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        say(f"error: standard output cannot be written: {(error.strerror or 'it is closed').lower()}")
+        return CLOSED
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename is not None else ""
+        say(f"error: {what}{(error.strerror or str(error) or 'the system refuses').lower()}")
+        return CLOSED
+    except KeyboardInterrupt:
+        return ending.status()
+
+
+def _guarded(args: argparse.Namespace) -> int:
+    """Runs a command; every error becomes a text on standard error and an exit status."""
+    from warehouse.commands.table import run
+
+    try:
+        status = run(args)
+        sys.stdout.flush()
+        return status
+    except Exception as error:
+        # What is stopped says so in words of its own, DuckDB in these.
+        if ending.heard() or str(error) == "Query interrupted":
+            return ending.status()
+        return _said(error, args)
+
+
+def _said(error: Exception, args: argparse.Namespace) -> int:
+    """The exit status for an error, which is said on standard error. Raises OSError."""
+    from warehouse.commands import CLOSED, WRONG
+    from warehouse.commands.talk import say
+    from warehouse.faults import DataError, WarehouseError
+
+    match error:
+        case DataError():
+            from warehouse.render.diagnostics import data_error
+
+            # Files before this one are stored already where each is loaded in place.
+            lost = "nothing of this file was stored" if getattr(args, "in_place", False) else "nothing was stored"
+            say(data_error(error, lost if args.command == "load" else ""))
+            return WRONG
+        case WarehouseError():
+            from warehouse.render.diagnostics import warehouse_error
+
+            say(warehouse_error(error))
+            return CLOSED
+        case MemoryError():
+            from warehouse.memory import allowed
+
+            say(f"error: this needs more than {allowed() / 10**9:g} GB of memory\n  EVALHOUSE_MEMORY=8GB allows more")
+            return CLOSED
+        case UnicodeEncodeError():
+            say(f"error: {error.object!a} is not UTF-8, as the names of files have to be here")
+            return CLOSED
+        case OSError():
+            raise error
+    if os.environ.get("EVALHOUSE_TRACEBACK"):
+        raise error
+    from warehouse.render.diagnostics import unforeseen
+
+    say(unforeseen(error))
+    return WRONG
+
+
+def _check_words(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Ends with an error on the command line where a word is not UTF-8: neither DuckDB nor a result can say it."""
+    for word in (*words, os.environ.get("EVALHOUSE_DB", "")):
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            parser.error(f"{word!a} is not UTF-8")
+
+
+def _set(args: argparse.Namespace) -> None:
+    """Gives the arguments what is set elsewhere; ends with an error where something is wrong there."""
+    from warehouse.commands import MISUSED
+    from warehouse.commands.settings import SettingError, fill
+    from warehouse.commands.talk import say
+
+    try:
+        fill(args)
+    except SettingError as error:
+        say(f"error: {error}\n  evalhouse config says what is set, and where")
+        raise SystemExit(MISUSED) from None
+
+
+def _check_format(parser: argparse.ArgumentParser, named: str | None) -> None:
+    """Ends with an error on the command line where no format has this name."""
+    if named is None:
+        return
+    from warehouse.render import FORMATS
+
+    known = [format.name for format in FORMATS]
+    if named not in known:
+        parser.error(f"there is no format {named!r}; there are {', '.join(known)}")
+

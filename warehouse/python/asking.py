@@ -1,0 +1,583 @@
+"""A warehouse as Python programs have it: a method for each statement, tables in memory that load as files do, errors
+that say all that the command line would. It is safe to use from several threads, which take turns.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from grammar.errors import EvalhouseError, QueryError
+from grammar.lexicon import is_bare_name, normalized, quoted
+from grammar.nodes import Expectation
+from grammar.parser import parse
+from warehouse.faults import DataError, WarehouseError
+from warehouse.interrupting import interruptibly
+from warehouse.python import written
+from warehouse.python.methods import StatementMethods
+from warehouse.python.printed_result import PrintedResult
+from warehouse.python.statement_text import plot_text, preceded, statement_text
+from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.results import EMPTY, Result
+from warehouse.session import Session
+from warehouse.statements.only_questions import OnlyQuestions
+
+if TYPE_CHECKING:
+    from warehouse.loading.planning import LoadRequest
+
+T = TypeVar("T")
+
+Shown = Literal[
+    "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes", "texts"
+]
+
+
+class Warehouse(StatementMethods):
+    """A warehouse of evaluation results: what `open` and `create` give.
+
+    Every question of the language is a method: the clauses of the statement are its arguments, by the same words.
+    Several threads may use one; they take turns. It is a context manager, which closes it.
+
+    Attributes
+    ----------
+    path : pathlib.Path or None
+        Its file; None for the sample data and for what is in memory.
+    closed : bool
+        Whether it was closed.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> with eh.open() as w:
+    ...     r = w.compare("F1", "GE", "UMASS", on="TST3", shuffles=9999)
+    >>> r.rows[0]["p"], r.rows[0]["verdict"]
+    (0.1004, 'not significant')
+    """
+
+    def __init__(self, session: Session, *, read_only: bool = False) -> None:
+        self._session = session
+        self._lock = threading.RLock()
+        self.closed = False
+        if read_only:
+            session.only = OnlyQuestions(sql=True)
+
+    @property
+    def path(self) -> Path | None:
+        return self._session.path
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def run(self, statements: str) -> PrintedResult:
+        """Run statements of the language.
+
+        Parameters
+        ----------
+        statements : str
+            One statement, or several with semicolons between them.
+
+        Returns
+        -------
+        Result
+            The answer to the last statement that has one.
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.run("let $best = GE, GE-CMU; score F1 for $best on TST3").columns
+        ('test_set', 'task', 'system', 'documents', 'F1', 'source')
+        """
+        last = None
+        for result in self.results(statements):
+            last = result
+        return last if last is not None else self._printed(Result(statements.strip(), "", "", EMPTY))
+
+    def results(self, statements: str) -> Iterator[PrintedResult]:
+        """Run statements, and give the answer of each that has one, one at a time.
+
+        Parameters
+        ----------
+        statements : str
+            Statements with semicolons between them; all are read before the first is run.
+
+        Yields
+        ------
+        Result
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> [len(r) for r in eh.open().results("show tests; score F1 for GE on TST3")]
+        [11, 1]
+        """
+        for statement in self._at_work(lambda: parse(statements), statements):
+            result = self._at_work(partial(self._session.answer, statement), statements)
+            if result is not None:
+                yield self._printed(result)
+
+    def _ask(self, word: str, given: Mapping[str, Any]) -> PrintedResult:
+        return self._one(self._at_work(lambda: statement_text(word, given), ""))
+
+    def _one(self, text: str) -> PrintedResult:
+        """The answer to a text that has to be one statement. Raises QueryError where it is more."""
+
+        def answered() -> Result | None:
+            statements = parse(text)
+            if len(statements) != 1:
+                raise QueryError("this is not one statement", statements[1].span)
+            return self._session.answer(statements[0])
+
+        result = self._at_work(answered, text)
+        return self._printed(result if result is not None else Result(text, "", "", EMPTY))
+
+    def _printed(self, result: Result) -> PrintedResult:
+        return PrintedResult.of(result, self._one)
+
+    def _at_work(self, work: Callable[[], T], text: str) -> T:
+        """What some work gives, while no other thread works here. Errors say all that there is to say, and where."""
+        try:
+            with self._lock:
+                if self.closed:
+                    raise WarehouseError("the warehouse is closed")
+                if threading.current_thread() is threading.main_thread():
+                    return interruptibly(work, self._session.interrupt)
+                return work()
+        except EvalhouseError as error:
+            said(error, text)
+            raise error.with_traceback(None) from None
+
+    def expect(
+        self,
+        expected: Expectation | None,
+        question: str,
+        *,
+        at_least: written.Numeric | None = None,
+        at_most: written.Numeric | None = None,
+    ) -> PrintedResult:
+        """Whether what is expected of a comparison, or of a score, holds.
+
+        Parameters
+        ----------
+        expected : {"better", "worse", "not worse", "equivalent", "different"} or None
+            What is expected of the first system of a comparison against the second; None for a score.
+        question : str
+            A statement that begins with `compare` or `score`.
+        at_least, at_most : number, optional
+            What a score is expected to reach, or not to exceed.
+
+        Returns
+        -------
+        Result
+            `outcome` says whether it holds; `raise_for()` raises where it does not.
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().expect("better", "compare F1 for GE against MDC on TST3").outcome
+        'met'
+        """
+        clauses = {
+            words: written.number(words, number)
+            for words, number in (("at least", at_least), ("at most", at_most))
+            if number is not None
+        }
+        return self._one(preceded(f"expect {expected}" if expected else "expect", question, **clauses))
+
+    def plot(
+        self,
+        question: str,
+        *,
+        to: str | os.PathLike[str] | None = None,
+        title: str | None = None,
+        width: str | None = None,
+        font: str | None = None,
+    ) -> PrintedResult:
+        """A question as a picture. Of a result that is there already, take `Result.plot`.
+
+        Parameters
+        ----------
+        question : str
+            A statement such as `rank F1 for all on TST3`.
+        to : str or path, optional
+            The file that the picture is written to: .svg, .png, .pdf, .html or .json.
+        title, width, font : str, optional
+            What stands above it, how wide it is (`80mm`), and its letters.
+
+        Returns
+        -------
+        Result
+            With the picture as data in `chart`.
+
+        Raises
+        ------
+        QueryError
+            Where such a question has no picture, or the file is there already.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().plot("score F1 for GE, UMASS on TST3").chart.title
+        'F1 on TST3'
+        """
+        named = None if to is None else os.fspath(to)
+        return self._one(plot_text(question, title=title, width=width, font=font, to=named))
+
+    def explain(self, question: str) -> PrintedResult:
+        """The SQL that would run, and the test that would be chosen and why; nothing runs.
+
+        Parameters
+        ----------
+        question : str
+            A statement such as `compare F1 for GE, UMASS on TST3`.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+        """
+        return self._one(preceded("explain", question))
+
+    def export(self, question: str, to: str | os.PathLike[str]) -> PrintedResult:
+        """Write the rows of a question to a file in the format of its ending.
+
+        Parameters
+        ----------
+        question : str
+            A statement such as `score F1 for all on TST3`.
+        to : str or path
+            A file that is not there yet.
+
+        Returns
+        -------
+        Result
+            What was written.
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+        """
+        return self._one(preceded("export", question, to=quoted(os.fspath(to))))
+
+    def show(self, what: Shown) -> PrintedResult:
+        """What there is in the warehouse.
+
+        Parameters
+        ----------
+        what : str
+            "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes" or "texts".
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        QueryError
+            On anything else.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> len(eh.open().show("systems"))
+        17
+        """
+        return self._one(f"show {what}")
+
+    def sql(self, select: str) -> PrintedResult:
+        """One SELECT on the views of the warehouse.
+
+        Parameters
+        ----------
+        select : str
+            In the SQL of DuckDB; it can change nothing, and read no file.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        QueryError
+            On what DuckDB does not take.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().sql("select count(distinct system) as systems from scores").rows
+        [{'systems': 17}]
+        """
+        return self._one(f"sql {quoted(select)}")
+
+    # --- what changes it ----------------------------------------------------------------------------------------------
+
+    def let(self, name: str, *values: written.Numeric) -> None:
+        """Give a variable its value, for the statements that come.
+
+        Parameters
+        ----------
+        name : str
+            With or without its `$`.
+        *values : str, int, float or Decimal
+            NameOrNames, patterns, or a number.
+
+        Raises
+        ------
+        QueryError
+            On a value that no variable has.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.let("finalists", "GE", "GE-CMU", "UMASS")
+        >>> len(w.score("F1", "$finalists", on="TST3"))
+        3
+        """
+        given = [
+            written.names(name, value) if isinstance(value, str) else written.number(name, value) for value in values
+        ]
+        self._one(f"let ${name.removeprefix('$')} = {', '.join(given)}")
+
+    def define(self, name: str, expression: str) -> None:
+        """Define a measure, which is kept in the warehouse; for the sample data as long as they are open.
+
+        Parameters
+        ----------
+        name : str
+            With its parameters, if it has any: `F(beta=1)`.
+        expression : str
+            Arithmetic on counts and measures, as behind `define measure NAME =`.
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.define("missed", "1 - recall")
+        >>> w.score("missed", "GE", on="TST3").rows[0]["missed"]  # doctest: +ELLIPSIS
+        0.421...
+        """
+        named = name if "(" in name or is_bare_name(name) else quoted(normalized(name))
+        self._one(f"define measure {named} = {expression}")
+
+    def load(
+        self,
+        *data: Any,
+        as_: str = "auto",
+        name: str = "frame",
+        map: Mapping[str, str] | None = None,
+        set: Mapping[str, str] | None = None,
+        lower_is_better: written.NameOrNames = (),
+        higher_is_better: written.NameOrNames = (),
+        simulated: bool = False,
+        skip_bad: bool = False,
+        texts: bool = False,
+        dry_run: bool = False,
+        wait: float = 10.0,
+        max_unpacked: str | None = None,
+        **options: str,
+    ) -> PrintedResult:
+        """Load files, folders or tables in memory, all or nothing, as `evalhouse load` does.
+
+        Parameters
+        ----------
+        *data : str, path, DataFrame, Arrow table, DuckDB relation or list of dict
+            Files, folders, archives and patterns such as `runs/*.jsonl`; or tables with a row a sample.
+        as_ : str, default "auto"
+            The reader, where what a file is should not be found out.
+        name : str, default "frame"
+            What a table in memory is called: in messages, in `show imports`, and as the test set where nothing else
+            says one.
+        map : mapping of str to str, optional
+            The columns that fields are taken from, where they have other names: `{"system": "model"}`.
+        set : mapping of str to str, optional
+            Fields that have one value in every row: `{"test_set": "dev"}`; `noun` and `cluster`, too.
+        lower_is_better, higher_is_better : str or sequence of str
+            Measures of which lower, or higher, values are better, where their names do not say so.
+        simulated : bool, default False
+            Mark the rows as simulated.
+        skip_bad : bool, default False
+            Go on without files that cannot be read.
+        texts : bool, default False
+            Store inputs, references and outputs, too.
+        dry_run : bool, default False
+            Check everything, say what would be new, store nothing.
+        wait : float, default 10
+            For how many seconds to wait while another program changes the warehouse.
+        max_unpacked : str, optional
+            How much a packed file may hold, such as `50GB`.
+        **options : str
+            Options of the reader, as on the command line: `measures="a,b"`, `gold="gold.conll"`.
+
+        Returns
+        -------
+        Result
+            A row a file: its reader, its import, the rows read and those that were new.
+
+        Raises
+        ------
+        LoadError
+            On what cannot be read, with file and line, or the table and its row.
+        WarehouseError
+            Where the warehouse cannot be changed.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.create()
+        >>> rows = [
+        ...     {"model": model, "question": f"Q{n}", "accuracy": int(n % k == 0)}
+        ...     for model, k in (("base", 3), ("new", 2))
+        ...     for n in range(20)
+        ... ]
+        >>> w.load(rows, name="dev").rows[0]["rows_new"]
+        40
+        >>> [(row["system"], row["accuracy"]) for row in w.score("accuracy", on="dev")]
+        [('new', 0.5), ('base', 0.35)]
+        """
+        from warehouse.loading.planning import LoadRequest
+        from warehouse.loading.staging.door import EVERYWHERE, Door
+        from warehouse.loading.staging.unpacking import bound_of
+        from warehouse.python.frames import files_of
+
+        directions = dict.fromkeys(written.several("lower_is_better", lower_is_better) if lower_is_better else (), True)
+        higher = written.several("higher_is_better", higher_is_better) if higher_is_better else ()
+        if both := [measure for measure in higher if measure in directions]:
+            raise ValueError(f"{both[0]} is both in lower_is_better and in higher_is_better")
+        directions.update(dict.fromkeys(higher, False))
+        files = files_of(data, name)
+
+        def loaded(named: list[str], called: Mapping[str, str]) -> Result:
+            request = LoadRequest(
+                named,
+                as_,
+                fields=dict(set or {}),
+                columns=dict(map or {}),
+                options=options,
+                lower_is_better=directions,
+                simulated=simulated,
+                skip_bad=skip_bad,
+                texts=texts,
+                door=EVERYWHERE if max_unpacked is None else Door(unpacked=bound_of(max_unpacked)),
+            )
+            return self._load(request, called, keep=not dry_run, wait=wait)
+
+        return self._printed(self._at_work(lambda: files.loaded(loaded), ""))
+
+    def _load(self, request: LoadRequest, called: Mapping[str, str], *, keep: bool, wait: float) -> Result:
+        if self._session.only is not None:
+            raise WarehouseError("the warehouse was opened to be read only")
+        if self._session.path is None and not self._session.changeable:
+            raise WarehouseError("the sample data cannot be changed", ("evalhouse.create(FILE) makes a warehouse",))
+        return self._session.load(request, "load", called=called, keep=keep, wait=wait)
+
+    def forget(self, number: int) -> PrintedResult:
+        """Undo a load: remove what it brought.
+
+        Parameters
+        ----------
+        number : int
+            The import, as `show("imports")` lists it.
+
+        Returns
+        -------
+        Result
+            How many rows were removed.
+
+        Raises
+        ------
+        QueryError
+            Where there is no such import.
+        """
+        return self._one(f"forget import {written.number('number', number)}")
+
+    # --- its life -----------------------------------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Stop the statement that another thread is running."""
+        self._session.interrupt()
+
+    def close(self) -> None:
+        """Close the warehouse. What it has answered stays, and asks for no pictures any more."""
+        with self._lock:
+            if not self.closed:
+                self.closed = True
+                self._session.close()
+
+    def __enter__(self) -> Warehouse:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        where = str(self.path) if self.path else "in memory" if self._session.changeable else "the sample data"
+        return f"<evalhouse warehouse: {where}{', closed' if self.closed else ''}>"
+
+
+def said(error: EvalhouseError, text: str) -> None:
+    """Puts into an error what the command line would say of it, with the place in the text that is wrong."""
+    match error:
+        case QueryError():
+            error.drawn = query_error(error, text).removeprefix("error: ")
+        case DataError():
+            error.drawn = data_error(error).replace("error: ", "")
+        case WarehouseError():
+            error.drawn = warehouse_error(error).removeprefix("error: ")
+
+
+def opened(path: str | os.PathLike[str] | None, *, read_only: bool) -> Warehouse:
+    """The warehouse at a path, or on the sample data. Raises WarehouseError."""
+    return _made(lambda: Session.open(path), read_only=read_only)
+
+
+def created(path: str | os.PathLike[str] | None) -> Warehouse:
+    """A new warehouse at a path, or in memory. Raises WarehouseError."""
+    from warehouse.store.replacement import create
+
+    def made() -> Session:
+        if path is None:
+            return Session.in_memory()
+        create(Path(path)).close()
+        return Session.open(path)
+
+    return _made(made)
+
+
+def _made(make: Callable[[], Session], *, read_only: bool = False) -> Warehouse:
+    try:
+        return Warehouse(make(), read_only=read_only)
+    except EvalhouseError as error:
+        said(error, "")
+        raise error.with_traceback(None) from None

@@ -1,0 +1,154 @@
+"""Tables in memory as files that are loaded like any other: pandas, polars, Arrow, DuckDB, lists of dictionaries.
+
+A table becomes a Parquet file, rows that are dictionaries JSON by line, in a folder that lives as long as the load.
+What is in them is the business of the readers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from warehouse.faults import DataError, Fault
+from warehouse.publishing import temporary
+from warehouse.store.framed import write_frame
+
+T = TypeVar("T")
+
+
+class Data(NamedTuple):
+    """What is to be loaded: paths as they are, and tables, each with the name that it has."""
+
+    paths: tuple[str, ...]
+    tables: tuple[tuple[str, Any], ...]
+
+    def loaded(self, load: Callable[[list[str], Mapping[str, str]], T]) -> T:
+        """What loading gives, from the files and what those that are made of tables are called."""
+        if not self.tables:
+            return load(list(self.paths), {})
+        with temporary() as scratch:
+            called: dict[str, str] = {}
+            for place, (name, table) in enumerate(self.tables):
+                folder = scratch / str(place)
+                folder.mkdir()
+                called[str(_written(table, name, folder))] = name
+            try:
+                return load([*self.paths, *called], called)
+            except DataError as error:
+                raise DataError(
+                    tuple(_by_row(fault, called) for fault in error.faults), error.total, error.hints
+                ) from None
+
+
+def files_of(data: Sequence[Any], name: str) -> Data:
+    """What is to be loaded. Raises TypeError for what is neither a path nor a table."""
+    if not data:
+        raise TypeError("nothing is given to load")
+    paths = tuple(os.fspath(one) for one in data if isinstance(one, str | os.PathLike))
+    tables = [one for one in data if not isinstance(one, str | os.PathLike)]
+    names = [name] if len(tables) == 1 else [f"{name}-{place}" for place in range(1, len(tables) + 1)]
+    for table in tables:
+        if not _is_table(table):
+            raise TypeError(
+                f"a {type(table).__name__} is neither a path nor a table: there are DataFrames of pandas and polars, "
+                "Arrow tables, DuckDB relations and lists of dictionaries"
+            )
+    return Data(paths, tuple(zip(names, tables, strict=True)))
+
+
+def _package(table: Any) -> str:
+    return type(table).__module__.partition(".")[0].lstrip("_")
+
+
+def _is_table(table: Any) -> bool:
+    if _package(table) in ("pandas", "polars", "pyarrow", "duckdb") or hasattr(table, "__arrow_c_stream__"):
+        return not hasattr(table, "to_frame")  # a single column
+    if isinstance(table, Mapping):
+        return bool(table) and all(
+            isinstance(cells, Sequence) and not isinstance(cells, str) for cells in table.values()
+        )
+    return (
+        isinstance(table, Sequence) and not isinstance(table, bytes) and all(isinstance(row, Mapping) for row in table)
+    )
+
+
+def _written(table: Any, name: str, folder: Path) -> Path:
+    """The file that a table becomes, with a name by which its test set may be called."""
+    stem = re.sub(r"[^\w.+@:-]", "_", name) or "frame"
+    match _package(table):
+        case "polars":
+            path = folder / f"{stem}.parquet"
+            frame = table.collect() if hasattr(table, "collect") else table
+            _check_names(frame.columns, name)
+            frame.fill_nan(None).write_parquet(path)
+            return path
+        case "duckdb":
+            path = folder / f"{stem}.parquet"
+            table.write_parquet(str(path))
+            return path
+        case "pandas":
+            path = folder / f"{stem}.parquet"
+            frame = table.reset_index() if any(level is not None for level in table.index.names) else table
+            frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+            _check_names(frame.columns, name)
+            write_frame(frame, path)
+            return path
+    if isinstance(table, Mapping):
+        return _as_lines(_rows_of(table, name), folder / f"{stem}.jsonl", name)
+    if isinstance(table, Sequence):
+        return _as_lines(table, folder / f"{stem}.jsonl", name)
+    import pyarrow
+
+    path = folder / f"{stem}.parquet"
+    if not hasattr(table, "column_names"):
+        table = pyarrow.table(table)
+    _check_names(table.column_names, name)
+    write_frame(table, path)
+    return path
+
+
+def _check_names(columns: Iterable[str], name: str) -> None:
+    listed = [str(column) for column in columns]
+    twice = next((column for column in listed if listed.count(column) > 1), None)
+    if twice is not None:
+        raise DataError((Fault(name, None, f"the column '{twice}' stands more than once"),))
+
+
+def _rows_of(table: Mapping[str, Sequence[Any]], name: str) -> list[dict[str, Any]]:
+    if len({len(cells) for cells in table.values()}) != 1:
+        raise DataError((Fault(name, None, "its columns are not equally long"),))
+    return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
+
+
+def _as_lines(rows: Sequence[Mapping[str, Any]], path: Path, name: str) -> Path:
+    if not rows:
+        raise DataError((Fault(name, None, "there are no rows in it"),))
+    with path.open("w", encoding="utf-8") as lines:
+        for place, row in enumerate(rows, start=1):
+            try:
+                line = json.dumps({str(key): _plain(cell) for key, cell in row.items()}, ensure_ascii=False)
+                lines.write(line + "\n")
+            except (TypeError, ValueError) as error:
+                raise DataError((Fault(name, None, f"row {place}: {error}"),)) from None
+    return path
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as JSON has it: numbers of numpy as numbers, NaN as nothing."""
+    if hasattr(cell, "item") and not isinstance(cell, str | int | float):
+        cell = cell.item()
+    if isinstance(cell, float) and math.isnan(cell):
+        return None
+    return cell
+
+
+def _by_row(fault: Fault, called: Mapping[str, str]) -> Fault:
+    """A fault of a table by its row, where the file that it became has lines."""
+    if fault.source in called.values() and fault.line is not None:
+        return Fault(fault.source, None, f"row {fault.line}: {fault.message}")
+    return fault

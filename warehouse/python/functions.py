@@ -1,0 +1,875 @@
+"""Questions of a table in memory, without a warehouse: a function for each.
+
+Written by `python -m warehouse.python.generating`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from warehouse.python.one_question import asked_of
+from warehouse.python.printed_result import PrintedResult
+from warehouse.python.written import NameOrNames, Numeric
+
+
+def score(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    on: NameOrNames | None = None,
+    replicates_by: Literal[True] | str | None = None,
+    by: NameOrNames | None = None,
+    where: str | None = None,
+    order_by: str | None = None,
+    limit: Numeric | None = None,
+    standardized: bool = False,
+    exchange_by: str | None = None,
+    seed: Numeric | None = None,
+    level: Numeric | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """Values of measures, a row a system.
+
+    The statement `score MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    by : str or sequence of str, optional
+        A row a value: document, unit, label or an attribute; in the language `by unit`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    order_by : str, optional
+        By which measure the rows are ordered; `desc` or `asc`; in the language `order by recall desc`.
+    limit : int, float, Decimal or str, optional
+        No more rows than this; in the language `limit 5`.
+    standardized : bool, default False
+        In standard deviations from the mean of all systems of the test set.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    seed : int, float, Decimal or str, optional
+        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+        1992`.
+    level : int, float, Decimal or str, optional
+        The significance level; 0.05 unless said; in the language `level 0.10`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    interval : {"studentized", "percentile", "bca"} or True, optional
+        How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("score", locals())
+
+
+def compare(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    against: str | None = None,
+    on: NameOrNames | None = None,
+    over_test_sets: bool = False,
+    replicates_by: Literal[True] | str | None = None,
+    where: str | None = None,
+    exchange_by: str | None = None,
+    one_sided: bool = False,
+    two_sided: bool = False,
+    test: str | None = None,
+    shuffles: Numeric | None = None,
+    exact: bool = False,
+    seed: Numeric | None = None,
+    level: Numeric | None = None,
+    margin: Numeric | None = None,
+    confidence: Numeric | None = None,
+    adjust: str | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """A significance test for two systems, or for every pair of more.
+
+    The statement `compare MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    against : str, optional
+        Each system against this one; in the language `against GE`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    over_test_sets : bool, default False
+        Their average in place of each, exchanged within each.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    one_sided : bool, default False
+        That the first system is the better.
+    two_sided : bool, default False
+        That the systems differ; the default.
+    test : str, optional
+        Which significance test; randomization unless said; in the language `test wilcoxon`.
+    shuffles : int, float, Decimal or str, optional
+        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+    exact : bool, default False
+        Every exchange counted.
+    seed : int, float, Decimal or str, optional
+        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+        1992`.
+    level : int, float, Decimal or str, optional
+        The significance level; 0.05 unless said; in the language `level 0.10`.
+    margin : int, float, Decimal or str, optional
+        How much worse may still pass: better, equivalent, not worse than that; in the language `margin 1%`.
+    confidence : int, float, Decimal or str, optional
+        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        `confidence 0.99`.
+    adjust : str, optional
+        For many comparisons at once; in the language `adjust holm`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    interval : {"studentized", "percentile", "bca"} or True, optional
+        How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("compare", locals())
+
+
+def group(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    on: NameOrNames | None = None,
+    replicates_by: Literal[True] | str | None = None,
+    where: str | None = None,
+    exchange_by: str | None = None,
+    one_sided: bool = False,
+    two_sided: bool = False,
+    test: str | None = None,
+    shuffles: Numeric | None = None,
+    exact: bool = False,
+    seed: Numeric | None = None,
+    level: Numeric | None = None,
+    confidence: Numeric | None = None,
+    adjust: str | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """Significance groups: the largest sets of systems no two of which differ, as letters.
+
+    The statement `group MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    one_sided : bool, default False
+        That the first system is the better.
+    two_sided : bool, default False
+        That the systems differ; the default.
+    test : str, optional
+        Which significance test; randomization unless said; in the language `test wilcoxon`.
+    shuffles : int, float, Decimal or str, optional
+        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+    exact : bool, default False
+        Every exchange counted.
+    seed : int, float, Decimal or str, optional
+        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+        1992`.
+    level : int, float, Decimal or str, optional
+        The significance level; 0.05 unless said; in the language `level 0.10`.
+    confidence : int, float, Decimal or str, optional
+        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        `confidence 0.99`.
+    adjust : str, optional
+        For many comparisons at once; in the language `adjust holm`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("group", locals())
+
+
+def rank(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    on: NameOrNames | None = None,
+    over_test_sets: bool = False,
+    replicates_by: Literal[True] | str | None = None,
+    where: str | None = None,
+    exchange_by: str | None = None,
+    one_sided: bool = False,
+    two_sided: bool = False,
+    test: str | None = None,
+    shuffles: Numeric | None = None,
+    exact: bool = False,
+    seed: Numeric | None = None,
+    level: Numeric | None = None,
+    confidence: Numeric | None = None,
+    adjust: str | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """Each system's rank with the set of ranks that it may have, and clusters; over test sets mean ranks.
+
+    The statement `rank MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    over_test_sets : bool, default False
+        Their average in place of each, exchanged within each.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    one_sided : bool, default False
+        That the first system is the better.
+    two_sided : bool, default False
+        That the systems differ; the default.
+    test : str, optional
+        Which significance test; randomization unless said; in the language `test wilcoxon`.
+    shuffles : int, float, Decimal or str, optional
+        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+    exact : bool, default False
+        Every exchange counted.
+    seed : int, float, Decimal or str, optional
+        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+        1992`.
+    level : int, float, Decimal or str, optional
+        The significance level; 0.05 unless said; in the language `level 0.10`.
+    confidence : int, float, Decimal or str, optional
+        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        `confidence 0.99`.
+    adjust : str, optional
+        For many comparisons at once; in the language `adjust holm`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("rank", locals())
+
+
+def table(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    against: str | None = None,
+    on: NameOrNames | None = None,
+    replicates_by: Literal[True] | str | None = None,
+    where: str | None = None,
+    order_by: str | None = None,
+    order_as_named: bool = False,
+    exchange_by: str | None = None,
+    one_sided: bool = False,
+    two_sided: bool = False,
+    test: str | None = None,
+    shuffles: Numeric | None = None,
+    exact: bool = False,
+    seed: Numeric | None = None,
+    level: Numeric | None = None,
+    confidence: Numeric | None = None,
+    adjust: str | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+    letters: bool = False,
+    rank: bool = False,
+    digits: Numeric | None = None,
+    columns: Mapping[str, str] | None = None,
+    caption: str | None = None,
+    label: str | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """Values as a paper prints them: the best bold, with marks of significance, intervals, ranks and a caption.
+
+    The statement `table MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    against : str, optional
+        Each system against this one; in the language `against GE`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    order_by : str, optional
+        By which measure the rows are ordered; `desc` or `asc`; in the language `order by recall desc`.
+    order_as_named : bool, default False
+        The systems in the order they are named.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    one_sided : bool, default False
+        That the first system is the better.
+    two_sided : bool, default False
+        That the systems differ; the default.
+    test : str, optional
+        Which significance test; randomization unless said; in the language `test wilcoxon`.
+    shuffles : int, float, Decimal or str, optional
+        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+    exact : bool, default False
+        Every exchange counted.
+    seed : int, float, Decimal or str, optional
+        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+        1992`.
+    level : int, float, Decimal or str, optional
+        The significance level; 0.05 unless said; in the language `level 0.10`.
+    confidence : int, float, Decimal or str, optional
+        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        `confidence 0.99`.
+    adjust : str, optional
+        For many comparisons at once; in the language `adjust holm`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    interval : {"studentized", "percentile", "bca"} or True, optional
+        How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+    letters : bool, default False
+        Beside each value the letters of the systems it beats.
+    rank : bool, default False
+        Beside each value the ranks that the system may have.
+    digits : int, float, Decimal or str, optional
+        Decimals of the values; in the language `digits 1`.
+    columns : mapping of str to str, optional
+        What measures, test sets and the column of systems are called; in the language `columns F as "F₁"`.
+    caption : str, optional
+        What stands above the table; in the language `caption "Results on MUC-4"`.
+    label : str, optional
+        What the table is referred to by; in the language `label "tab:muc4"`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("table", locals())
+
+
+def power(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    on: NameOrNames | None = None,
+    replicates_by: Literal[True] | str | None = None,
+    where: str | None = None,
+    exchange_by: str | None = None,
+    one_sided: bool = False,
+    two_sided: bool = False,
+    test: str | None = None,
+    shuffles: Numeric | None = None,
+    exact: bool = False,
+    seed: Numeric | None = None,
+    level: Numeric | None = None,
+    detect: Numeric | Sequence[Numeric] | None = None,
+    documents: Numeric | Sequence[Numeric] | None = None,
+    power: Numeric | None = None,
+    confidence: Numeric | None = None,
+    adjust: str | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """How often a difference would be found with so many documents, and how many are needed.
+
+    The statement `power MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    one_sided : bool, default False
+        That the first system is the better.
+    two_sided : bool, default False
+        That the systems differ; the default.
+    test : str, optional
+        Which significance test; randomization unless said; in the language `test wilcoxon`.
+    shuffles : int, float, Decimal or str, optional
+        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+    exact : bool, default False
+        Every exchange counted.
+    seed : int, float, Decimal or str, optional
+        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+        1992`.
+    level : int, float, Decimal or str, optional
+        The significance level; 0.05 unless said; in the language `level 0.10`.
+    detect : number or sequence of numbers, optional
+        The differences that would matter; round ones near what can be found unless said; in the language
+        `detect 1%, 2%`.
+    documents : number or sequence of numbers, optional
+        How many documents there would be; some fewer and some more than there are unless said; in the
+        language `documents 100, 400`.
+    power : int, float, Decimal or str, optional
+        How often a difference should be found; 0.8 unless said; in the language `power 0.9`.
+    confidence : int, float, Decimal or str, optional
+        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        `confidence 0.99`.
+    adjust : str, optional
+        For many comparisons at once; in the language `adjust holm`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("power", locals())
+
+
+def spread(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    on: NameOrNames | None = None,
+    replicates_by: Literal[True] | str | None = None,
+    where: str | None = None,
+    exchange_by: str | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """How much documents and replicates vary, and what one more of each would buy.
+
+    The statement `spread MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("spread", locals())
+
+
+def documents(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    on: NameOrNames | None = None,
+    replicates_by: Literal[True] | str | None = None,
+    where: str | None = None,
+    only: str | None = None,
+    limit: Numeric | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """The documents behind a difference, those that make most of it first.
+
+    The statement `documents MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    only : str, optional
+        Only the documents that speak for this system; in the language `only GE`.
+    limit : int, float, Decimal or str, optional
+        No more rows than this; in the language `limit 5`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("documents", locals())
+
+
+def differ(
+    data: Any,
+    measures: NameOrNames,
+    *systems: str | Sequence[str],
+    except_: NameOrNames | None = None,
+    of: str | None = None,
+    on: NameOrNames | None = None,
+    replicates_by: Literal[True] | str | None = None,
+    by: NameOrNames,
+    depth: Numeric | None = None,
+    where: str | None = None,
+    limit: Numeric | None = None,
+    exchange_by: str | None = None,
+    shuffles: Numeric | None = None,
+    seed: Numeric | None = None,
+    level: Numeric | None = None,
+    missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, str] | None = None,
+    map: Mapping[str, str] | None = None,
+    lower_is_better: NameOrNames | None = None,
+) -> PrintedResult:
+    """Where a difference comes from: slices by attributes of documents, and whether it varies.
+
+    The statement `differ MEASURE, …` of the language.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
+        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+    measures : str or sequence of str
+        Measures as in the language, such as `F1`.
+    *systems : str
+        The systems; `all`, or `GE*` for all whose names begin so.
+    except_ : str or sequence of str, optional
+        The systems that are left out.
+    of : str, optional
+        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+    on : str or sequence of str, optional
+        The test sets, each computed apart; in the language `on TST3, TST4`.
+    replicates_by : str or True, optional
+        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+        system.replicate, else by system.model; in the language `replicates by system.model`.
+    by : str or sequence of str
+        A row a value: document, unit, label or an attribute; in the language `by unit`.
+    depth : int, float, Decimal or str, optional
+        With 2 also the slices of every two attributes; in the language `depth 2`.
+    where : str, optional
+        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+    limit : int, float, Decimal or str, optional
+        No more rows than this; in the language `limit 5`.
+    exchange_by : str, optional
+        What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+    shuffles : int, float, Decimal or str, optional
+        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+    seed : int, float, Decimal or str, optional
+        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+        1992`.
+    level : int, float, Decimal or str, optional
+        The significance level; 0.05 unless said; in the language `level 0.10`.
+    missing : {"error", "drop", "zero", "bounds"}, optional
+        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+        language `missing drop`.
+    cluster : str, optional
+        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        together.
+    set : mapping of str to str, optional
+        Fields that have one value in every row.
+    map : mapping of str to str, optional
+        The columns that fields such as `system` are taken from, where they have other names.
+    lower_is_better : str or sequence of str, optional
+        Measures of which lower values are better.
+
+    Returns
+    -------
+    Result
+        The answer; it prints as its table.
+
+    Raises
+    ------
+    QueryError
+        On what there is not in the data.
+    LoadError
+        On rows that cannot be read.
+    """
+    return asked_of("differ", locals())

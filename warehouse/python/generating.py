@@ -1,0 +1,257 @@
+"""Writes `methods.py` and `functions.py` from the tables of statements and clauses:
+
+    python -m warehouse.python.generating
+
+A new statement or clause is in them once this has run; a test fails until then.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from grammar import nodes as n
+from grammar.clauses import QUESTIONS
+from grammar.parser import parse
+from grammar.printer import to_text
+from warehouse.python.keyword_arguments import KeywordArgument, arguments_of, takes_measures, takes_systems
+from warehouse.statements import statement_of
+from warehouse.statements.questions import questions
+
+FOLDER = Path(__file__).parent
+METHODS, FUNCTIONS = FOLDER / "methods.py", FOLDER / "functions.py"
+
+_HEAD = '''"""{what}
+
+Written by `python -m warehouse.python.generating`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+'''
+
+_SYSTEMS = ("*systems", "str | Sequence[str]", "str", "The systems; `all`, or `GE*` for all whose names begin so.")
+_EXCEPT = ("except_", "NameOrNames | None", "str or sequence of str, optional", "The systems that are left out.")
+_MEASURES = ("measures", "NameOrNames", "str or sequence of str", "Measures as in the language, such as `F1`.")
+
+_OF_DATA = (
+    (
+        "cluster",
+        "str | None",
+        "str, optional",
+        "The column whose value related rows share, as the questions of a passage do; they are exchanged together.",
+    ),
+    ("set", "Mapping[str, str] | None", "mapping of str to str, optional", "Fields that have one value in every row."),
+    (
+        "map",
+        "Mapping[str, str] | None",
+        "mapping of str to str, optional",
+        "The columns that fields such as `system` are taken from, where they have other names.",
+    ),
+    (
+        "lower_is_better",
+        "NameOrNames | None",
+        "str or sequence of str, optional",
+        "Measures of which lower values are better.",
+    ),
+)
+
+Described = tuple[str, str, str, str]
+"""A parameter: its name, its type in the signature, its type in documentation, and what it means."""
+
+
+def methods() -> str:
+    """The text of `methods.py`."""
+    head = _HEAD.format(what="A method for each question of the language, with the clauses of its statement.")
+    head += (
+        "from warehouse.python.printed_result import PrintedResult\n"
+        "from warehouse.python.written import NameOrNames, Numeric\n\n\n"
+        "class StatementMethods:\n"
+        '    """The questions of the language as methods; what asks them is said by the class that has them."""\n\n'
+        "    def _ask(self, word: str, given: Mapping[str, Any]) -> PrintedResult:\n"
+        "        raise NotImplementedError\n"
+    )
+    return head + "".join(f"\n{textwrap.indent(_method(word), '    ', _is_filled)}" for word in QUESTIONS)
+
+
+def functions() -> str:
+    """The text of `functions.py`."""
+    head = _HEAD.format(what="Questions of a table in memory, without a warehouse: a function for each.")
+    head += (
+        "from warehouse.python.one_question import asked_of\n"
+        "from warehouse.python.printed_result import PrintedResult\n"
+        "from warehouse.python.written import NameOrNames, Numeric\n"
+    )
+    return head + "".join(f"\n\n{_function(word)}" for word in of_data())
+
+
+def of_data() -> tuple[str, ...]:
+    """The questions that make sense of one table: those about measures on a test set that systems can be named in."""
+    return tuple(
+        word
+        for word, node in QUESTIONS.items()
+        if takes_measures(word) and not any(need in node.needs for need in ("source", "target"))
+    )
+
+
+def _is_filled(line: str) -> bool:
+    return bool(line.strip())
+
+
+def _method(word: str) -> str:
+    listed = _listed(word)
+    return (
+        _signature(word, ["self"], listed)
+        + _doc(
+            word, listed, _examples(word), "On which system, test set or measure there is nothing, and what is near."
+        )
+        + f'    return self._ask("{word}", locals())\n'
+    )
+
+
+def _function(word: str) -> str:
+    data: Described = (
+        "data",
+        "Any",
+        "DataFrame, Arrow table, DuckDB relation, list of dict, or path",
+        "A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.",
+    )
+    listed = _listed(word)
+    of_data = [parameter for parameter in _OF_DATA if parameter[0] not in {name for name, *_ in listed}]
+    wrong = "On what there is not in the data."
+    return (
+        _signature(word, [], [data, *listed, *of_data])
+        + _doc(word, [data, *listed, *of_data], [], wrong, "LoadError\n    On rows that cannot be read.")
+        + f'    return asked_of("{word}", locals())\n'
+    )
+
+
+def _listed(word: str) -> list[Described]:
+    parameters: list[Described] = []
+    if takes_measures(word):
+        parameters.append(_MEASURES)
+    parameters.append(_SYSTEMS if takes_systems(word) else ("*", "", "", ""))
+    if takes_systems(word):
+        parameters.append(_EXCEPT)
+    for argument in arguments_of(word):
+        parameters.append((argument.name, argument.hint, argument.said, _meaning(argument)))
+    return parameters
+
+
+def _meaning(argument: KeywordArgument) -> str:
+    if argument.second:
+        return "The other test set."
+    meaning = argument.clause.meaning
+    example = argument.clause.example
+    return f"{meaning[0].upper()}{meaning[1:]}" + (f"; in the language `{example}`." if example else ".")
+
+
+def _signature(word: str, first: list[str], listed: list[Described]) -> str:
+    lines = [f"{name}," for name in first]
+    after_star = False
+    for name, hint, *_ in listed:
+        if not hint:
+            lines.append("*,")
+        else:
+            default = " = False" if hint == "bool" else " = None" if after_star and hint.endswith("None") else ""
+            lines.append(f"{name}: {hint}{default},")
+        after_star = after_star or name.startswith("*")
+    inner = "".join(f"    {line}\n" for line in lines)
+    return f"def {word}(\n{inner}) -> PrintedResult:\n"
+
+
+def _doc(word: str, listed: list[Described], examples: list[str], wrong: str, more_wrong: str = "") -> str:
+    usage = statement_of(QUESTIONS[word]).usage
+    lines = _wrapped(f"{usage.meaning[0].upper()}{usage.meaning[1:]}.")
+    lines += ["", f"The statement `{usage.written}` of the language.", "", "Parameters", "----------"]
+    for name, hint, said, meaning in listed:
+        if hint:
+            lines += [f"{name} : {said}", *_wrapped(meaning, "    ")]
+    lines += ["", "Returns", "-------", "Result", "    The answer; it prints as its table.", "", "Raises", "------"]
+    lines += ["QueryError", f"    {wrong}"]
+    if more_wrong:
+        lines += more_wrong.split("\n")
+    if examples:
+        lines += ["", "Examples", "--------", *examples]
+    first, *rest = lines
+    text = "\n".join([f'"""{first}', *rest, '"""'])
+    return textwrap.indent(text, "    ", _is_filled) + "\n"
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, 106, initial_indent=indent, subsequent_indent=indent, break_long_words=False)
+
+
+def _examples(word: str) -> list[str]:
+    """The example of the statement as a call, and the statement that the call makes."""
+    (statement,) = parse(statement_of(QUESTIONS[word]).usage.example)
+    text = to_text(statement)
+    return [
+        ">>> import evalhouse as eh",
+        ">>> w = eh.open()",
+        f">>> w.{call(statement)}.statement",
+        repr(text),
+    ]
+
+
+def call(statement: n.AnyStatement) -> str:
+    """A question as a call of its method. Raises ValueError for what has no such call."""
+    word = statement.words.split()[0]
+    given: list[str] = []
+    if isinstance(statement, n.Measured):
+        measures = [to_text(measure) for measure in statement.measures]
+        given.append(repr(measures[0]) if len(measures) == 1 else repr(measures))
+    systems: n.Systems | None = getattr(statement, "systems", None)
+    if systems is not None:
+        given += [repr(_plain(item)) for item in systems.items]
+        if systems.excepted:
+            given.append(f"except_={[_plain(item) for item in systems.excepted]!r}")
+    for argument in arguments_of(word):
+        field = argument.clause.second_field if argument.second else argument.clause.field
+        value = getattr(statement, field)
+        if value is None or value == () or value is False:
+            continue
+        if argument.flag and isinstance(value, str) and value != argument.clause.words:
+            continue
+        given.append(f"{argument.name}={True if argument.flag else _python(value)!r}")
+    return f"{word}({', '.join(given)})"
+
+
+def _python(value: Any) -> Any:
+    """What is given in Python for what a clause holds."""
+    if isinstance(value, n.TestSets):
+        value = value.items
+    if isinstance(value, tuple):
+        listed = [_python(one) for one in value]
+        return listed[0] if len(listed) == 1 else listed
+    if isinstance(value, n.Number):
+        whole = value.value == value.value.to_integral_value()
+        return int(value.value) if whole else float(value.value)
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return value.text if isinstance(value, n.Name | n.Pattern | n.Text) else to_text(value)
+
+
+def _parts() -> Iterator[tuple[Path, str]]:
+    yield METHODS, methods()
+    yield FUNCTIONS, functions()
+
+
+def main() -> None:
+    """Writes both files."""
+    assert {statement.word for statement in questions()} == set(QUESTIONS)
+    for path, text in _parts():
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

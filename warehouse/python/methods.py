@@ -1,0 +1,1135 @@
+"""A method for each question of the language, with the clauses of its statement.
+
+Written by `python -m warehouse.python.generating`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from warehouse.python.printed_result import PrintedResult
+from warehouse.python.written import NameOrNames, Numeric
+
+
+class StatementMethods:
+    """The questions of the language as methods; what asks them is said by the class that has them."""
+
+    def _ask(self, word: str, given: Mapping[str, Any]) -> PrintedResult:
+        raise NotImplementedError
+
+    def score(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        replicates_by: Literal[True] | str | None = None,
+        by: NameOrNames | None = None,
+        where: str | None = None,
+        order_by: str | None = None,
+        limit: Numeric | None = None,
+        standardized: bool = False,
+        exchange_by: str | None = None,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+    ) -> PrintedResult:
+        """Values of measures, a row a system.
+
+        The statement `score MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        by : str or sequence of str, optional
+            A row a value: document, unit, label or an attribute; in the language `by unit`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        order_by : str, optional
+            By which measure the rows are ordered; `desc` or `asc`; in the language `order by recall desc`.
+        limit : int, float, Decimal or str, optional
+            No more rows than this; in the language `limit 5`.
+        standardized : bool, default False
+            In standard deviations from the mean of all systems of the test set.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+        interval : {"studentized", "percentile", "bca"} or True, optional
+            How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.score(['recall', 'precision', 'F'], 'all', on='TST3').statement
+        'score recall, precision, F for all on TST3'
+        """
+        return self._ask("score", locals())
+
+    def compare(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        against: str | None = None,
+        on: NameOrNames | None = None,
+        over_test_sets: bool = False,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        exchange_by: str | None = None,
+        one_sided: bool = False,
+        two_sided: bool = False,
+        test: str | None = None,
+        shuffles: Numeric | None = None,
+        exact: bool = False,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        margin: Numeric | None = None,
+        confidence: Numeric | None = None,
+        adjust: str | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+    ) -> PrintedResult:
+        """A significance test for two systems, or for every pair of more.
+
+        The statement `compare MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        against : str, optional
+            Each system against this one; in the language `against GE`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        over_test_sets : bool, default False
+            Their average in place of each, exchanged within each.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        one_sided : bool, default False
+            That the first system is the better.
+        two_sided : bool, default False
+            That the systems differ; the default.
+        test : str, optional
+            Which significance test; randomization unless said; in the language `test wilcoxon`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        exact : bool, default False
+            Every exchange counted.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        margin : int, float, Decimal or str, optional
+            How much worse may still pass: better, equivalent, not worse than that; in the language `margin 1%`.
+        confidence : int, float, Decimal or str, optional
+            How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+            `confidence 0.99`.
+        adjust : str, optional
+            For many comparisons at once; in the language `adjust holm`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+        interval : {"studentized", "percentile", "bca"} or True, optional
+            How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.compare('F(beta=1)', 'GE', 'UMASS', on='TST3', shuffles=9999).statement
+        'compare F(beta=1) for GE, UMASS on TST3 shuffles 9999'
+        """
+        return self._ask("compare", locals())
+
+    def group(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        exchange_by: str | None = None,
+        one_sided: bool = False,
+        two_sided: bool = False,
+        test: str | None = None,
+        shuffles: Numeric | None = None,
+        exact: bool = False,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        confidence: Numeric | None = None,
+        adjust: str | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    ) -> PrintedResult:
+        """Significance groups: the largest sets of systems no two of which differ, as letters.
+
+        The statement `group MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        one_sided : bool, default False
+            That the first system is the better.
+        two_sided : bool, default False
+            That the systems differ; the default.
+        test : str, optional
+            Which significance test; randomization unless said; in the language `test wilcoxon`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        exact : bool, default False
+            Every exchange counted.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        confidence : int, float, Decimal or str, optional
+            How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+            `confidence 0.99`.
+        adjust : str, optional
+            For many comparisons at once; in the language `adjust holm`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.group('F', 'all', on='TST3', level=0.1, confidence=0.99).statement
+        'group F for all on TST3 level 0.10 confidence 0.99'
+        """
+        return self._ask("group", locals())
+
+    def rank(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        over_test_sets: bool = False,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        exchange_by: str | None = None,
+        one_sided: bool = False,
+        two_sided: bool = False,
+        test: str | None = None,
+        shuffles: Numeric | None = None,
+        exact: bool = False,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        confidence: Numeric | None = None,
+        adjust: str | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    ) -> PrintedResult:
+        """Each system's rank with the set of ranks that it may have, and clusters; over test sets mean ranks.
+
+        The statement `rank MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        over_test_sets : bool, default False
+            Their average in place of each, exchanged within each.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        one_sided : bool, default False
+            That the first system is the better.
+        two_sided : bool, default False
+            That the systems differ; the default.
+        test : str, optional
+            Which significance test; randomization unless said; in the language `test wilcoxon`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        exact : bool, default False
+            Every exchange counted.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        confidence : int, float, Decimal or str, optional
+            How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+            `confidence 0.99`.
+        adjust : str, optional
+            For many comparisons at once; in the language `adjust holm`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.rank('F', 'all', on='TST3').statement
+        'rank F for all on TST3'
+        """
+        return self._ask("rank", locals())
+
+    def table(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        against: str | None = None,
+        on: NameOrNames | None = None,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        order_by: str | None = None,
+        order_as_named: bool = False,
+        exchange_by: str | None = None,
+        one_sided: bool = False,
+        two_sided: bool = False,
+        test: str | None = None,
+        shuffles: Numeric | None = None,
+        exact: bool = False,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        confidence: Numeric | None = None,
+        adjust: str | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+        letters: bool = False,
+        rank: bool = False,
+        digits: Numeric | None = None,
+        columns: Mapping[str, str] | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> PrintedResult:
+        """Values as a paper prints them: the best bold, with marks of significance, intervals, ranks and a caption.
+
+        The statement `table MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        against : str, optional
+            Each system against this one; in the language `against GE`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        order_by : str, optional
+            By which measure the rows are ordered; `desc` or `asc`; in the language `order by recall desc`.
+        order_as_named : bool, default False
+            The systems in the order they are named.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        one_sided : bool, default False
+            That the first system is the better.
+        two_sided : bool, default False
+            That the systems differ; the default.
+        test : str, optional
+            Which significance test; randomization unless said; in the language `test wilcoxon`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        exact : bool, default False
+            Every exchange counted.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        confidence : int, float, Decimal or str, optional
+            How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+            `confidence 0.99`.
+        adjust : str, optional
+            For many comparisons at once; in the language `adjust holm`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+        interval : {"studentized", "percentile", "bca"} or True, optional
+            How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+        letters : bool, default False
+            Beside each value the letters of the systems it beats.
+        rank : bool, default False
+            Beside each value the ranks that the system may have.
+        digits : int, float, Decimal or str, optional
+            Decimals of the values; in the language `digits 1`.
+        columns : mapping of str to str, optional
+            What measures, test sets and the column of systems are called; in the language `columns F as "F₁"`.
+        caption : str, optional
+            What stands above the table; in the language `caption "Results on MUC-4"`.
+        label : str, optional
+            What the table is referred to by; in the language `label "tab:muc4"`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.table(['recall', 'precision', 'F'], 'all', against='GE', on=['TST3', 'TST4'], adjust='holm').statement
+        'table recall, precision, F for all against GE on TST3, TST4 adjust holm'
+        """
+        return self._ask("table", locals())
+
+    def power(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        exchange_by: str | None = None,
+        one_sided: bool = False,
+        two_sided: bool = False,
+        test: str | None = None,
+        shuffles: Numeric | None = None,
+        exact: bool = False,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        detect: Numeric | Sequence[Numeric] | None = None,
+        documents: Numeric | Sequence[Numeric] | None = None,
+        power: Numeric | None = None,
+        confidence: Numeric | None = None,
+        adjust: str | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    ) -> PrintedResult:
+        """How often a difference would be found with so many documents, and how many are needed.
+
+        The statement `power MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        one_sided : bool, default False
+            That the first system is the better.
+        two_sided : bool, default False
+            That the systems differ; the default.
+        test : str, optional
+            Which significance test; randomization unless said; in the language `test wilcoxon`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        exact : bool, default False
+            Every exchange counted.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        detect : number or sequence of numbers, optional
+            The differences that would matter; round ones near what can be found unless said; in the language
+            `detect 1%, 2%`.
+        documents : number or sequence of numbers, optional
+            How many documents there would be; some fewer and some more than there are unless said; in the
+            language `documents 100, 400`.
+        power : int, float, Decimal or str, optional
+            How often a difference should be found; 0.8 unless said; in the language `power 0.9`.
+        confidence : int, float, Decimal or str, optional
+            How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+            `confidence 0.99`.
+        adjust : str, optional
+            For many comparisons at once; in the language `adjust holm`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.power('F', 'GE', 'UMASS', on='TST3', detect=[0.02, 0.05], documents=[100, 400]).statement
+        'power F for GE, UMASS on TST3 detect 0.02, 0.05 documents 100, 400'
+        """
+        return self._ask("power", locals())
+
+    def generality(
+        self,
+        *,
+        on: NameOrNames | None = None,
+        by: NameOrNames | None = None,
+        where: str | None = None,
+    ) -> PrintedResult:
+        """How many documents are relevant, and what share.
+
+        The statement `generality` of the language.
+
+        Parameters
+        ----------
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        by : str or sequence of str, optional
+            A row a value: document, unit, label or an attribute; in the language `by unit`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.generality(on=['TST2', 'TST3', 'TST4']).statement
+        'generality on TST2, TST3, TST4'
+        """
+        return self._ask("generality", locals())
+
+    def change(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        from_: str,
+        to: str,
+        where: str | None = None,
+        trim: Numeric | None = None,
+    ) -> PrintedResult:
+        """What became of each system on another test set, and of all on average.
+
+        The statement `change MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        from_ : str
+            The test set to begin with, and `to` another; in the language `from TST3 to TST4`.
+        to : str
+            The other test set.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        trim : int, float, Decimal or str, optional
+            The mean without the K highest and lowest; in the language `trim 1`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.change(['precision', 'fallout'], 'all', of='published', from_='TST3', to='TST4', trim=1).statement
+        'change precision, fallout of published for all from TST3 to TST4 trim 1'
+        """
+        return self._ask("change", locals())
+
+    def replicate(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        from_: str,
+        to: str,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        exchange_by: str | None = None,
+        one_sided: bool = False,
+        two_sided: bool = False,
+        test: str | None = None,
+        shuffles: Numeric | None = None,
+        exact: bool = False,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        confidence: Numeric | None = None,
+        adjust: str | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    ) -> PrintedResult:
+        """Which differences of one test set are found again on another.
+
+        The statement `replicate MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        from_ : str
+            The test set to begin with, and `to` another; in the language `from TST3 to TST4`.
+        to : str
+            The other test set.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        one_sided : bool, default False
+            That the first system is the better.
+        two_sided : bool, default False
+            That the systems differ; the default.
+        test : str, optional
+            Which significance test; randomization unless said; in the language `test wilcoxon`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        exact : bool, default False
+            Every exchange counted.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        confidence : int, float, Decimal or str, optional
+            How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+            `confidence 0.99`.
+        adjust : str, optional
+            For many comparisons at once; in the language `adjust holm`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.replicate('F', 'GE', 'UMASS', 'SRI', from_='TST3', to='TST4').statement
+        'replicate F for GE, UMASS, SRI from TST3 to TST4'
+        """
+        return self._ask("replicate", locals())
+
+    def project(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        from_: str,
+        to_generality: Numeric | Sequence[Numeric],
+        assuming_fallout_exponent: Numeric | None = None,
+        where: str | None = None,
+    ) -> PrintedResult:
+        """Precision expected at another generality, if fallout stays as measured.
+
+        The statement `project MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        from_ : str
+            The test set to begin with, and `to` another; in the language `from TST3 to TST4`.
+        to_generality : number or sequence of numbers
+            The generalities to project to; in the language `to generality 0.01, 0.05`.
+        assuming_fallout_exponent : int, float, Decimal or str, optional
+            Fallout changes with generality, to this power; in the language `assuming fallout exponent 0.45`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.project('precision', 'all', of='published', from_='TST3', to_generality=[0.01, 0.05]).statement
+        'project precision of published for all from TST3 to generality 0.01, 0.05'
+        """
+        return self._ask("project", locals())
+
+    def audit(
+        self,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        on: NameOrNames | None = None,
+    ) -> PrintedResult:
+        """Whether printed figures can come from whole documents.
+
+        The statement `audit published` of the language.
+
+        Parameters
+        ----------
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.audit('all', on='TST3').statement
+        'audit published for all on TST3'
+        """
+        return self._ask("audit", locals())
+
+    def agree(
+        self,
+        *,
+        on: NameOrNames | None = None,
+        where: str | None = None,
+        with_key: bool = False,
+    ) -> PrintedResult:
+        """Agreement between annotators of key labels.
+
+        The statement `agree` of the language.
+
+        Parameters
+        ----------
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        with_key : bool, default False
+            The key as one more annotator.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.agree(on='TST3').statement
+        'agree on TST3'
+        """
+        return self._ask("agree", locals())
+
+    def coverage(
+        self,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+    ) -> PrintedResult:
+        """On which documents each system was scored, which are absent, and which failed.
+
+        The statement `coverage` of the language.
+
+        Parameters
+        ----------
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.coverage('all', on='TST3').statement
+        'coverage for all on TST3'
+        """
+        return self._ask("coverage", locals())
+
+    def spread(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        exchange_by: str | None = None,
+    ) -> PrintedResult:
+        """How much documents and replicates vary, and what one more of each would buy.
+
+        The statement `spread MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.spread('accuracy', 'all', on='qa').statement
+        'spread accuracy for all on qa'
+        """
+        return self._ask("spread", locals())
+
+    def documents(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        replicates_by: Literal[True] | str | None = None,
+        where: str | None = None,
+        only: str | None = None,
+        limit: Numeric | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    ) -> PrintedResult:
+        """The documents behind a difference, those that make most of it first.
+
+        The statement `documents MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        only : str, optional
+            Only the documents that speak for this system; in the language `only GE`.
+        limit : int, float, Decimal or str, optional
+            No more rows than this; in the language `limit 5`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.documents('F', 'GE', 'UMASS', on='TST3').statement
+        'documents F for GE, UMASS on TST3'
+        """
+        return self._ask("documents", locals())
+
+    def differ(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        replicates_by: Literal[True] | str | None = None,
+        by: NameOrNames,
+        depth: Numeric | None = None,
+        where: str | None = None,
+        limit: Numeric | None = None,
+        exchange_by: str | None = None,
+        shuffles: Numeric | None = None,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+    ) -> PrintedResult:
+        """Where a difference comes from: slices by attributes of documents, and whether it varies.
+
+        The statement `differ MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        replicates_by : str or True, optional
+            Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
+            system.replicate, else by system.model; in the language `replicates by system.model`.
+        by : str or sequence of str
+            A row a value: document, unit, label or an attribute; in the language `by unit`.
+        depth : int, float, Decimal or str, optional
+            With 2 also the slices of every two attributes; in the language `depth 2`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        limit : int, float, Decimal or str, optional
+            No more rows than this; in the language `limit 5`.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        missing : {"error", "drop", "zero", "bounds"}, optional
+            A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
+            language `missing drop`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.differ('F', 'GE', 'UMASS', on='TST3', by='document.source').statement
+        'differ F for GE, UMASS on TST3 by document.source'
+        """
+        return self._ask("differ", locals())

@@ -1,0 +1,326 @@
+"""The result that Python programs get: the Result of `warehouse.results`, with all that it can be drawn as.
+
+It holds no data of its own. Its picture is asked of the warehouse that gave it, for a result holds only what it shows.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grammar.errors import QueryError
+from warehouse.faults import WarehouseError
+from warehouse.render import Style, format_for, render
+from warehouse.results import TEXTS, Cell, Column, Result
+
+if TYPE_CHECKING:
+    from warehouse.charts import Chart
+    from warehouse.render.style import Theme
+
+WIDE = 100
+"""How many columns a table has where nothing says how wide the screen is."""
+
+Ask = Callable[[str], "PrintedResult"]
+"""Gives the answer to a statement."""
+
+
+class PrintedResult(Result):
+    """The answer to a statement.
+
+    It prints as its table, is a table in notebooks, and goes over into tables of other packages. Two results are equal
+    where everything in them is. It can be pickled.
+
+    Attributes
+    ----------
+    statement : str
+        The statement that it answers, in canonical spelling.
+    caption, signature : str
+        What was done, in words, and all that decides the numbers in one line, with a seal of them.
+    rows, summary : list of dict
+        The rows by the names of their columns, and those of the summary, where there is one. Proportions are from 0 to
+        1; what is undefined is None.
+    notes : tuple of str
+        What else has to be known.
+    outcome : {"met", "not met", "undecided"} or None
+        Whether what `expect` says holds.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> r = eh.open().score("F1", "GE", "UMASS", on="TST3")
+    >>> [row["system"] for row in r]
+    ['GE', 'UMASS']
+    >>> print(r.to_csv(), end="")  # doctest: +ELLIPSIS
+    test_set,task,system,documents,F1,source
+    TST3,extraction,GE,100,0.5600...
+    TST3,extraction,UMASS,100,0.516...
+    """
+
+    _asks: Ask | None = None
+
+    @classmethod
+    def of(cls, result: Result, asks: Ask) -> PrintedResult:
+        """The same result; `asks` answers other statements of the same warehouse."""
+        printed = cls(**{field.name: getattr(result, field.name) for field in fields(result)})
+        object.__setattr__(printed, "_asks", asks)
+        return printed
+
+    def __len__(self) -> int:
+        """How many rows it has."""
+        return len(self.table.rows)
+
+    def __bool__(self) -> bool:
+        """A result without rows is a result, too."""
+        return True
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        """The rows by the names of their columns."""
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        """The table as on a screen, as wide as the terminal, without colour."""
+        return render(self, "table", Style(width=_columns())).rstrip("\n")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from warehouse.render.web import fragment
+
+        return fragment(self, Style())
+
+    # --- texts --------------------------------------------------------------------------------------------------------
+
+    def to_csv(self) -> str:
+        """The rows as comma-separated text with a header line.
+
+        Returns
+        -------
+        str
+        """
+        return render(self, "csv", Style())
+
+    def to_markdown(self, digits: int | None = None) -> str:
+        """The table with its caption, notes and signature in Markdown.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of numbers.
+
+        Returns
+        -------
+        str
+        """
+        return render(self, "markdown", Style(digits))
+
+    def to_latex(self, digits: int | None = None) -> str:
+        """The table for a paper, with the package booktabs, and the signature as a comment.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of numbers.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> print(eh.open().table("F1", "GE", "UMASS", on="TST3").to_latex().splitlines()[1])
+        \\\\centering
+        """
+        return render(self, "latex", Style(digits))
+
+    def to_typst(self, digits: int | None = None) -> str:
+        """The table as a figure in Typst.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of numbers.
+
+        Returns
+        -------
+        str
+        """
+        return render(self, "typst", Style(digits))
+
+    def to_html(self, digits: int | None = None) -> str:
+        """A page that needs nothing else; a click on a heading sorts the table.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of numbers.
+
+        Returns
+        -------
+        str
+        """
+        return render(self, "html", Style(digits))
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the result to a file in the format of its ending, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in .csv, .tsv, .json, .ndjson, .md, .tex, .typ, .html, .txt or .xlsx.
+        force : bool, default False
+            Write over a file that is there.
+
+        Raises
+        ------
+        LoadError
+            Where the file is there already, cannot be written, or has an ending that names no format.
+        """
+        from warehouse.render.files import check, write
+
+        to = Path(path)
+        write([self], to, check(to, format_for(to.suffix), force), Style())
+
+    # --- tables of other packages -------------------------------------------------------------------------------------
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame, null where something is undefined.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Raises
+        ------
+        ImportError
+            Where polars is not installed.
+        """
+        import polars
+
+        def column(described: Column) -> Any:
+            cells: Sequence[Cell] = self.table.column(described.name)
+            if described.kind in TEXTS:
+                truths = all(cell is None or isinstance(cell, bool) for cell in cells) and any(
+                    cell is not None for cell in cells
+                )
+                if truths:
+                    return polars.Series(described.name, cells, dtype=polars.Boolean)
+                return polars.Series(
+                    described.name, [None if cell is None else str(cell) for cell in cells], dtype=polars.String
+                )
+            whole = described.kind in ("count", "whole")
+            return polars.Series(described.name, cells, dtype=polars.Int64 if whole else polars.Float64)
+
+        return polars.DataFrame([column(described) for described in self.table.columns])
+
+    # --- its picture --------------------------------------------------------------------------------------------------
+
+    def plot(self, *, title: str | None = None, width: str | None = None, font: str | None = None) -> ResultPicture:
+        """The picture of the result, which is asked of its warehouse.
+
+        Parameters
+        ----------
+        title : str, optional
+            What stands above it.
+        width : str, optional
+            How wide it is in a file: `80mm`, `8cm`, `3.3in`, `240pt` or `600px`.
+        font : str, optional
+            The letters of it in a file.
+
+        Returns
+        -------
+        ResultPicture
+            Shows itself in a notebook; `save` writes it to a file.
+
+        Raises
+        ------
+        QueryError
+            Where such a result has no picture.
+        WarehouseError
+            Where the warehouse was closed or changed since, or the result was pickled.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().score("F1", "GE", "UMASS", on="TST3").plot().chart.title
+        'F1 on TST3'
+        """
+        from warehouse.python.statement_text import plot_text
+
+        if self.chart is not None and title is width is font is None:
+            return ResultPicture(self)
+        if self._asks is None:
+            raise WarehouseError("a result that was pickled has no warehouse to ask for its picture")
+        text = self.statement.removeprefix("plot ")
+        drawn = self._asks(plot_text(text, title=title, width=width, font=font))
+        if (drawn.table, drawn.signature) != (self.table, self.signature):
+            raise WarehouseError("the warehouse was changed since this was asked", ("ask again, and plot that",))
+        return ResultPicture(drawn)
+
+
+class ResultPicture:
+    """The picture of a result.
+
+    Attributes
+    ----------
+    chart : warehouse.charts.Chart
+        The picture as data: panels, axes, marks, and a sentence for those who cannot see it.
+    """
+
+    def __init__(self, result: Result) -> None:
+        if result.chart is None:
+            raise QueryError("there is nothing to draw")
+        self._result = result
+        self.chart: Chart = result.chart
+
+    def save(self, path: str | os.PathLike[str], *, theme: Theme = "auto", force: bool = False) -> None:
+        """Writes the picture to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in .svg, .png, .pdf, .html, or .json for the picture in Vega-Lite.
+        theme : {"auto", "light", "dark"}, default "auto"
+            What it stands on: white paper, or dark; a page is as its reader is, unless said.
+        force : bool, default False
+            Write over a file that is there.
+
+        Raises
+        ------
+        WarehouseError
+            Where the extra `plot` is not installed.
+        LoadError
+            Where the file is there already, cannot be written, or has another ending.
+        """
+        from warehouse.render.files import check_free, fault, write_all
+        from warehouse.render.vega import FILES
+
+        to = Path(path)
+        draw = FILES.get(to.suffix.casefold())
+        if draw is None:
+            raise fault(to, f"has no ending that names a kind of picture; there are {', '.join(FILES)}")
+        check_free(to, force)
+        drawn = draw(self.chart, theme)
+        write_all({to: drawn if isinstance(drawn, bytes) else drawn.encode()})
+
+    def __repr__(self) -> str:
+        return self.chart.alternative
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the picture, and its data folded up."""
+        from warehouse.render.web import fragment
+
+        return fragment(self._result, Style())
+
+
+def _columns() -> int:
+    """How wide a table may be: as the terminal is, where there is one."""
+    if (sys.stdout is not None and sys.stdout.isatty()) or os.environ.get("COLUMNS", "").isdecimal():
+        return shutil.get_terminal_size((WIDE, 24)).columns
+    return WIDE

@@ -174,4 +174,3 @@ def _check_format(parser: argparse.ArgumentParser, named: str | None) -> None:
     known = [format.name for format in FORMATS]
     if named not in known:
         parser.error(f"there is no format {named!r}; there are {', '.join(known)}")
-

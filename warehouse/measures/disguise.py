@@ -1,5 +1,5 @@
 """Ratios of linear forms in disguise: an expression such as 2·P·R / (P + R) that is one after all, and so is tested
-exactly like one.
+exactly like one; and totals, such as 2·a − b, which are linear themselves.
 """
 
 from __future__ import annotations
@@ -32,11 +32,20 @@ def as_ratio(expression: Expression) -> Ratio | None:
     return ratio(over, under) if all(coefficient > 0 for _, coefficient in under.terms) else None
 
 
+def as_total(expression: Expression) -> LinearForm | None:
+    """The linear form, without a constant, that an expression is; None where it is none, or nothing but 0."""
+    fraction = _fraction(expression)
+    if fraction is None or set(fraction[1]) != {()}:
+        return None
+    form = _linear(fraction[0])
+    return 1 / fraction[1][()] * form if form is not None and form.terms else None
+
+
 def _linear(polynomial: _Polynomial) -> LinearForm | None:
     """The linear form that a polynomial is, without a constant, or None."""
     if any(len(monomial) != 1 for monomial in polynomial):
         return None
-    return LinearForm(tuple((monomial[0], coefficient) for monomial, coefficient in polynomial.items()))
+    return LinearForm(tuple((monomial[0], coefficient) for monomial, coefficient in polynomial.items() if coefficient))
 
 
 def _fraction(expression: Expression) -> tuple[_Polynomial, _Polynomial] | None:

@@ -110,6 +110,26 @@ def has_calls(expression: Expression) -> bool:
     return isinstance(expression, Call)
 
 
+def degree(expression: Expression) -> Fraction:
+    """How an expression grows with its counts, at most: 0 for a share, 1 for what doubles with them (2·a − b)."""
+    match expression:
+        case Count():
+            return Fraction(1)
+        case Operation(left, "*", right):
+            return degree(left) + degree(right)
+        case Operation(left, "/", right):
+            return degree(left) - degree(right)
+        case Operation(left, _, right):
+            return max(degree(left), degree(right))
+        case Call("min", arguments):
+            return min(map(degree, arguments))
+        case Call("abs" | "max", arguments):
+            return max(map(degree, arguments))
+        case Call("sqrt", (argument,)):
+            return degree(argument) / 2
+    return Fraction(0)
+
+
 def divided(expression: Expression, scale: int) -> Expression:
     """The expression with each of its counts divided by a scale."""
     match expression:

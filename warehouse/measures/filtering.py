@@ -86,6 +86,50 @@ def _jaccard(optional: str) -> Ratio:
     return ratio(table.hits, table.hits + table.false_alarms + table.misses)
 
 
+def _utility(a: Decimal, b: Decimal, c: Decimal, d: Decimal, optional: str) -> Function:
+    """What the documents of each cell are worth, added up."""
+    table = OPTIONAL[optional]
+    total = LinearForm(())
+    for worth, cell in zip((a, b, c, d), (table.hits, table.false_alarms, table.misses, table.rejections), strict=True):
+        total = total + Fraction(worth) * cell
+    # A utility without any worth is 0, and still that of some documents.
+    return Function(of_form(total.terms or tuple((cell, 0) for cell, _ in table.hits.terms)))
+
+
+_T11U = {"a": Decimal(2), "b": Decimal(-1), "c": Decimal(0), "d": Decimal(0)}
+"""The worth of documents in the utilities of TREC's filtering tracks from 2000 to 2002."""
+
+
+def _t11u(optional: str) -> Function:
+    return _utility(**_T11U, optional=optional)
+
+
+def _t9u(min: Decimal, optional: str) -> Function:
+    """The utility, never below a floor."""
+    return Function(Call("max", (_t11u(optional).expression, Constant(Fraction(min)))))
+
+
+def _t11su(min: Decimal, optional: str) -> Function:
+    """(max(U/U⁺, min) − min) / (1 − min), where U⁺ is the utility of accepting all relevant documents and no other."""
+    table, lowest = OPTIONAL[optional], Constant(Fraction(min))
+    best = of_form((Fraction(_T11U["a"]) * (table.hits + table.misses)).terms)
+    floored = Call("max", (Operation(_t11u(optional).expression, "/", best), lowest))
+    return Function(Operation(Operation(floored, "-", lowest), "/", Constant(1 - Fraction(min))))
+
+
+def _t11f(optional: str) -> Ratio:
+    return _f(Decimal("0.5"), optional)
+
+
+def _t11f_alone(optional: str) -> Function:
+    """T11F of a topic, 0 also where nothing is relevant and nothing was accepted: the denominator is then 0, and else
+    5·h + 4·f + m is at least 1.
+    """
+    table = OPTIONAL[optional]
+    under = of_form((5 * table.hits + 4 * table.false_alarms + table.misses).terms)
+    return Function(Operation(of_form((5 * table.hits).terms), "/", Call("max", (under, Constant(Fraction(1))))))
+
+
 def _balanced_accuracy(optional: str) -> Function:
     """The mean of recall and specificity."""
     both = Operation(of_ratio(_recall(optional)), "+", of_ratio(_specificity(optional)))
@@ -132,6 +176,14 @@ def _auc(optional: str) -> Ranking:
 
 _TONG = "Lewis and Tong 1992"
 _CELLS = "with hits h = a + x, false alarms f = b, misses m = c and rejections r = d + y"
+
+_TREC_2000, _TREC_2002 = "Robertson and Hull 2000", "Robertson and Soboroff 2002"
+
+
+def _worth(cell: str, worth: Decimal) -> Parameter:
+    of = {"a": "hit", "b": "false alarm", "c": "miss", "d": "rejection"}
+    return Parameter(cell, worth, f"what a {of[cell]} is worth")
+
 
 FILTERING = (
     Measure(
@@ -238,6 +290,53 @@ FILTERING = (
         _mcc,
         (POLICY,),
         within=(-1.0, 1.0),
+    ),
+    Measure(
+        "utility",
+        "filtering",
+        f"a·h + b·f + c·m + d·r {_CELLS}",
+        _TREC_2000,
+        _utility,
+        (*(_worth(cell, worth) for cell, worth in _T11U.items()), POLICY),
+        shown=("a", "b"),
+    ),
+    Measure(
+        "T11U",
+        "filtering",
+        "2·h − f: utility(a=2, b=-1)",
+        _TREC_2002,
+        _t11u,
+        (POLICY,),
+        also=("T10U",),
+    ),
+    Measure(
+        "T9U",
+        "filtering",
+        "max(2·h − f, min)",
+        _TREC_2000,
+        _t9u,
+        (Parameter("min", Decimal(-100), "the lowest T9U that a topic can have", highest=Decimal(0)), POLICY),
+    ),
+    Measure(
+        "T11SU",
+        "filtering",
+        "(max(T11U/U⁺, min) − min) / (1 − min) with U⁺ = 2·(h + m), the largest T11U",
+        _TREC_2002,
+        _t11su,
+        (Parameter("min", Decimal("-0.5"), "the lowest T11U/U⁺ that counts", highest=Decimal(0)), POLICY),
+        within=SHARE,
+        also=("T10SU",),
+    ),
+    Measure(
+        "T11F",
+        "filtering",
+        "5·h / (5·h + 4·f + m): F(beta=0.5)",
+        _TREC_2002,
+        _t11f,
+        (POLICY,),
+        within=SHARE,
+        also=("T10F",),
+        alone=_t11f_alone,
     ),
     Measure(
         "auc",

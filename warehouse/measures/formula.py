@@ -79,17 +79,17 @@ class Ratio:
 
         Raises OverflowError where the coefficients are so large that a sum would leave 64 bits.
         """
-        return _combine(self.numerator, counts), _combine(self.denominator, counts)
+        return combined(self.numerator, counts), combined(self.denominator, counts)
 
 
 def ratio(numerator: LinearForm, denominator: LinearForm) -> Ratio:
     """The ratio of two forms, its coefficients made the smallest integers."""
-    over, above = _integers(numerator)
-    under, below = _integers(denominator)
+    over, above = integers(numerator)
+    under, below = integers(denominator)
     return Ratio(over, under, above / below)
 
 
-def _integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
+def integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
     """The form with coprime integer coefficients, and the factor that leads back to it."""
     common = lcm(*(coefficient.denominator for _, coefficient in form.terms))
     whole = [(column, int(coefficient * common)) for column, coefficient in form.terms]
@@ -97,7 +97,8 @@ def _integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
     return tuple((column, coefficient // divisor) for column, coefficient in whole), Fraction(divisor, common)
 
 
-def _combine(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
+def combined(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
+    """A form for each entry of the counts by column. Raises OverflowError where a sum would leave 64 bits."""
     import numpy as np
 
     bound = sum(abs(coefficient) * int(np.abs(counts[column]).sum(dtype=np.int64)) for column, coefficient in form)

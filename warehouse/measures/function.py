@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
-from warehouse.measures.expression import Exact, Expression, columns, divided, evaluate, exact, renamed
+from warehouse.measures.disguise import as_total
+from warehouse.measures.expression import Exact, Expression, columns, degree, divided, evaluate, exact, renamed
+from warehouse.measures.formula import LinearForm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +42,16 @@ class Function:
     def forms(self) -> tuple[tuple[tuple[str, int], ...], ...]:
         """The forms whose sums `value` takes: each column by itself."""
         return tuple(((column, 1),) for column in self.columns)
+
+    @property
+    def total(self) -> LinearForm | None:
+        """The linear form that it is, as a utility is; None where it is none."""
+        return as_total(self.expression)
+
+    @property
+    def in_counts(self) -> bool:
+        """Whether it grows with the counts, and so is a number and no share."""
+        return degree(self.expression) > 0
 
     def renamed(self, names: Mapping[str, str]) -> Function:
         """The same over columns of other names."""

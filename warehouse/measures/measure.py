@@ -58,7 +58,9 @@ class Parameter:
             return f"{self.name} is a number above {self.above}, not {setting}"
         if self.lowest is not None and self.highest is not None and not self.lowest <= setting <= self.highest:
             return f"{self.name} is a number from {self.lowest} to {self.highest}, not {setting}"
-        if -setting.as_tuple().exponent > 4 or setting > 10_000:  # type: ignore[operator]
+        if self.lowest is None and self.highest is not None and setting > self.highest:
+            return f"{self.name} is a number of at most {self.highest}, not {setting}"
+        if -setting.as_tuple().exponent > 4 or abs(setting) > 10_000:  # type: ignore[operator]
             return f"{self.name} is a number of at most four decimals up to 10000, not {setting}"
         return None
 
@@ -176,7 +178,14 @@ class Statistic:
 
     @property
     def steady(self) -> bool:
-        return self.averaged or self.measure.steady
+        is_total = isinstance(self.computation, Function) and self.computation.total is not None
+        return self.averaged or self.measure.steady or is_total
+
+    @property
+    def in_counts(self) -> bool:
+        """Whether its values are numbers of things, or worth so much each, and no shares."""
+        unbounded = self.measure.within is None
+        return unbounded and isinstance(self.computation, Function) and self.computation.in_counts
 
 
 def settle(

@@ -199,10 +199,13 @@ class Entry:
 
     @property
     def unit(self) -> Literal["proportion", "number"]:
-        """What its values are. Figures as printed are what the values of their tasks are."""
-        figures = [known.computation for known in self.statistics if isinstance(known.computation, PrintedFigure)]
-        tasks = [self.task, *(TASKS[figure.task] for figure in figures)]
-        return "number" if any(task.unit == "number" for task in tasks) else "proportion"
+        """What its values are, or all are shown as beside one another."""
+        return "number" if "number" in (self.task.unit, *self.units) else "proportion"
+
+    @property
+    def units(self) -> tuple[Literal["proportion", "number"], ...]:
+        """What the values of each statistic are. Figures as printed are what the values of their tasks are."""
+        return tuple("number" if _is_number(statistic, self.task) else "proportion" for statistic in self.statistics)
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -264,6 +267,11 @@ class Entry:
         summed = tuple(statistic for statistic in self.statistics if not statistic.ordered)
         ordered = tuple(statistic for statistic in self.statistics if statistic.ordered)
         return tuple(replace(self, statistics=part) for part in (summed, ordered) if part)
+
+
+def _is_number(statistic: Statistic, task: Task) -> bool:
+    figure = statistic.computation
+    return statistic.in_counts or (TASKS[figure.task] if isinstance(figure, PrintedFigure) else task).unit == "number"
 
 
 @value

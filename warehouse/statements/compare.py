@@ -189,7 +189,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
     resamples = None if all_pairs or not plan.with_intervals else drawn
-    margin = margin_caption(plan.how, plan.entries[0].task.unit, all_margins)
+    margin = margin_caption(plan.how, plan.entries[0].unit, all_margins)
     how = "; ".join(filter(None, (margin, testing_caption(plan.how, plan.entries, families, resamples))))
     return Result(
         statement=plan.text,
@@ -356,7 +356,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
         shown.add("confidence")
     hidden |= {column for column in MARGIN if column in rows.names and set(rows.cells(column)) == {None}}
     values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high", "margin"}
-    numbers = any(entry.task.unit == "number" for entry in plan.entries)
+    numbers = any(entry.unit == "number" for entry in plan.entries)
     return tuple(
         replace(
             column,

@@ -283,7 +283,7 @@ def _beyond(bound: Decimal | None, limits: Sequence[Cell], sign: int) -> bool | 
 
 def _value_reason(plan: ExpectPlan, met: bool | None, limits: Sequence[Cell]) -> str:
     """Why the value, or its interval, is what was expected, or is not: at least 55%, the whole interval below 55%."""
-    unit = plan.question.entries[0].task.unit
+    unit = plan.question.entries[0].unit
     lower, upper = (None if bound is None else written_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
     beyond = {lower: _beyond(plan.at_least, limits, 1), upper: _beyond(plan.at_most, limits, -1)}
     if met is None:

@@ -84,7 +84,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
     several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
-    unit: CellKind = "number" if any(entry.task.unit == "number" for entry in plan.entries) else "proportion"
+    unit: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
     shown = (
         Column("test_set", "name", on_screen=several),
         Column("task", "text", on_screen=False),

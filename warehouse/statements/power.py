@@ -368,7 +368,7 @@ def _deciding(plan: PowerPlan) -> list[str]:
 
 
 def _unit(plan: PowerPlan) -> CellKind:
-    return "number" if any(entry.task.unit == "number" for entry in plan.entries) else "proportion"
+    return "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
 
 
 def _of_pairs(plan: PowerPlan) -> tuple[Column, ...]:

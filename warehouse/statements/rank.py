@@ -181,7 +181,7 @@ def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Co
     from warehouse.query.comparison.intervals import percent
 
     several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
-    unit: CellKind = "number" if any(entry.task.unit == "number" for entry in plan.entries) else "proportion"
+    unit: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
     return (
         Column("test_set", "name", on_screen=several),
         Column("task", "text", on_screen=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import fsum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from grammar import nodes as n
 from grammar.editing.hints import listing
@@ -37,7 +37,7 @@ from warehouse.query.resolving.testing import check_replicates
 from warehouse.query.standardizing import standardized, with_deviations
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued, ValueLine
-from warehouse.results import EMPTY, Cell, Column, Result, SideBySide, Table
+from warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table
 from warehouse.statements.pictures import of_score
 from warehouse.statements.score_documents import documents_notes, documents_query, unlike
 from warehouse.statements.score_intervals import (
@@ -207,7 +207,7 @@ def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
 
 def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
     """The values of the measures, a row a test set, system and `by` value."""
-    labels, kinds = plan.column_labels(), [_kind(plan) for _ in plan.entries[0].statistics]
+    labels, kinds = plan.column_labels(), _kinds(plan)
     replicated = any(entry.replicates is not None for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))
     notes = list(said_of_measures(plan.entries))
@@ -327,9 +327,12 @@ def _intervals(line: ValueLine, entry: p.Entry, spreads: Sequence[OwnIntervals])
     return cells
 
 
-def _kind(plan: ScorePlan) -> Literal["number", "proportion"]:
-    numbers = plan.standardized or any(entry.unit == "number" for entry in plan.entries)
-    return "number" if numbers else "proportion"
+def _kinds(plan: ScorePlan) -> list[CellKind]:
+    """What the values of each statistic are."""
+    of_entries = zip(
+        *([plan.standardized or unit == "number" for unit in entry.units] for entry in plan.entries), strict=True
+    )
+    return ["number" if any(numbers) else "proportion" for numbers in of_entries]
 
 
 def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[OwnIntervals]) -> str:

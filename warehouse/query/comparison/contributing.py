@@ -71,7 +71,7 @@ def listed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]:
             names = document_names(entry, facts)[comparison.observations.document]
             for pair in comparison.pairs:
                 contributed = contributed_to(comparison, pair)
-                first, second = (comparison.unit_values[place] * comparison.factor for place in pair)
+                first, second = (comparison.sums.own_values(place) for place in pair)
                 yield Listed(comparison, pair, names, first, second, contributed, whole(comparison, pair, contributed))
 
 

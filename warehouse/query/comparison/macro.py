@@ -147,6 +147,7 @@ def _weighted(parts: Sequence[RatioSums]) -> RatioSums | None:
         known=np.logical_and.reduce([part.known for part in parts]),
         counted=np.zeros(len(parts[0].known), dtype=np.bool_),
         measured=None,
+        is_total=False,
     )
 
 
@@ -192,8 +193,4 @@ def _valuation(part: Additive) -> Valuation:
 
 def _on_units(parts: Sequence[Additive], systems: int) -> Floats:
     """The values on each exchange unit, of shape (systems, units)."""
-
-    def on_units(part: Additive, system: int) -> Floats:
-        return part.unit_values(system) * (float(part.factor) if isinstance(part, RatioSums) else 1.0)
-
-    return np.stack([np.concatenate([on_units(part, system) for part in parts]) for system in range(systems)])
+    return np.stack([np.concatenate([part.own_values(system) for part in parts]) for system in range(systems)])

@@ -250,7 +250,7 @@ def margin_line(comparison: Comparison) -> str:
     """How a comparison would be tested against a margin, for `explain`."""
     how, label = comparison.how, comparison.statistic.label
     assert how.margin is not None
-    margin = written_margin(how.margin, comparison.entry.task.unit)
+    margin = written_margin(how.margin, comparison.entry.unit)
     if can_be_raised(comparison):
         return f"{label}: {margin}, two one-sided tests of one system raised by it (Schuirmann 1987)"
     plan = plan_of_margin(comparison)

@@ -98,6 +98,11 @@ class Comparison:
         return Paired(over[a], under[a], over[b], under[b], sums.slack)
 
     @property
+    def of_totals(self) -> bool:
+        """Whether the values are totals, which grow with the documents."""
+        return isinstance(self.sums, RatioSums) and self.sums.is_total
+
+    @property
     def many(self) -> Many:
         """The sums of all systems as tests take them."""
         return Many(self.ratios.numerators, self.ratios.denominators, self.ratios.slack)

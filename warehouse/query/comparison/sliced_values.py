@@ -72,7 +72,8 @@ def slices_of(
     two, factor = _two(comparison, pair)
     partitions = [cut.partition for cut in cuts]
     first, second, difference = (
-        np.concatenate(of) for of in zip(*(_values(two, part, factor) for part in partitions), strict=True)
+        np.concatenate(of)
+        for of in zip(*(_values(two, part, factor, comparison.of_totals) for part in partitions), strict=True)
     )
     units = np.concatenate([units_of(part, unit) for part in partitions])
     least = fewest(float(how.level))
@@ -84,11 +85,14 @@ def slices_of(
     document = comparison.observations.document
     documents = np.arange(len(unit)) if document is None else np.unique(document, return_inverse=True)[1].reshape(-1)
     total = comparison.difference(*pair) or 0.0
+    # What a total has in a slice is the mean there, times the share of documents that the slice has.
+    times = [_shares(part) if comparison.of_totals else np.ones(part.slices) for part in partitions]
     squared = [variances(two, part, unit) for part in partitions]
     drawn = [
-        shrunken(of / float(factor), variance, total / float(factor))
-        for of, variance in zip(_split(difference, partitions), squared, strict=True)
+        shrunken(of / (float(factor) * share), variance, total / float(factor))
+        for of, share, variance in zip(_split(difference, partitions), times, squared, strict=True)
     ]
+    scale = float(factor) * np.concatenate(times)
     single = [cut.partition for cut in cuts if not cut.pair]
     varying, within = _heterogeneity(two, single, unit, documents, draws, work.part(1, 2))
     parts = np.concatenate([np.bincount(part.place, weights=contributed, minlength=part.slices) for part in partitions])
@@ -101,8 +105,8 @@ def slices_of(
         contributed=parts,
         p=levels.p,
         adjusted=levels.adjusted,
-        shrunken=float(factor) * np.concatenate(drawn),
-        error=float(factor) * np.sqrt(np.concatenate(squared)),
+        shrunken=scale * np.concatenate(drawn),
+        error=scale * np.sqrt(np.concatenate(squared)),
         whole=known,
         heterogeneity=tuple(varying),
         within=tuple(within),
@@ -124,17 +128,24 @@ def _two(comparison: Comparison, pair: Pair) -> tuple[ManySystems, Fraction]:
     return systems_of(sums), sums.factor
 
 
-def _values(two: ManySystems, partition: Partition, factor: Fraction) -> tuple[Floats, Floats, Floats]:
+def _values(two: ManySystems, partition: Partition, factor: Fraction, of_totals: bool) -> tuple[Floats, Floats, Floats]:
     """The values of both systems in each slice, and their differences, each rounded once; NaN where undefined."""
     sums = sums_of(two.columns, partition)
     if isinstance(two, Many):
         # Python's whole numbers have as many digits as these products need.
         (n_a, n_b), (d_a, d_b) = sums.astype(object)
+        if of_totals:
+            d_a = d_b = np.full(partition.slices, two.units, dtype=object)
         above, below = factor.numerator, factor.denominator
         first, second = _quotients(n_a * above, d_a * below), _quotients(n_b * above, d_b * below)
         return first, second, _quotients((n_a * d_b - n_b * d_a) * above, d_a * d_b * below)
     values = [two.valuation.values(sums[:, system].astype(np.float64)) for system in (0, 1)]
     return values[0], values[1], values[0] - values[1]
+
+
+def _shares(partition: Partition) -> Floats:
+    """Which share of the observations each slice has."""
+    return np.bincount(partition.place, minlength=partition.slices) / len(partition.place)
 
 
 def _quotients(over: Sequence[int], under: Sequence[int]) -> Floats:

@@ -20,6 +20,7 @@ import numpy as np
 from grammar.value import value
 from warehouse.measures import Function, Ranking, Ratio, Statistic
 from warehouse.measures.expression import Exact
+from warehouse.measures.formula import LinearForm, combined, integers
 from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Observations
 from warehouse.significance.areas import Ranked
@@ -66,6 +67,8 @@ class RatioSums:
 
     A system's value is `factor` · ΣN / ΣD. Numerator sums that differ by no more than `slack` are ties. `measured` is
     there where numerators are rounded. `counted` says of each system that its documents are right or wrong, 1 or 0.
+    `is_total` says that the value is not a mean but a total: each observation has the denominator 1, and the factor is
+    how many there are.
     """
 
     numerators: Integers
@@ -75,6 +78,7 @@ class RatioSums:
     known: Booleans
     counted: Booleans
     measured: RoundedFrom | None = None
+    is_total: bool = False
 
     def exact_value(self, system: int) -> Fraction | None:
         """The value of a system, None where it is undefined or a count is unknown."""
@@ -94,6 +98,12 @@ class RatioSums:
         under = self.denominators[system]
         without = np.full(over.shape, np.nan)
         return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
+
+    def own_values(self, system: int) -> Floats:
+        """A system's value on each exchange unit by itself; NaN where it has none."""
+        if self.is_total:
+            return np.asarray(self.numerators[system] * float(self.factor / int(self.denominators[system].sum())))
+        return self.unit_values(system) * float(self.factor)
 
     def influences(self, system: int) -> Floats:
         """What each exchange unit adds to a system's value, to first order and but for the factor: (N − R·D) / ΣD."""
@@ -223,6 +233,10 @@ class FunctionSums:
             return np.asarray(self.of_units[system])
         return self.values(self.counts[system].astype(np.float64))
 
+    def own_values(self, system: int) -> Floats:
+        """A system's value on each exchange unit by itself; NaN where it has none."""
+        return self.unit_values(system)
+
     def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
         """In how many exchange units the two systems of each pair differ."""
         return _differing(tuple(self.counts.transpose(1, 0, 2)), pairs)
@@ -251,6 +265,10 @@ class Orders:
     def unit_values(self, system: int) -> Floats:
         """NaN: an order has no value unit by unit."""
         return np.full(self.ranked.units, np.nan)
+
+    def own_values(self, system: int) -> Floats:
+        """NaN, as there are none."""
+        return self.unit_values(system)
 
     def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
         """In how many exchange units the two systems of each pair differ."""
@@ -297,10 +315,20 @@ def additive(observations: Observations, statistic: Statistic) -> Additive:
         case Ratio() as ratio:
             over, under = ratio.read(observations.counts)
             return _ratios(observations, over, under, ratio.factor, known)
+        case Function() as function if (total := function.total) is not None:
+            return _of_total(observations, total, known)
         case Function() as function:
             counts = [_clustered(observations, observations.counts[column]) for column in function.columns]
             return FunctionSums(_valuation(function), np.stack(counts, axis=1), known)
     raise ValueError(f"{statistic.label} does not follow from sums")
+
+
+def _of_total(observations: Observations, total: LinearForm, known: Booleans) -> RatioSums:
+    """A total as a ratio, so that it is compared exactly: the mean over the observations, as many times."""
+    form, factor = integers(total)
+    over = combined(form, observations.counts)
+    summed = _ratios(observations, over, np.ones_like(over), factor * observations.cluster.size, known)
+    return replace(summed, is_total=True)
 
 
 def _valuation(function: Function) -> Valuation:
@@ -331,7 +359,11 @@ def run_sums(observations: Observations, statistic: Statistic, common: int) -> A
     weights = np.where(observations.present, common // runs, 0)
     if observations.values is None:
         weighted = {name: grid * weights for name, grid in observations.counts.items()}
-        return additive(replace(observations, counts=weighted), statistic)
+        summed = additive(replace(observations, counts=weighted), statistic)
+        if isinstance(summed, RatioSums) and summed.is_total:
+            # Each run has the denominator 1 of its own, so that all together have as many.
+            return replace(summed, factor=summed.factor * len(summed.known))
+        return summed
     over, unit, _ = _fixed(observations.values)
     spare = max(0, int(np.abs(over).sum(axis=1).max(initial=0)).bit_length() + common.bit_length() - 58)
     known = np.ones(len(over), dtype=np.bool_)

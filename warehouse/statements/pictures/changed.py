@@ -25,7 +25,7 @@ def changed(plan: ChangePlan, result: Result, facts: Facts) -> Drawn:
                 systems.append((str(row["system"]), first, second))
         if systems:
             title = statistic.label if len(plan.source.statistics) > 1 else ""
-            panels.append(slopes(title, statistic.label, plan.source.task.unit, names, systems))
+            panels.append(slopes(title, statistic.label, plan.source.unit, names, systems))
             rose = sum(second > first for _, first, second in systems)
             fell = sum(second < first for _, first, second in systems)
             said.append(f"{statistic.label}: {rose} of {len(systems)} systems rose and {fell} fell")

@@ -147,7 +147,7 @@ def _verdict(row: dict[str, Cell]) -> Verdict:
 
 
 def _difference(plan: ComparePlan) -> Unit:
-    return "number" if any(entry.task.unit == "number" for entry in plan.entries) else "difference"
+    return "number" if any(entry.unit == "number" for entry in plan.entries) else "difference"
 
 
 def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts) -> Drawn:
@@ -165,7 +165,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts) -
                 return _forest(plan, result, contests)
             shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
             panels.append(_distribution(comparison, shuffles, both, _contest(contests, where, label)))
-            observed = written(number(row["difference"]) or 0.0, entry.task.unit)
+            observed = written(number(row["difference"]) or 0.0, entry.unit)
             level = p_written(number(row["p"]) or 0.0)
             said.append(f"{label} on {where}: difference {observed}, {level} ({row['method']})")
             if row["method"] == "exact":

@@ -52,7 +52,7 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
                 for letter in (str(group["letter"]) for group in groups[entry.test_set.name, statistic.label])
             ]
             title = panel_title(plan.entries, measures, entry, statistic.label)
-            intervals, unit = intervals_of(statistic.label, known), entry.task.unit
+            intervals, unit = intervals_of(statistic.label, known), entry.unit
             panels.append(ranking(title, statistic.label, unit, ranked, intervals, computed(entry), letters))
             said.append(
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "

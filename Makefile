@@ -74,7 +74,8 @@ soak: .venv/installed-test
 	timeout 1800 $(BIN)/python -m pytest --soak -o faulthandler_timeout=0 -n 4 --dist worksteal --durations=20 $(ACCEPT) $(TESTS)
 
 pictures: .venv/installed-test
-	cd docs/pictures && ../../$(BIN)/evalhouse run pictures.eval --force --quiet > /dev/null
+	cd docs/pictures && for study in *.eval; do \
+		../../$(BIN)/evalhouse run $$study --force --quiet --allow-files > /dev/null || exit 1; done
 
 clean:
 	rm -rf .venv .venv-*

@@ -1,7 +1,7 @@
 """Transcripts in the documentation are executed: what a console block shows is what a terminal of 100 columns shows.
 
 `pytest --accept` rewrites what stands after each `$` line. A `$ cat FILE` line makes the file that it shows,
-unless a command before it made it.
+unless a command before it made it. A page that loads `results` finds those of `docs/examples` there.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
@@ -82,6 +83,8 @@ def replay(block: str, folder: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool) -> None:
     text = page.read_text(encoding="utf-8")
+    if "evalhouse load results" in text:
+        shutil.copytree(ROOT / "docs" / "examples" / "results", tmp_path / "results")
     replayed = CONSOLE.sub(lambda found: f"```console\n{replay(found[1], tmp_path)}```", text)
     if accept:
         page.write_text(replayed, encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -167,11 +168,14 @@ def test_a_file_that_is_there_is_kept_unless_forced(session: Session, tmp_path: 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda path: path.name)
 def test_the_pictures_of_the_documentation_say_what_the_program_draws(path: Path, tmp_path: Path) -> None:
     """`make pictures` makes them; what they say is compared, as other versions of vl-convert may place it otherwise."""
-    study = path.parent / "pictures.eval"
-    command = [sys.executable, str(ROOT / "cli.py"), "run", str(study.name)]
-    (tmp_path / study.name).write_text(study.read_text(encoding="utf-8"), encoding="utf-8")
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    assert texts((tmp_path / path.name).read_text(encoding="utf-8")) == texts(path.read_text(encoding="utf-8"))
+    [study] = [study for study in path.parent.glob("*.eval") if path.name in study.read_text(encoding="utf-8")]
+    shutil.copytree(ROOT / "docs" / "examples", tmp_path / "examples")
+    folder = tmp_path / path.parent.name
+    folder.mkdir()
+    shutil.copy(study, folder)
+    command = [sys.executable, str(ROOT / "cli.py"), "run", study.name, "--allow-files"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    assert texts((folder / path.name).read_text(encoding="utf-8")) == texts(path.read_text(encoding="utf-8"))
 
 
 POINTS = 96 / 25.4

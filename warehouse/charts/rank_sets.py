@@ -15,7 +15,7 @@ def rank_sets(title: str, ranked: Sequence[RankSet]) -> Panel:
     spans = tuple((float(low), float(high), float(place)) for place, (_, _, low, high) in enumerate(ranked))
     dots = tuple(Point(rank, float(place), name) for place, (name, rank, _, _) in enumerate(ranked))
     names = tuple(name for name, *_ in ranked)
-    ranks = Axis("rank", "number", 0.5, len(ranked) + 0.5)
+    ranks = Axis("rank", "count", 0.5, len(ranked) + 0.5)
     return Panel(title, ranks, Axis("system", "name", names=names), (Spans(spans), Points(dots)))
 
 

@@ -47,12 +47,16 @@ def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = Fals
     elif dry_run:
         note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
     else:
-        kept = f" ({known:,} were there already)" if known else ""
-        note(args, f"{loaded.source}: {new} stored as import {loaded.import_id}{kept}")
+        note(args, f"{loaded.source}: {new} stored as import {loaded.import_id}{_nothing_new(known)}")
     if len(loaded.parts) > 1:
         note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
     for text in loaded.notes:
         note(args, text)
+
+
+def _nothing_new(known: int) -> str:
+    """What is said of rows that were stored already, be it by an earlier load or by another file of this one."""
+    return f"; {known:,} more {'says' if known == 1 else 'say'} nothing new" if known else ""
 
 
 def _amount(rows: int, texts: int) -> str:
@@ -101,7 +105,7 @@ def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
     new = sum(one.rows_new for one in loaded), sum(one.texts_new for one in loaded)
     imports = sorted(one.import_id for one in loaded if one.import_id is not None)
     where = f"{counted(len(loaded), 'file')}: {counted(len(systems), 'system')} on {_some(test_sets)}"
-    there = f" ({sum(read) - sum(new):,} were there already)" if read > new else ""
+    there = _nothing_new(sum(read) - sum(new))
     if not any(new):
         note(args, f"{where}; all {_amount(*read)} are there already")
     elif args.dry_run:

@@ -48,9 +48,9 @@ def channel(axis: Axis, across: bool) -> Spec:
     times = " * 100" if axis.in_percent else ""
     shown = {
         "title": clean(axis.label),
-        "values": list(ticks(axis.low, axis.high, log=axis.log)),
+        "values": [tick for tick in ticks(axis.low, axis.high, log=axis.log) if axis.unit != "count" or tick % 1 == 0],
         "labelExpr": f"format(datum.value{times}, ',.4~f')",
-        "grid": axis.unit != "count",
+        "grid": across or axis.unit != "count",
     }
     kind = "log" if axis.log else "linear"
     scale = {"domain": [axis.low, axis.high], "nice": False, "zero": False, "type": kind}

@@ -345,11 +345,18 @@ class Audit(StatementNode):
 
 @value
 class Agree(StatementNode):
+    """`agree on news by document.source`: how far annotators agree, and what their disagreement does to F."""
+
     words: ClassVar[str] = "agree"
 
     test_sets: TestSets | None = None
+    by: tuple[Attribute, ...] = ()
     where: Condition | None = None
     with_key: bool = False
+    exchange: Attribute | None = None
+    seed: Number | Variable | None = None
+    level: Number | Variable | None = None
+    interval: IntervalWord | None = None
 
 
 @value

@@ -86,7 +86,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "compare F by unit",
         "clause 'by' does not apply to compare",
         "by",
-        ("it belongs to score, generality and differ",),
+        ("it belongs to score, generality, agree and differ",),
     ),
     (
         "plot agree shuffles 9",
@@ -103,7 +103,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "agree zzz",
         "unknown clause 'zzz' in agree",
         "zzz",
-        ("clauses of agree are on, where and with key",),
+        ("clauses of agree are on, by, where, with key, exchange by, seed, level and interval",),
     ),
     # names and lists
     ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("a list is separated by commas",)),

@@ -202,7 +202,17 @@ question_kinds = (
         nodes.Project, measures, names | variables, some(amounts), exponent=perhaps(amounts), **asked, **filtered
     ),
     st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets)),
-    st.builds(nodes.Agree, perhaps(test_sets), perhaps(conditions)),
+    st.builds(
+        nodes.Agree,
+        perhaps(test_sets),
+        some(attributes, at_least=0),
+        perhaps(conditions),
+        with_key=st.booleans(),
+        exchange=perhaps(attributes),
+        seed=perhaps(amounts),
+        level=perhaps(amounts),
+        interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
+    ),
     st.builds(nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets)),
     st.builds(
         nodes.Spread,

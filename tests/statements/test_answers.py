@@ -161,8 +161,8 @@ def test_generality_is_what_the_labels_say() -> None:
 
 
 def test_agree_needs_labels_of_two() -> None:
-    plan = agree.AgreePlan("agree", (entry("recall", "filtering"),), None)
-    alone = agree.answer(plan, {"labels of 'T'": [("ann", 1, "relevant")]}, NOBODY)
+    plan = agree.AgreePlan("agree", (entry("recall", "filtering"),), (), p.Testing.plain(None))
+    alone = agree.answer(plan, {"labels of 'T'": [("ann", "d1", "relevant")]}, NOBODY)
     assert alone.notes == ("T needs labels of two annotators, and has only those of ann; with key takes in the key",)
 
 

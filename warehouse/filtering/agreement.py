@@ -83,13 +83,18 @@ def alpha(labels: ArrayLike, scale: Scale = "nominal", levels: int = len(LEVELS)
     Documents with fewer than two labels do not count. None where no two labels can be compared, or all of them are of
     one level. Raises ValueError as `agree` does.
     """
-    coincidences = _coincidences(_checked(labels, levels), levels)
+    value = alpha_of(_coincidences(_checked(labels, levels), levels), scale)
+    return None if value is None else float(value)
+
+
+def alpha_of(coincidences: list[list[Fraction]], scale: Scale) -> Fraction | None:
+    """Alpha from how often two levels meet, of shape (levels, levels); None where it is undefined."""
     totals = [sum(row, Fraction(0)) for row in coincidences]
     distances = _distances(totals, scale)
-    cells = [(first, second) for first in range(levels) for second in range(levels)]
+    cells = [(first, second) for first in range(len(totals)) for second in range(len(totals))]
     observed = sum((coincidences[c][k] * distances[c][k] for c, k in cells), Fraction(0))
     expected = sum((totals[c] * totals[k] * distances[c][k] for c, k in cells), Fraction(0))
-    return float(1 - (sum(totals) - 1) * observed / expected) if expected else None
+    return 1 - (sum(totals) - 1) * observed / expected if expected else None
 
 
 def _checked(labels: Any, levels: int) -> Integers:

@@ -1,113 +1,329 @@
-"""`agree`: how far the annotators of a test set's key labels agree."""
+"""`agree`: how far the annotators of a test set's key labels agree, and what their disagreement does to F."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
 from grammar import nodes as n
+from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import noun_of, on, signature, title
+from warehouse.query.labels import noun_of, on, signature, some, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
-from warehouse.query.resolving.conditions import key_filter
+from warehouse.query.resolving.conditions import dimension_of, key_filter
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
-from warehouse.results import Column, Result
-from warehouse.tasks.observed import plural
+from warehouse.results import Cell, Column, Result
+from warehouse.tasks import FILTERING
+from warehouse.tasks.observed import counted, plural
 
-KEY = "key"
-"""What the labels of no annotator are called, where the key is taken in."""
+if TYPE_CHECKING:
+    from warehouse.query.comparison.intervals import Interval
+    from warehouse.statements.agree_groups import AnnotatorPairs, Labels
 
 
 @value
 class AgreePlan:
+    """`by` are attributes of documents, and of the systems that annotators are."""
+
     text: str
     entries: tuple[p.Entry, ...]
-    where: p.Filter | None
+    by: tuple[p.Dimension, ...]
+    how: p.Testing
     with_key: bool = False
+
+    @property
+    def of_documents(self) -> tuple[p.Dimension, ...]:
+        return tuple(dimension for dimension in self.by if dimension.of == "document")
+
+    @property
+    def of_annotators(self) -> tuple[p.Dimension, ...]:
+        return tuple(dimension for dimension in self.by if dimension.of != "document")
+
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
 
 
 def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
-    where = key_filter(scope, statement.where, annotators=True)
-    return AgreePlan(to_text(statement), scope.keys(statement.test_sets), where, statement.with_key)
+    plain = p.Testing.plain(key_filter(scope, statement.where, annotators=True))
+    how = replace(
+        plain,
+        level=scope.share(statement.level, "level", plain.level),
+        seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else plain.seed,
+        interval=statement.interval or plain.interval,
+    )
+    entries = scope.keys(statement.test_sets)
+    if statement.exchange is not None:
+        exchange = dimension_of(scope, statement.exchange, FILTERING)
+        if exchange.of != "document":
+            hint = ("say document or document.attribute",)
+            raise QueryError(f"{exchange.name} cannot be resampled", statement.exchange.span, hint)
+        entries = tuple(replace(entry, exchange=exchange) for entry in entries)
+    by = tuple(_dimension(scope, attribute) for attribute in statement.by)
+    return AgreePlan(to_text(statement), entries, by, how, statement.with_key)
+
+
+def _dimension(scope: Scope, node: n.Attribute) -> p.Dimension:
+    dimension = dimension_of(scope, node, FILTERING)
+    if not dimension.attribute:
+        hint = ("say by document.attribute, or by system.attribute where annotators are systems",)
+        raise QueryError(f"agreement is no matter of {dimension.of}", node.span, hint)
+    return dimension
 
 
 def compile(plan: AgreePlan) -> Queries:
-    return tuple(
-        Query(_name(entry), keys.labels_by_annotator(entry, plan.where, plan.with_key)) for entry in plan.entries
+    labels = tuple(
+        Query(_name(entry), keys.labels_by_annotator(entry, _split(plan, entry), plan.how.where, plan.with_key))
+        for entry in plan.entries
     )
+    return (*labels, *(Query(f"annotators by {of.name}", keys.systems_with(of.attribute)) for of in plan.of_annotators))
 
 
 def _name(entry: p.Entry) -> str:
     return f"labels of {entry.test_set.name!r}"
 
 
+def _split(plan: AgreePlan, entry: p.Entry) -> tuple[p.Dimension, ...]:
+    """What labels are brought with: what documents are split by, and last what is resampled."""
+    return (*plan.of_documents, *((entry.exchange,) if entry.exchange.attribute else ()))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
 def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a pair of annotators with the confusion of their labels; the summary has Krippendorff's alpha of all."""
-    import numpy as np
+    """A row a pair of annotators with the confusion of their labels; the summary is of all pairs of a group."""
+    from warehouse.query.comparison.intervals import interval_heading
 
-    from warehouse.filtering.agreement import LEVELS, MISSING, agree
+    columns, summary_columns = _columns(plan), _summary_columns(plan, several=False)
+    rows = TableRows(["test_set", *_by_names(plan), *(column.name for column in columns[1 + len(plan.by) :])])
+    summary = TableRows(
+        ["test_set", *_by_names(plan), *(column.name for column in summary_columns[1 + len(plan.by) :])]
+    )
+    notes: list[str] = []
+    drawn, several = 0, False
+    for entry in plan.entries:
+        parts = [(by, labels, list(_groups(labels, plan, entry))) for by, labels in _parts(plan, entry, facts)]
+        drawn = max((drawn, *(interval.resamples for _, _, found in parts for interval in _intervals(found))))
+        notes += _notes(plan, entry, parts)
+        for documents, labels, found in parts:
+            several = several or any(len(group.pairs) > 1 for group in found)
+            for group in found:
+                split = _by_cells(plan, documents, group.by)
+                for cells in _pair_cells(labels, group):
+                    rows.add(test_set=entry.test_set.name, **split, **cells)
+                summary.add(test_set=entry.test_set.name, **split, **_summary_cells(group))
+    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in plan.entries))
+    resamples = f", {drawn:,} resamples, seed {plan.how.seed}" if drawn else ""
+    how = f"{interval_heading(plan.how.level)} {plan.how.interval} over {units}{resamples}" if rows.rows else ""
+    return Result(
+        statement=plan.text,
+        caption=title(f"agreement of annotators on {on(plan.entries)}", plan.entries, how),
+        signature=signature(plan.text, plan.entries),
+        table=rows.table(columns),
+        summary_table=summary.table(_summary_columns(plan, several)),
+        notes=tuple(notes),
+        how=how,
+    )
 
-    columns = (
-        Column("test_set", "name"),
+
+def _groups(labels: Labels, plan: AgreePlan, entry: p.Entry) -> Iterator[AnnotatorPairs]:
+    from warehouse.query.comparison.intervals import draws_of_intervals
+    from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
+    from warehouse.statements.agree_groups import groups
+
+    limits = IntervalPlan(float(plan.how.level), named_interval(plan.how.interval))
+    yield from groups(labels, limits, draws_of_intervals(plan.how, entry))
+
+
+def _parts(plan: AgreePlan, entry: p.Entry, facts: Facts) -> list[tuple[tuple[Cell, ...], Labels]]:
+    """The labels of the documents that share what `by` says of them, where two annotators or more gave some."""
+    from warehouse.statements.agree_groups import KEY, labels_of
+
+    known = [{str(name): cell for name, cell in facts[f"annotators by {of.name}"]} for of in plan.of_annotators]
+    names = {str(row[0] or KEY) for row in facts[_name(entry)]}
+    kinds = {name: tuple(KEY if name == KEY else of.get(name) for of in known) for name in names}
+    split = len(plan.of_documents)
+    apart: dict[tuple[Cell, ...], list[tuple[Any, ...]]] = {}
+    for row in facts[_name(entry)]:
+        apart.setdefault(tuple(row[3 : 3 + split]), []).append(row)
+    in_order = sorted(apart, key=lambda by: [(cell is None, str(cell)) for cell in by])
+    return [(by, labels_of(apart[by], kinds, bool(entry.exchange.attribute))) for by in in_order]
+
+
+def _by_names(plan: AgreePlan) -> list[str]:
+    """What the cells of the `by` values are called among rows."""
+    return [f"by {place}" for place in range(len(plan.by))]
+
+
+def _by_cells(plan: AgreePlan, documents: tuple[Cell, ...], annotators: tuple[Cell, ...]) -> dict[str, Cell]:
+    """The `by` values in the order in which they were asked for."""
+    of_documents, of_annotators = iter(documents), iter(annotators)
+    values = [next(of_documents if dimension.of == "document" else of_annotators) for dimension in plan.by]
+    return dict(zip(_by_names(plan), values, strict=True))
+
+
+def _intervals(found: Sequence[AnnotatorPairs]) -> list[Interval]:
+    of_pairs = [interval for group in found for interval in group.intervals if interval is not None]
+    return [*of_pairs, *(group.alpha for group in found if group.alpha is not None)]
+
+
+# --- columns and cells ------------------------------------------------------------------------------------------------
+
+
+def _columns(plan: AgreePlan) -> tuple[Column, ...]:
+    from warehouse.filtering.agreement import LEVELS
+    from warehouse.query.comparison.intervals import interval_heading
+
+    return (
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+        *(Column(dimension.name, "name") for dimension in plan.by),
         Column("annotator_a", "name", "A"),
         Column("annotator_b", "name", "B"),
         Column("documents", "count", plural(noun_of(plan.entries))),
         Column("agreement", "proportion"),
         Column("kappa", "number"),
+        Column("se", "number", on_screen=False),
+        Column("ci_low", "number", interval_heading(plan.how.level)),
+        Column("ci_high", "number", "to", upper=True),
+        Column("f_a", "proportion", "F of A", spare=2),
+        Column("f_b", "proportion", "F of B", spare=1),
         *(Column(f"{a}_{b}", "count", on_screen=False) for a in LEVELS for b in LEVELS),
     )
-    summary_columns = (
-        Column("test_set", "name"),
+
+
+def _summary_columns(plan: AgreePlan, several: bool) -> tuple[Column, ...]:
+    """The columns of a row a group; the mean kappa is on screen where it is of several pairs."""
+    from warehouse.query.comparison.intervals import interval_heading
+
+    heading = interval_heading(plan.how.level)
+    return (
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+        *(Column(dimension.name, "name") for dimension in plan.by),
         Column("annotators", "count"),
+        Column("pairs", "count", on_screen=False),
+        Column("kappa", "number", "mean kappa", several),
+        Column("kappa_low", "number", heading, several, spare=1),
+        Column("kappa_high", "number", "to", several, upper=True),
         Column("alpha", "number"),
-        Column("alpha_ordinal", "number", "ordinal alpha"),
+        Column("ci_low", "number", heading),
+        Column("ci_high", "number", "to", upper=True),
+        Column("alpha_ordinal", "number", "ordinal alpha", spare=2),
+        Column("ceiling", "proportion", "ceiling of F"),
+        Column("ceiling_low", "proportion", heading),
+        Column("ceiling_high", "proportion", "to", upper=True),
     )
-    rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
-    notes: list[str] = []
-    for entry in plan.entries:
-        given = facts[_name(entry)]
-        annotators = sorted({str(name or KEY) for name, _, _ in given})
-        if len(annotators) < 2:
-            key = "" if plan.with_key else "; with key takes in the key"
-            have = f"only those of {annotators[0]}{key}" if annotators else "none"
-            notes.append(f"{entry.test_set.name} needs labels of two annotators, and has {have}")
-            continue
-        documents = {document: place for place, document in enumerate(sorted({document for _, document, _ in given}))}
-        labels = np.full((len(annotators), len(documents)), MISSING, dtype=np.int64)
-        for name, document, label in given:
-            labels[annotators.index(str(name or KEY)), documents[document]] = LEVELS.index(str(label))
-        measured = agree(labels)
-        for pair in measured.pairs:
-            confusion = np.asarray(pair.confusion)
-            rows.add(
-                test_set=entry.test_set.name,
-                annotator_a=annotators[pair.first],
-                annotator_b=annotators[pair.second],
-                documents=pair.documents,
-                agreement=pair.agreement,
-                kappa=pair.kappa,
-                **{
-                    f"{a}_{b}": int(confusion[row, column])
-                    for row, a in enumerate(LEVELS)
-                    for column, b in enumerate(LEVELS)
-                },
-            )
-        summary.add(
-            test_set=entry.test_set.name,
-            annotators=len(annotators),
-            alpha=measured.alpha_nominal,
-            alpha_ordinal=measured.alpha_ordinal,
-        )
-    return Result(
-        statement=plan.text,
-        caption=title(f"agreement of annotators on {on(plan.entries)}", plan.entries),
-        signature=signature(plan.text, plan.entries),
-        table=rows.table(columns),
-        summary_table=summary.table(summary_columns),
-        notes=tuple(notes),
-    )
+
+
+def _pair_cells(labels: Labels, group: AnnotatorPairs) -> Iterator[dict[str, Cell]]:
+    from warehouse.filtering.agreement import LEVELS
+
+    for pair, interval, (f_a, f_b) in zip(group.pairs, group.intervals, group.scores, strict=True):
+        yield {
+            "annotator_a": labels.annotators[pair.first],
+            "annotator_b": labels.annotators[pair.second],
+            "documents": pair.documents,
+            "agreement": pair.agreement,
+            "kappa": pair.kappa,
+            "se": interval.error if interval is not None else None,
+            "ci_low": interval.low if interval is not None else None,
+            "ci_high": interval.high if interval is not None else None,
+            "f_a": f_a,
+            "f_b": f_b,
+            **{
+                f"{a}_{b}": int(pair.confusion[row, column])
+                for row, a in enumerate(LEVELS)
+                for column, b in enumerate(LEVELS)
+            },
+        }
+
+
+def _summary_cells(group: AnnotatorPairs) -> dict[str, Cell]:
+    return {
+        "annotators": group.annotators,
+        "pairs": len(group.pairs),
+        "kappa": group.kappa.value,
+        "kappa_low": group.kappa.low,
+        "kappa_high": group.kappa.high,
+        "alpha": group.together.alpha_nominal if group.together is not None else None,
+        "ci_low": group.alpha.low if group.alpha is not None else None,
+        "ci_high": group.alpha.high if group.alpha is not None else None,
+        "alpha_ordinal": group.together.alpha_ordinal if group.together is not None else None,
+        "ceiling": group.ceiling.value,
+        "ceiling_low": group.ceiling.low,
+        "ceiling_high": group.ceiling.high,
+    }
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _notes(
+    plan: AgreePlan, entry: p.Entry, parts: Sequence[tuple[tuple[Cell, ...], Labels, list[AnnotatorPairs]]]
+) -> Iterator[str]:
+    """What a reader would be misled without, of each group of documents."""
+    if len({name for _, labels, _ in parts for name in labels.annotators}) < 2:
+        alone = [labels.annotators[0] for _, labels, _ in parts][:1]
+        key = "" if plan.with_key else "; with key takes in the key"
+        have = f"only those of {alone[0]}{key}" if alone else "none"
+        yield f"{entry.test_set.name} needs labels of two annotators, and has {have}"
+        return
+    for of in plan.of_annotators:
+        yield from _undescribed(of, parts)
+    for by, labels, found in parts:
+        where = ", ".join(str(cell if cell is not None else "–") for cell in by)
+        yield from _group_notes(f"{entry.test_set.name}{f', {where}' if by else ''}", entry, labels, found)
+
+
+def _undescribed(
+    of: p.Dimension, parts: Sequence[tuple[tuple[Cell, ...], Labels, list[AnnotatorPairs]]]
+) -> Iterator[str]:
+    without = {
+        name
+        for _, labels, _ in parts
+        for name, kinds in zip(labels.annotators, labels.kinds, strict=True)
+        if None in kinds
+    }
+    if without:
+        yield f"no system is called as an annotator and has {of.name}: {some(sorted(without))}"
+
+
+def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[AnnotatorPairs]) -> Iterator[str]:
+    from warehouse.query.comparison.interval_notes import interval_notes
+
+    if len(labels.annotators) < 2:
+        yield f"{where} needs labels of two annotators, and has only those of {labels.annotators[0]}"
+        return
+    pairs = [
+        (f"{labels.annotators[pair.first]} and {labels.annotators[pair.second]}", pair, interval)
+        for group in found
+        for pair, interval in zip(group.pairs, group.intervals, strict=True)
+    ]
+    units = plural(entry.unit_noun)
+    if apart := [name for name, pair, _ in pairs if not pair.documents]:
+        yield f"{where}: no {entry.noun} is labelled by both: {some(apart)}"
+    if constant := [name for name, pair, _ in pairs if pair.documents and pair.kappa is None]:
+        yield f"{where}: kappa is undefined where both give one label only: {some(constant)}"
+    own = {name: interval for name, _, interval in pairs if interval is not None}
+    yield from interval_notes(f"kappa on {where}", own, units)
+    alphas = {
+        "all" if len(found) == 1 else " and ".join(map(str, group.by)): group.alpha
+        for group in found
+        if group.alpha is not None and len(group.pairs) > 1
+    }
+    yield from interval_notes(f"alpha on {where}", alphas, units)
+    fewest = min((pair.documents for _, pair, interval in pairs if interval is not None), default=FEW)
+    if fewest < FEW:
+        yield f"{where}: {counted(fewest, entry.noun)} say little about kappa on others, whatever its interval"
+
+
+FEW = 20
+"""With fewer documents than this intervals of kappa hold it too seldom (docs/language.md, agree)."""
 
 
 def subject(entry: p.Entry) -> str:
@@ -121,4 +337,5 @@ AGREE = Statement(
     compile=compile,
     answer=answer,
     subject=subject,
+    executor="counts of labels, kappa and alpha from the counts; the bootstrap resamples documents",
 )

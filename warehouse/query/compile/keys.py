@@ -22,15 +22,29 @@ def key_totals(entry: p.Entry) -> Sql:
     return "select " + counts + " from key_label where annotator_id = 0 and test_set_id = " + value(entry.test_set.id)
 
 
-def labels_by_annotator(entry: p.Entry, where: p.Filter | None, with_key: bool) -> Sql:
-    """Annotator, document id and label of the labels of a test set, and those of the key, whose annotator is null."""
-    label = "f.document_id as document, f.label::varchar as label"
-    rows = FactRows(entry, where, key=True, annotators=True)
-    labels = f"select n.name as annotator, {label}" + rows.tail() + " and f.annotator_id <> 0"
+def labels_by_annotator(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None, with_key: bool) -> Sql:
+    """Annotator, document, label and the `split` values of the labels of a test set, and those of the key, whose
+    annotator is null.
+    """
+
+    def columns(rows: FactRows) -> Sql:
+        document = rows.expression(p.Dimension("document"))
+        return join(", ", [document, Sql("f.label::varchar"), *(rows.expression(dimension) for dimension in split)])
+
+    wanted = (p.Dimension("document"), *split)
+    rows = FactRows(entry, where, wanted, key=True, annotators=True)
+    labels = "select n.name, " + columns(rows) + rows.tail() + " and f.annotator_id <> 0"
     if not with_key:
         return labels
-    of_key = FactRows(entry, _but_of_annotators(where), key=True)
-    return labels + f" union all select null as annotator, {label}" + of_key.tail()
+    of_key = FactRows(entry, _but_of_annotators(where), wanted, key=True)
+    return labels + " union all select null, " + columns(of_key) + of_key.tail()
+
+
+def systems_with(attribute: str) -> Sql:
+    """The names of the systems that have an attribute, and its value."""
+    return "select s.name, a.value from system_attribute a join system s on s.id = a.system_id where a.name = " + value(
+        attribute
+    )
 
 
 def _but_of_annotators(where: p.Filter | None) -> p.Filter | None:

@@ -213,6 +213,14 @@ CLAUSES = (
         "in standard deviations from the mean of all systems of the test set",
         shape=Shape.FLAG,
     ),
+    Clause(
+        "corrected by",
+        "corrected",
+        "JUDGE",
+        "the judge's values, corrected by those that people gave to some documents",
+        "corrected by llm",
+        "measure",
+    ),
     Clause("with key", "with_key", "", "the key as one more annotator", shape=Shape.FLAG),
     Clause(
         "exchange by",

@@ -180,11 +180,12 @@ class Score(Measured):
     level: Number | Variable | None = None
     missing: MissingWord | None = None
     interval: IntervalWord | None = None
+    corrected: Name | Variable | None = None
 
     @property
     def uses_level(self) -> bool:
         """Only intervals have one."""
-        return self.interval is not None
+        return self.interval is not None or self.corrected is not None
 
 
 @value

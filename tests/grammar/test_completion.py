@@ -13,7 +13,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("score F", "mean", "measure"),
     (
         "score F ",
-        "by, exchange by, for, interval, level, limit, "
+        "by, corrected by, exchange by, for, interval, level, limit, "
         "missing, of, on, order by, replicates by, seed, standardized, where",
         "",
     ),
@@ -21,19 +21,20 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("score F for GE, ", "all", "system, variable"),
     (
         "score F for GE o",
-        "by, except, exchange by, interval, level, limit, "
+        "by, corrected by, except, exchange by, interval, level, limit, "
         "missing, of, on, order by, replicates by, seed, standardized, where",
         "",
     ),
     (
         "score F for GE on T ",
-        "by, exchange by, interval, level, limit, missing, of, order by, replicates by, seed, standardized, where",
+        "by, corrected by, exchange by, interval, level, limit, "
+        "missing, of, order by, replicates by, seed, standardized, where",
         "",
     ),
     ("score F order by ", "mean", "measure"),
     (
         "score F order by F ",
-        "asc, by, desc, exchange by, for, interval, level, limit, "
+        "asc, by, corrected by, desc, exchange by, for, interval, level, limit, "
         "missing, of, on, replicates by, seed, standardized, where",
         "",
     ),

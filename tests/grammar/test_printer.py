@@ -145,6 +145,7 @@ scores = st.builds(
     exchange=perhaps(attributes),
     seed=perhaps(amounts),
     level=perhaps(amounts),
+    corrected=perhaps(names | variables),
     **asked,
     **filtered,
 )

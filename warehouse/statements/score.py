@@ -39,6 +39,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued, ValueLine
 from warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table
 from warehouse.statements.pictures import of_score
+from warehouse.statements.score_corrected import CorrectedPlan, corrected_answer, corrected_plan, corrected_queries
 from warehouse.statements.score_documents import documents_notes, documents_query, unlike
 from warehouse.statements.score_intervals import (
     interval_caption,
@@ -93,7 +94,7 @@ class ScorePlan:
 # --- resolving --------------------------------------------------------------------------------------------------------
 
 
-def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
+def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
     _check_missing(statement, entries)
     by: tuple[p.Dimension, ...] = ()
@@ -107,6 +108,8 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan:
     order, descending = first.label, not first.measure.lower_is_better
     if statement.order:
         order, descending = _order(statement.order, entries[0], scope)
+    if statement.corrected is not None:
+        return corrected_plan(statement, scope, resampled_entries(statement, entries, scope), where, order, descending)
     return ScorePlan(
         text=to_text(statement),
         entries=resampled_entries(statement, entries, scope),
@@ -180,7 +183,9 @@ def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
 # --- compiling --------------------------------------------------------------------------------------------------------
 
 
-def compile(plan: ScorePlan) -> Queries:
+def compile(plan: ScorePlan | CorrectedPlan) -> Queries:
+    if isinstance(plan, CorrectedPlan):
+        return corrected_queries(plan)
     of_values = tuple(
         query
         for valued in plan.valued()
@@ -205,8 +210,10 @@ def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
 # --- answering --------------------------------------------------------------------------------------------------------
 
 
-def answer(plan: ScorePlan, facts: Facts, workforce: Workforce) -> Result:
+def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) -> Result:
     """The values of the measures, a row a test set, system and `by` value."""
+    if isinstance(plan, CorrectedPlan):
+        return corrected_answer(plan, facts)
     labels, kinds = plan.column_labels(), _kinds(plan)
     replicated = any(entry.replicates is not None for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import FactRows, dimensions
@@ -38,6 +39,23 @@ def labels_by_annotator(entry: p.Entry, split: Sequence[p.Dimension], where: p.F
         return labels
     of_key = FactRows(entry, _but_of_annotators(where), wanted, key=True)
     return labels + " union all select null, " + columns(of_key) + of_key.tail()
+
+
+def annotator_labels(entry: p.Entry, annotator: str) -> Sql:
+    """Document and label of one annotator, and those of the key, with whether they are of the annotator."""
+    of = "select d.name, f.label::varchar, "
+    rows = FactRows(entry, None, (p.Dimension("document"),), key=True, annotators=True)
+    of_key = FactRows(entry, None, (p.Dimension("document"),), key=True)
+    own = of + "true" + rows.tail() + " and f.annotator_id <> 0 and n.name = " + value(annotator)
+    return own + " union all " + of + "false" + of_key.tail()
+
+
+def decided(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+    """System id, document, decision and the `split` values, whether the key has the document or not."""
+    of_decisions = replace(entry, task=replace(entry.task, source=entry.task.facts))
+    rows = FactRows(of_decisions, where, (p.Dimension("document"), *split))
+    columns = [Sql("f.system_id"), Sql("d.name"), Sql("f.decision"), *(rows.expression(of) for of in split)]
+    return "select " + join(", ", columns) + rows.tail()
 
 
 def systems_with(attribute: str) -> Sql:

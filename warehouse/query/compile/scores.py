@@ -143,6 +143,13 @@ def confidences(entry: p.Entry, where: p.Filter | None) -> Sql:
     return "select f.system_id as system, f.confidence, f.label::varchar as label" + rows.tail()
 
 
+def values_one_by_one(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+    """System id, document, measure and value of imported values, with the `split` values."""
+    rows = FactRows(entry, where, (p.Dimension("document"), *split))
+    columns = [Sql("f.system_id"), Sql("d.name"), Sql("f.measure"), Sql("f.value")]
+    return "select " + join(", ", [*columns, *(rows.expression(of) for of in split)]) + rows.tail()
+
+
 def published(entry: p.Entry, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:
     """System id, the `by` values, task, measure and value of the published figures of a test set."""
     rows = FactRows(entry, where, by)

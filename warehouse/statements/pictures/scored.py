@@ -25,6 +25,7 @@ from warehouse.statements.pictures.drawn import (
     number,
     panel_title,
 )
+from warehouse.statements.score_corrected import CorrectedPlan
 from warehouse.tasks import FILTERING, TASKS
 from warehouse.tasks.observed import plural
 
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from warehouse.statements.score import ScorePlan
 
 
-def queries(plan: ScorePlan) -> Queries:
+def queries(plan: ScorePlan | CorrectedPlan) -> Queries:
     """What brings the intervals, or the line of guessing in a plane."""
+    if isinstance(plan, CorrectedPlan):
+        return ()
     if _is_plane(plan):
         return tuple(Query(_key_name(entry), keys.key_totals(entry)) for entry in plan.entries)
     if plan.by or plan.standardized:
@@ -49,7 +52,9 @@ def _key_name(entry: p.Entry) -> str:
     return f"key of {entry.test_set.name!r}"
 
 
-def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
+def scored(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts) -> Drawn:
+    if isinstance(plan, CorrectedPlan):
+        return _corrected(plan, result)
     measures = plan.column_labels()
     if _is_plane(plan):
         return _planes(plan, result, facts)
@@ -65,13 +70,37 @@ def scored(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
             for part, named in _facets(rows, label, plan.by, room=MOST_PANELS // (len(plan.entries) * len(measures))):
                 of_part = ", ".join(filter(None, (title, part)))
                 panels.append(ranking(of_part, label, scale, named, intervals_of(label, known), computed(entry)))
+    legend = ((f"lines: {lines_of(plan.how, plan.entries)}",) if with_intervals else ()) + hollow(plan.entries)
+    return Drawn(plan.entries, tuple(panels), _read_out(panels), legend)
+
+
+def _corrected(plan: CorrectedPlan, result: Result) -> Drawn:
+    """Values that a judge has part in, with the intervals of the answer."""
+    [label] = plan.column_labels()
+    panels: list[Panel] = []
+    for entry in plan.entries:
+        rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
+        values = [(str(row["system"]), value) for row in rows if (value := number(row[label])) is not None]
+        limits = {
+            str(row["system"]): (low, high)
+            for row in rows
+            if (low := number(row[f"ci_low({label})"])) is not None
+            and (high := number(row[f"ci_high({label})"])) is not None
+        }
+        if values:
+            title = panel_title(plan.entries, [label], entry, label)
+            panels.append(ranking(title, label, entry.unit, values, limits, []))
+    return Drawn(plan.entries, tuple(panels), _read_out(panels), (f"lines: {result.how}",))
+
+
+def _read_out(panels: Sequence[Panel]) -> str:
+    """What dots show, for who does not see them."""
     said = "; ".join(
         f"{panel.x.title}{f' on {panel.title}' if panel.title else ''}: {len(panel.y.names)} rows, "
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
         for panel in panels
     )
-    legend = ((f"lines: {lines_of(plan.how, plan.entries)}",) if with_intervals else ()) + hollow(plan.entries)
-    return Drawn(plan.entries, tuple(panels), f"Ranked dots. {said}.", legend)
+    return f"Ranked dots. {said}."
 
 
 def _facets(

@@ -1,0 +1,139 @@
+"""PPI++ against ppi_py, by its own equations, and where there is nothing to correct by."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from warehouse.significance.prediction_powered import Corrected, corrected
+
+PEOPLE = [0.1, 0.4, 0.9, 0.6, 0.3, 0.8, 0.5, 0.7]
+JUDGE = [0.2, 0.5, 0.7, 0.6, 0.1, 0.9, 0.3, 0.8]
+REST = [0.4, 0.9, 0.6, 0.2, 0.7, 0.5, 0.8, 0.3, 0.9, 0.6, 0.1, 0.7]
+
+RECORDED = (0.4538440942765635, 0.665676305028992)
+"""ppi_mean_ci(PEOPLE, JUDGE, REST, alpha=0.1) of ppi-python 0.2.3. `benchmarks/judges.py --beside-ppi-py` asks more."""
+
+
+def given_to(people: list[float], judge: list[float], rest: list[float]) -> Corrected:
+    """The mean of what people say of the first documents, and the judge of these and the rest."""
+    labelled = np.arange(len(judge) + len(rest)) < len(people)
+    said = np.concatenate((people, np.zeros(len(rest))))
+    return corrected((said, labelled.astype(float)), (np.array([*judge, *rest]), np.ones(len(labelled))), labelled)
+
+
+def test_the_value_and_its_limits_are_those_of_ppi_py() -> None:
+    low, high = RECORDED
+    found = given_to(PEOPLE, JUDGE, REST)
+    assert found.value == pytest.approx((low + high) / 2, abs=1e-12)
+    # Its variance of what the judge leaves is over n, and its quantile is that of the normal distribution.
+    assert found.error is not None
+    rest = found.weight**2 * np.var(REST) / len(REST)
+    by_its_rules = sqrt((found.error**2 - rest) * (len(PEOPLE) - 2) / len(PEOPLE) + rest)
+    assert stats.norm.ppf(0.95) * by_its_rules == pytest.approx((high - low) / 2, abs=1e-12)
+    limits = found.limits(0.1)
+    assert limits is not None
+    assert limits[1] - limits[0] == pytest.approx(2 * stats.t.ppf(0.95, len(PEOPLE) - 2) * found.error, abs=1e-9)
+    assert limits[1] - limits[0] > high - low
+
+
+def test_a_judge_who_says_the_same_of_everything_corrects_nothing() -> None:
+    found = given_to(PEOPLE, [0.5] * 8, [0.5] * 12)
+    assert (found.weight, found.value) == (0.0, pytest.approx(np.mean(PEOPLE)))
+    assert found.error == found.people_error == pytest.approx(stats.sem(PEOPLE), abs=1e-12)
+    assert found.limits(0.05) == pytest.approx(stats.t.interval(0.95, 7, np.mean(PEOPLE), stats.sem(PEOPLE)), abs=1e-9)
+    assert found.effective == pytest.approx(8)
+
+
+def test_a_judge_who_is_always_right_makes_all_documents_count() -> None:
+    found = given_to(JUDGE, JUDGE, REST)
+    assert found.exact
+    everything = np.array([*JUDGE, *REST])
+    # λ is N / (n + N) but for the divisor of the covariance, and then the value is the mean of all.
+    assert found.weight == pytest.approx(12 / 20 * np.cov(JUDGE, bias=True) / everything.var(ddof=1))
+    assert found.value == pytest.approx(np.mean(JUDGE) + found.weight * (np.mean(REST) - np.mean(JUDGE)))
+
+
+def test_a_judge_who_says_the_opposite_is_not_believed() -> None:
+    found = given_to(PEOPLE, [1 - one for one in JUDGE], REST)
+    assert (found.weight, found.value) == (0.0, pytest.approx(np.mean(PEOPLE)))
+    assert found.unlimited < 0
+
+
+def test_a_judge_in_a_smaller_unit_is_held_at_1() -> None:
+    found = given_to(PEOPLE, [one / 10 for one in JUDGE], [one / 10 for one in REST])
+    assert (found.weight, found.unlimited > 2) == (1.0, True)
+
+
+def test_what_is_missing_gives_nothing() -> None:
+    nobody = given_to([], [], REST)
+    assert (nobody.value, nobody.error, nobody.labelled, nobody.judge) == (None, None, 0, pytest.approx(np.mean(REST)))
+    one = given_to([0.5], [0.4], REST)
+    assert (one.error, one.limits(0.05), one.effective) == (None, None, None)
+    everything = given_to(PEOPLE, JUDGE, [])
+    assert (everything.weight, everything.value) == (0.0, pytest.approx(np.mean(PEOPLE)))
+    assert everything.error == pytest.approx(stats.sem(PEOPLE))
+
+
+def test_a_ratio_without_a_denominator_is_undefined() -> None:
+    nothing = np.zeros(6)
+    labelled = np.arange(6) < 3
+    found = corrected((nothing, nothing), (np.ones(6), np.ones(6)), labelled)
+    assert (found.value, found.people, found.error) == (None, None, None)
+
+
+@given(st.integers(0, 2**32))
+def test_the_order_of_documents_and_clusters_of_one_change_nothing(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    people, judge = source.random((2, 30)), source.random((2, 30)) + 0.1
+    people[1] += 0.1
+    labelled = np.arange(30) < 12
+    plain = corrected((people[0], people[1]), (judge[0], judge[1]), labelled)
+    order = source.permutation(30)
+    turned = corrected((people[0][order], people[1][order]), (judge[0][order], judge[1][order]), labelled[order])
+    assert numbers(turned) == pytest.approx(numbers(plain))
+    apart = corrected((people[0], people[1]), (judge[0], judge[1]), labelled, order)
+    # Of clusters λ has the variance of both parts by itself, so it differs a little.
+    assert apart.people_error == pytest.approx(plain.people_error)
+    assert apart.labelled == plain.labelled
+
+
+def numbers(found: Corrected) -> list[float]:
+    assert found.value is not None
+    assert found.error is not None
+    return [found.value, found.error, found.weight, found.effective or 0.0]
+
+
+def test_documents_drawn_together_are_one() -> None:
+    source = np.random.default_rng(4)
+    people, judge = source.random((2, 40))
+    labelled = np.arange(40) < 20
+    ones: NDArray[np.float64] = np.ones(40)
+    twice = np.repeat(np.arange(40), 2)
+    plain = corrected((people, ones), (judge, ones), labelled, np.arange(40))
+    doubled = corrected(
+        (people[twice], ones[twice]), (judge[twice], ones[twice]), labelled[twice], twice.astype(np.intp)
+    )
+    assert numbers(doubled)[:3] == pytest.approx(numbers(plain)[:3])
+    assert (doubled.degrees, doubled.labelled) == (plain.degrees, 40)
+
+
+@pytest.mark.long
+def test_intervals_of_a_ratio_hold_it() -> None:
+    """F of a system on 400 documents of which people labelled 60: 95 of 100 intervals hold it, give or take 2.5."""
+    source, held = np.random.default_rng(11), 0
+    for _ in range(1000):
+        relevant = source.random(400) < 0.4
+        decided = np.where(source.random(400) < 0.8, relevant, ~relevant)
+        seen = np.where(source.random(400) < 0.9, relevant, ~relevant)
+        sides = [(2.0 * (of & decided), of.astype(float) + decided) for of in (relevant, seen)]
+        limits = corrected(sides[0], sides[1], np.arange(400) < 60).limits(0.05)
+        assert limits is not None
+        held += limits[0] <= 2 * 0.32 / (0.4 + 0.32 + 0.12) <= limits[1]
+    assert 0.925 <= held / 1000 <= 0.975

@@ -1,0 +1,171 @@
+"""`score … corrected by JUDGE` from files to numbers: who judged and who labelled, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from grammar.errors import QueryError
+from tests.conftest import write_csv
+from warehouse.loading.ingest import load
+from warehouse.session import Session
+from warehouse.significance.prediction_powered import corrected
+from warehouse.store.replacement import create
+
+DOCUMENTS = 120
+WORDS = {True: "relevant", False: "nonrelevant"}
+
+
+def said(seed: int, share: float) -> list[bool]:
+    return [bool(draw < share) for draw in np.random.default_rng(seed).random(DOCUMENTS)]
+
+
+RIGHT, SEEN = said(1, 0.7), [right == agrees for right, agrees in zip(said(1, 0.7), said(2, 0.85), strict=True)]
+RELEVANT = said(3, 0.4)
+JUDGED = [relevant == agrees for relevant, agrees in zip(RELEVANT, said(4, 0.9), strict=True)]
+DECIDED = [relevant == agrees for relevant, agrees in zip(RELEVANT, said(5, 0.8), strict=True)]
+
+
+def document(number: int) -> str:
+    return f"d{number:03}"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """People labelled every fourth document, and the judge all, but for one that only people have."""
+    folder = tmp_path_factory.mktemp("judges")
+    values = [("qa", "new", document(k), "llm", int(SEEN[k])) for k in range(DOCUMENTS)]
+    values += [("qa", "new", document(k), "accuracy", int(RIGHT[k])) for k in range(0, DOCUMENTS, 4)]
+    values += [("qa", "new", "d999", "accuracy", 1)]
+    values += [("few", "new", document(k), "llm", k % 2) for k in range(10)]
+    values += [("few", "new", document(k), "accuracy", 1) for k in range(2)]
+    values += [("apart", "new", document(k), "llm" if k % 2 else "accuracy", 1) for k in range(10)]
+    values += [("unlike", "new", document(k), "llm", int(k < 20 or k % 10 == 0)) for k in range(100)]
+    values += [("unlike", "new", document(k), "accuracy", int(k % 7 > 0)) for k in range(40)]
+    decisions = [("mail", "A", document(k), "yes" if DECIDED[k] else "no") for k in range(DOCUMENTS)]
+    labels = [("mail", document(k), WORDS[JUDGED[k]], "llm") for k in range(DOCUMENTS)]
+    labels += [("mail", document(k), WORDS[RELEVANT[k]], "") for k in range(0, DOCUMENTS, 4)]
+    sources = [
+        (name, document(k), "radio" if k % 3 else "press", f"s{k // 6}")
+        for k in range(DOCUMENTS)
+        for name in ("qa", "mail")
+    ]
+    with create(folder / "w.duckdb") as database:
+        load(database, write_csv(folder / "v.csv", "test_set system document measure value", values), "values")
+        load(database, write_csv(folder / "d.csv", "test_set system document decision", decisions), "decisions")
+        load(database, write_csv(folder / "l.csv", "test_set document label annotator", labels), "labels")
+        load(database, write_csv(folder / "s.csv", "test_set document source story", sources), "documents")
+    with Session.open(folder / "w.duckdb") as opened:
+        yield opened
+
+
+def labelled() -> NDArray[np.bool_]:
+    return np.asarray(np.arange(DOCUMENTS) % 4 == 0)
+
+
+def ones(values: list[bool]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.array(values, dtype=float), np.ones(len(values))
+
+
+def test_values_of_a_judge_are_corrected_by_those_of_people(session: Session) -> None:
+    result = session.run("score accuracy for new on qa corrected by llm")
+    [row] = result.rows
+    expected = corrected(ones(RIGHT), ones(SEEN), labelled())
+    assert (row["accuracy"], row["se(accuracy)"], row["lambda"]) == (expected.value, expected.error, expected.weight)
+    assert (row["labelled"], row["judged"], row["people"], row["judge"]) == (30, 120, expected.people, np.mean(SEEN))
+    assert row["effective"] == round(expected.effective or 0) > 30
+    assert (row["ci_low(accuracy)"], row["ci_high(accuracy)"]) == expected.limits(0.05)
+    assert "new on qa: 1 document labelled by people and not by llm: left out" in result.notes
+
+
+def test_labels_of_an_annotator_are_corrected_by_those_of_the_key(session: Session) -> None:
+    decided = np.array(DECIDED)
+
+    def sides(measure: str, relevant: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        hits = relevant & decided
+        over, under = {
+            "precision": (hits, decided),
+            "recall": (hits, relevant),
+            "accuracy": (relevant == decided, np.ones(DOCUMENTS)),
+            "F": (2 * hits, relevant.astype(int) + decided),
+        }[measure]
+        return over.astype(np.float64), under.astype(np.float64)
+
+    for measure in ("precision", "recall", "accuracy", "F"):
+        [row] = session.run(f"score {measure} for A on mail corrected by llm").rows
+        label = "F(beta=1)" if measure == "F" else measure
+        expected = corrected(sides(measure, np.array(RELEVANT)), sides(measure, np.array(JUDGED)), labelled())
+        assert row[label] == pytest.approx(expected.value, abs=1e-12)
+        assert row[f"se({label})"] == pytest.approx(expected.error, abs=1e-12)
+        [plain] = session.run(f"score {measure} for A on mail").rows
+        assert row["people"] == pytest.approx(plain[label])
+
+
+def test_a_level_a_condition_and_clusters(session: Session) -> None:
+    [narrow], [wide] = (
+        session.run(f"score accuracy for new on qa corrected by llm level {level}").rows for level in (0.2, 0.01)
+    )
+    half = (float(str(wide["ci_high(accuracy)"])) - float(str(wide["accuracy"]))) / float(str(wide["se(accuracy)"]))
+    assert half == pytest.approx(stats.t.ppf(0.995, 28))
+    assert float(str(narrow["ci_low(accuracy)"])) > float(str(wide["ci_low(accuracy)"]))
+    [radio] = session.run('score F for A on mail corrected by llm where document.source = "radio"').rows
+    assert (radio["labelled"], radio["judged"]) == (20, 80)
+    together = session.run("score accuracy for new on qa corrected by llm exchange by document.story")
+    assert together.rows[0]["people"] == narrow["people"]
+    assert together.rows[0]["se(accuracy)"] != narrow["se(accuracy)"]
+    assert "units of document.story drawn as a whole" in together.caption
+
+
+@pytest.mark.parametrize(
+    ("test_set", "value", "note"),
+    [
+        ("few", 1.0, "new on few: 2 labelled documents are too few for an interval"),
+        ("apart", None, "new on apart: no document is labelled by people and judged by llm"),
+        ("unlike", None, "what people labelled is not like the rest to llm"),
+    ],
+)
+def test_what_cannot_be_had_or_trusted_is_said(session: Session, test_set: str, value: float | None, note: str) -> None:
+    result = session.run(f"score accuracy for new on {test_set} corrected by llm")
+    assert note in " ".join(result.notes)
+    if test_set != "unlike":
+        assert (result.rows[0]["accuracy"], result.rows[0]["ci_low(accuracy)"]) == (value, None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("score accuracy on qa corrected by lm", "unknown measure 'lm' on qa"),
+        ("score F on mail corrected by bob", "unknown annotator 'bob' on mail"),
+        ("score accuracy on qa corrected by accuracy", "accuracy cannot correct itself"),
+        ("score F, recall on mail corrected by llm", "a judge corrects one measure"),
+        ("score MCC on mail corrected by llm", "MCC is no ratio of sums, so a judge cannot correct it"),
+        ("score mean(F) on mail corrected by llm", "is no ratio of sums, so a judge cannot correct it"),
+        ("score F by document.source on mail corrected by llm", "corrected by has no by"),
+        ("score F on mail corrected by llm interval", "corrected by has no interval"),
+        ("score F on mail corrected by llm standardized", "corrected by has no standardized"),
+        ("score F on mail corrected by llm where label = relevant", "documents without a label have no label"),
+        ("score F for allrel on mail corrected by llm", "allrel is computed from the key, and has no judge"),
+    ],
+)
+def test_what_a_judge_cannot_correct_is_refused(session: Session, statement: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message.replace("(", r"\(").replace(")", r"\)")):
+        session.run(statement)
+
+
+def test_other_rows_have_no_judge() -> None:
+    with Session.open() as sample, pytest.raises(QueryError, match="corrected by knows no judge of score tuples"):
+        sample.run("score F for GE on TST3 corrected by llm")
+
+
+def test_an_expectation_looks_at_the_interval_and_a_picture_draws_it(session: Session) -> None:
+    asked = "score accuracy for new on qa corrected by llm"
+    [row] = session.run(asked).rows
+    for bound, outcome in ((0.2, "met"), (row["accuracy"], "undecided"), (0.99, "not met")):
+        assert session.run(f"expect {asked} at least {bound}").outcome == outcome
+    picture = session.run(f"plot {asked}").chart
+    assert picture is not None
+    assert any("PPI++" in line for line in picture.legend)

@@ -1,0 +1,173 @@
+"""A ratio of means over all documents, from a judge who saw all of them and people who saw some: PPI++ (Angelopoulos,
+Duchi and Zrnic 2023, arXiv 2311.01453). A mean is the ratio with denominators of 1. Nothing here knows what a judge is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.significance.analytic.beta import t_quantile
+from warehouse.significance.paired import Booleans, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """The value that all documents together would have by the people's labels, and how it was found.
+
+    `weight` is λ, how far the judge is believed: 0 is what people labelled alone, `people`, whose standard error is
+    `people_error`; `judge` is the judge's value on everything judged. `degrees` are those of Student's t; errors and
+    limits are None where there are fewer than one. `exact` says that what people labelled shows no mistake of the
+    judge, and `apart` by how many standard errors the judge's values differ between that and the rest: with a random
+    choice seldom by more than 3.
+    """
+
+    value: float | None
+    weight: float
+    error: float | None
+    degrees: int
+    labelled: int
+    judged: int
+    people: float | None
+    people_error: float | None
+    judge: float | None
+    exact: bool = False
+    apart: float = 0.0
+    unlimited: float = 0.0
+    """What λ would be if it were not held between 0 and 1."""
+
+    def limits(self, level: float) -> tuple[float, float] | None:
+        """The interval of this level; None where there is no standard error."""
+        if self.value is None or self.error is None:
+            return None
+        half = t_quantile(level / 2, self.degrees) * self.error
+        return self.value - half, self.value + half
+
+    @property
+    def effective(self) -> float | None:
+        """How many labelled documents would do as well without the judge."""
+        if not self.error or self.people_error is None:
+            return None
+        return self.labelled * self.people_error**2 / self.error**2
+
+
+def corrected(
+    people: tuple[Floats, Floats],
+    judge: tuple[Floats, Floats],
+    labelled: Booleans,
+    unit: NDArray[np.intp] | None = None,
+) -> Corrected:
+    """The ratio of means, numerators and denominators of shape (documents,), of documents that the judge has seen.
+
+    What people say counts where `labelled`. `unit` numbers what is drawn together; None where that is each document.
+    """
+    n, rest = int(labelled.sum()), int((~labelled).sum())
+    believed = _ratio(judge[0].sum(), judge[1].sum())
+    alone = _ratio(people[0][labelled].sum(), people[1][labelled].sum()) if n else None
+    if alone is None:
+        return Corrected(None, 0.0, None, 0, n, n + rest, None, None, believed)
+    said, by_judge = _scores(people, alone)[labelled], _scores(judge, alone)
+    known, others = by_judge[labelled], by_judge[~labelled]
+    parts = _DrawnTogether(labelled, unit)
+    unlimited = parts.weight(said, known, others) if rest else 0.0
+    weight = min(max(unlimited, 0.0), 1.0)
+    over, under = (
+        float(np.mean(side[labelled] - weight * mine[labelled]))
+        + (weight * float(np.mean(mine[~labelled])) if rest else 0)
+        for side, mine in zip(people, judge, strict=True)
+    )
+    value = over / under if under > 0 else None
+    scale = float(people[1][labelled].mean())
+    plain = parts.error(said / scale, np.zeros(0), 0.0, 1)
+    error, degrees, exact = plain, parts.labelled - 1, False
+    if value is None:
+        error, degrees = None, 0
+    elif rest and np.ptp(by_judge):
+        # λ is estimated from the same documents, which costs one more of them.
+        mine = _scores(judge, value)
+        left = _scores(people, value)[labelled] - weight * mine[labelled]
+        error, degrees = parts.error(left / under, weight * mine[~labelled] / under, weight, 2), parts.labelled - 2
+        exact = weight > 0 and _goes_with(said, known)
+    if degrees < 1:
+        error = None
+    return Corrected(
+        value, weight, error, degrees, n, n + rest, alone, plain, believed, exact, _apart(known, others), unlimited
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawnTogether:
+    """What is drawn together of the labelled documents and of the others."""
+
+    mask: Booleans
+    unit: NDArray[np.intp] | None
+
+    @property
+    def labelled(self) -> int:
+        """How many units hold labelled documents."""
+        return int(self.mask.sum()) if self.unit is None else len(np.unique(self.unit[self.mask]))
+
+    def weight(self, said: Floats, known: Floats, others: Floats) -> float:
+        """The λ of the least variance; 0 where the judge says the same of everything."""
+        n, rest = len(known), len(others)
+        if self.unit is None:
+            variance = np.concatenate((known, others)).var(ddof=1) * (1 + n / rest)
+            covariance = ((said - said.mean()) * (known - known.mean())).mean()
+            return float(covariance / variance) if variance > 0 else 0.0
+        ours = self._summed((said - said.mean()) / n, self.mask)
+        theirs = self._summed((known - known.mean()) / n, self.mask) - self._summed(
+            (others - others.mean()) / rest, ~self.mask
+        )
+        square = float(theirs @ theirs)
+        return float(ours @ theirs) / square if square > 0 else 0.0
+
+    def error(self, left: Floats, others: Floats, weight: float, estimated: int) -> float | None:
+        """The standard error of mean(left) + mean(others), of which so many numbers were `estimated` from what is
+        left; None where nothing is left to tell."""
+        free = self.labelled - estimated
+        if free < 1:
+            return None
+        ours = (left - left.mean()) / len(left)
+        theirs = (others - others.mean()) / len(others) if weight else np.zeros(int((~self.mask).sum()))
+        more = self.labelled / free - 1
+        if self.unit is None:
+            return sqrt((1 + more) * float(ours @ ours) + float(theirs @ theirs))
+        of_units, of_others = self._summed(ours, self.mask), self._summed(theirs, ~self.mask)
+        both = of_units + of_others
+        return sqrt(float(both @ both) + more * float(of_units @ of_units))
+
+    def _summed(self, values: Floats, mask: Booleans) -> Floats:
+        assert self.unit is not None
+        sums = np.bincount(self.unit[mask], weights=values, minlength=int(self.unit.max()) + 1)
+        return np.asarray(sums, dtype=np.float64)
+
+
+def _goes_with(said: Floats, known: Floats) -> bool:
+    """Whether what people say follows from what the judge says, in whatever unit."""
+    ours, theirs = said - said.mean(), known - known.mean()
+    square = float(ours @ ours) * float(theirs @ theirs)
+    return square > 0 and float(ours @ theirs) ** 2 >= square * (1 - 1e-12)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _ratio(over: float, under: float) -> float | None:
+    return float(over / under) if under > 0 else None
+
+
+def _scores(sides: tuple[Floats, Floats], ratio: float) -> Floats:
+    """What each document adds to the equation whose root the ratio is."""
+    return np.asarray(sides[0] - ratio * sides[1], dtype=np.float64)
+
+
+def _apart(known: Floats, others: Floats) -> float:
+    """By how many standard errors the judge's values differ between what people labelled and the rest."""
+    if len(known) < 2 or len(others) < 2:
+        return 0.0
+    error = sqrt(float(known.var(ddof=1) / len(known) + others.var(ddof=1) / len(others)))
+    return float(known.mean() - others.mean()) / error if error > 0 else 0.0

@@ -1,0 +1,385 @@
+"""`score M corrected by JUDGE`: what a judge says of all documents, corrected by what people say of some (PPI++).
+
+Of values the judge is a measure, beside that of the people; of filtering it is an annotator, beside the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from grammar import nodes as n
+from grammar.editing.hints import hints, listing
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from grammar.value import value
+from warehouse.measures import Ratio, Statistic
+from warehouse.query import plan as p
+from warehouse.query.compile import keys, scores
+from warehouse.query.compile.fact_rows import dimensions
+from warehouse.query.labels import noun_of, on, said_of_measures, signature, title
+from warehouse.query.path import Facts, Queries, Query
+from warehouse.query.resolving.names import Scope, matching
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Cell, CellKind, Column, Result, Table
+from warehouse.tasks.observed import counted, plural
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from warehouse.significance.prediction_powered import Corrected
+
+FEW = 30
+"""Intervals of fewer labelled documents may hold the value too seldom (docs/language.md, score)."""
+
+APART = 3.3
+"""By so many standard errors what people labelled differs from the rest once in a thousand random choices."""
+
+
+@value
+class CorrectedPlan:
+    """`judges` is the measure or the annotator that the judge is on each test set, as it is stored."""
+
+    text: str
+    entries: tuple[p.Entry, ...]
+    judges: tuple[str, ...]
+    how: p.Testing
+    order: str
+    descending: bool
+    limit: int | None = None
+    by: tuple[p.Dimension, ...] = ()
+    interval: bool = True
+    standardized: bool = False
+
+    def column_labels(self) -> list[str]:
+        """What the column of values is called."""
+        return [self.entries[0].statistics[0].label]
+
+
+# --- resolving --------------------------------------------------------------------------------------------------------
+
+
+def corrected_plan(
+    statement: n.Score,
+    scope: Scope,
+    entries: tuple[p.Entry, ...],
+    where: p.Filter | None,
+    order: str,
+    descending: bool,
+) -> CorrectedPlan:
+    """The plan of a score whose measures and systems were looked up."""
+    _check_clauses(statement)
+    judges = []
+    for entry in entries:
+        _check_entry(entry, statement, where)
+        judges.append(_judge(entry, statement, scope))
+    plain = p.Testing.plain(where)
+    return CorrectedPlan(
+        text=to_text(statement),
+        entries=entries,
+        judges=tuple(judges),
+        how=replace(plain, level=scope.share(statement.level, "level", plain.level)),
+        order=order,
+        descending=descending,
+        limit=scope.whole(statement.limit, "limit", 1, 10**9),
+    )
+
+
+def _check_clauses(statement: n.Score) -> None:
+    if len(statement.measures) > 1:
+        raise QueryError("a judge corrects one measure", statement.measures[1].span, ("ask for each by itself",))
+    places = {
+        "by": (bool(statement.by), "say where for each part"),
+        "replicates": (statement.replicates is not None, "name the runs"),
+        "standardized": (statement.standardized, "leave it out"),
+        "missing": (statement.missing is not None, "leave it out"),
+        "seed": (statement.seed is not None, "nothing is drawn"),
+        "interval": (statement.interval is not None, "there is always one, by the standard error"),
+    }
+    for word, (given, hint) in places.items():
+        if given:
+            raise QueryError(f"corrected by has no {word}", statement.corrected.span, (hint,))  # type: ignore[union-attr]
+
+
+def _check_entry(entry: p.Entry, statement: n.Score, where: p.Filter | None) -> None:
+    """What a judge can correct: means of values, and ratios of filtering."""
+    statistic, node = entry.statistics[0], statement.measures[0]
+    if not (entry.task.by_measure or entry.task.has_key):
+        kinds = ("it corrects values, and measures of filtering",)
+        raise QueryError(f"corrected by knows no judge of {entry.task.rows}", node.span, kinds)
+    if entry.task.has_key and (statistic.averaged or not isinstance(statistic.computation, Ratio)):
+        hint = ("say accuracy, precision, recall, fallout or F",)
+        raise QueryError(f"{statistic.label} is no ratio of sums, so a judge cannot correct it", node.span, hint)
+    if entry.baselines:
+        raise QueryError(f"{entry.baselines[0].name} is computed from the key, and has no judge", statement.span)
+    unknown = [of.name for of in dimensions(where) if of.of in ("label", "confidence")]
+    if entry.task.has_key and unknown and statement.where is not None:
+        hint = ("choose by attributes of documents or systems",)
+        raise QueryError(f"documents without a label have no {unknown[0]} to choose by", statement.where.span, hint)
+    if entry.exchange.of == "unit" and statement.exchange is not None:
+        raise QueryError("people and judges say something of documents, not of units", statement.exchange.span)
+
+
+def _judge(entry: p.Entry, statement: n.Score, scope: Scope) -> str:
+    """The measure or the annotator of that name. Raises QueryError where there is none."""
+    node = statement.corrected
+    if not isinstance(node, n.Name):
+        raise QueryError("a name is needed here", node.span if node else statement.span)
+    if entry.task.has_key:
+        known, what = scope.catalog.annotators(entry.test_set.id), "annotator"
+    else:
+        known, what = scope.catalog.measures_of(entry.task.name, entry.test_set.id), "measure"
+    spelt = matching(node.text, [(name, name) for name in known])
+    if not spelt:
+        nobody = "there are labels of the key alone" if entry.task.has_key else "there are no values"
+        said = hints(node.text, known, f"{what}s") if known else (nobody,)
+        raise QueryError(f"unknown {what} '{node.text}' on {entry.test_set.name}", node.span, said)
+    if spelt[0] == entry.statistics[0].measure.name and not entry.task.has_key:
+        others = listing([name for name in known if name != spelt[0]], "measures")
+        raise QueryError(f"{spelt[0]} cannot correct itself", node.span, others)
+    return spelt[0]
+
+
+# --- compiling --------------------------------------------------------------------------------------------------------
+
+
+def corrected_queries(plan: CorrectedPlan) -> Queries:
+    """What people, judge and systems say of each document."""
+    queries: list[Query] = []
+    for entry, judge in zip(plan.entries, plan.judges, strict=True):
+        split = (entry.exchange,) if entry.exchange.attribute else ()
+        if entry.task.has_key:
+            queries.append(Query(_name("decisions", entry), keys.decided(entry, split, plan.how.where)))
+            queries.append(Query(_name("labels", entry), keys.annotator_labels(entry, judge)))
+        else:
+            both = replace(entry, statistics=(entry.statistics[0], _called(entry.statistics[0], judge)))
+            queries.append(Query(_name("values", entry), scores.values_one_by_one(both, split, plan.how.where)))
+    return tuple(queries)
+
+
+def _called(statistic: Statistic, judge: str) -> Statistic:
+    """The same of a measure of another name."""
+    return replace(statistic, label=judge, measure=replace(statistic.measure, name=judge))
+
+
+def _name(what: str, entry: p.Entry) -> str:
+    return f"{what} on {entry.test_set.name!r}"
+
+
+# --- what was said of documents ---------------------------------------------------------------------------------------
+
+
+@value
+class JudgedDocuments:
+    """What was said of the documents of a system: numerators and denominators by people and by the judge, of shape
+    (documents,), and who said anything. `unit` numbers what is drawn together, None where that is each document.
+    """
+
+    people: tuple[NDArray[np.float64], NDArray[np.float64]]
+    judge: tuple[NDArray[np.float64], NDArray[np.float64]]
+    labelled: NDArray[np.bool_]
+    judged: NDArray[np.bool_]
+    unit: NDArray[np.intp] | None
+
+
+SaidOfDocument = tuple[str, Any, Any, Any]
+"""The name of a document, what people and the judge say of it, None where nothing, and what it is drawn with."""
+
+
+def _documents(entry: p.Entry, judge: str, facts: Facts) -> dict[int, list[SaidOfDocument]]:
+    """The documents of each system, by its number."""
+    if entry.task.has_key:
+        labels: dict[bool, dict[str, str]] = {True: {}, False: {}}
+        for document, label, by_judge in facts[_name("labels", entry)]:
+            labels[bool(by_judge)][str(document)] = str(label)
+        decided: dict[int, list[SaidOfDocument]] = {}
+        for number, document, decision, *unit in facts[_name("decisions", entry)]:
+            said = (
+                None if (label := labels[by].get(str(document))) is None else _CELLS[bool(decision)][label]
+                for by in (False, True)
+            )
+            decided.setdefault(number, []).append((str(document), *said, unit[0] if unit else None))  # type: ignore[arg-type]
+        return decided
+    own = entry.statistics[0].measure.name
+    values: dict[int, dict[str, list[Any]]] = {}
+    for number, document, measure, one, *unit in facts[_name("values", entry)]:
+        row = values.setdefault(number, {}).setdefault(str(document), [None, None, unit[0] if unit else None])
+        row[0 if measure == own else 1] = one
+    return {number: [(name, *row) for name, row in of.items()] for number, of in values.items()}
+
+
+_CELLS = {
+    True: {"relevant": "a", "nonrelevant": "b", "optional": "x"},
+    False: {"relevant": "c", "nonrelevant": "d", "optional": "y"},
+}
+"""The cell of a contingency table that a decision on a document of this label falls into."""
+
+
+def _said(entry: p.Entry, documents: list[SaidOfDocument]) -> JudgedDocuments:
+    """The arrays of a system, in the order of the names of documents."""
+    import numpy as np
+
+    in_order = sorted(documents, key=lambda document: document[0])
+    given = [[document[side] for document in in_order] for side in (1, 2)]
+    unit = None
+    if entry.exchange.attribute:
+        shared = [(True, str(of)) if of is not None else (False, name) for name, _, _, of in in_order]
+        numbers = {of: number for number, of in enumerate(sorted(set(shared)))}
+        unit = np.array([numbers[of] for of in shared], dtype=np.intp)
+    people, judge = (_sides(entry.statistics[0], cells) for cells in given)
+    labelled, judged = (np.array([cell is not None for cell in cells], dtype=np.bool_) for cells in given)
+    return JudgedDocuments(people, judge, labelled, judged, unit)
+
+
+def _sides(statistic: Statistic, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Numerator and denominator of each document, 0 where nothing is said of it."""
+    import numpy as np
+
+    ratio = statistic.computation
+    if not any(isinstance(cell, str) for cell in cells) or not isinstance(ratio, Ratio):
+        known = np.array([0.0 if cell is None else float(cell) for cell in cells])
+        return known, np.array([cell is not None for cell in cells], dtype=np.float64)
+    over, under = ({column: float(by) for column, by in form} for form in ratio.forms)
+    numerators = np.array([float(ratio.factor) * over.get(cell, 0.0) for cell in cells])
+    return numerators, np.array([under.get(cell, 0.0) for cell in cells])
+
+
+def _corrected(said: JudgedDocuments) -> Corrected:
+    """The value over the documents that the judge has seen."""
+    from warehouse.significance.prediction_powered import corrected
+
+    kept = said.judged
+    people, judge = ((over[kept], under[kept]) for over, under in (said.people, said.judge))
+    return corrected(people, judge, said.labelled[kept], None if said.unit is None else said.unit[kept])
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
+    """A row a test set and system."""
+    columns = _columns(plan)
+    names = ("value", "se", "ci_low", "ci_high")
+    rows = TableRows(["test_set", "task", "system", *names, *(column.name for column in columns[7:])])
+    notes = list(said_of_measures(plan.entries))
+    for entry, judge in zip(plan.entries, plan.judges, strict=True):
+        documents = _documents(entry, judge, facts)
+        found = []
+        for system in entry.stored_systems:
+            said = _said(entry, documents.get(system.id, []))
+            found.append((system.name, said, _corrected(said)))
+        notes += _notes(entry, judge, found)
+        found.sort(key=lambda one: one[0], reverse=plan.order == "system" and plan.descending)
+        if plan.order != "system":
+            found.sort(key=lambda one: _rank(one[2].value, plan.descending))
+        for name, _, of in found[: plan.limit]:
+            rows.add(test_set=entry.test_set.name, task=entry.task.name, system=name, **_cells(plan, entry, of))
+    judges = ", ".join(dict.fromkeys(plan.judges))
+    label = plan.column_labels()[0]
+    how = f"PPI++, {_heading(plan)} by Student's t"
+    if any(entry.exchange.attribute for entry in plan.entries):
+        how += f", {' or '.join(dict.fromkeys(plural(entry.unit_noun) for entry in plan.entries))} drawn as a whole"
+    return Result(
+        statement=plan.text,
+        caption=title(f"{label} corrected by {judges} on {on(plan.entries)}", plan.entries, how),
+        signature=signature(plan.text, plan.entries),
+        table=Table(columns, tuple(rows.rows)),
+        notes=tuple(notes),
+        how=how,
+    )
+
+
+def _rank(value: float | None, descending: bool) -> tuple[bool, float]:
+    return value is None, 0.0 if value is None else -value if descending else value
+
+
+def _heading(plan: CorrectedPlan) -> str:
+    from warehouse.query.comparison.intervals import interval_heading
+
+    return interval_heading(plan.how.level)
+
+
+def _columns(plan: CorrectedPlan) -> tuple[Column, ...]:
+    label = plan.column_labels()[0]
+    kind: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    noun = noun_of(plan.entries)
+    return (
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+        Column("task", "text", on_screen=False),
+        Column("system", "name"),
+        Column(label, kind),
+        Column(f"se({label})", kind, on_screen=False),
+        Column(f"ci_low({label})", kind, _heading(plan)),
+        Column(f"ci_high({label})", kind, "to", upper=True),
+        Column("lambda", "number", "λ", spare=3),
+        Column("labelled", "count", f"{plural(noun)} labelled"),
+        Column("judged", "count"),
+        Column("effective", "count", "worth", spare=1),
+        Column("people", kind, "people alone"),
+        Column("se_people", kind, on_screen=False),
+        Column("judge", kind, "judge alone", spare=2),
+    )
+
+
+def _cells(plan: CorrectedPlan, entry: p.Entry, of: Corrected) -> dict[str, Cell]:
+    """The cells of a row; no limit beyond what the measure can be."""
+    limits = of.limits(float(plan.how.level)) if of.error else None
+    lowest, highest = entry.statistics[0].measure.within or (float("-inf"), float("inf"))
+    low, high = (None, None) if limits is None else (max(limits[0], lowest), min(limits[1], highest))
+    return {
+        "value": of.value,
+        "se": of.error,
+        "ci_low": low,
+        "ci_high": high,
+        "lambda": of.weight if of.value is not None else None,
+        "labelled": of.labelled,
+        "judged": of.judged,
+        "effective": None if of.effective is None else round(of.effective),
+        "people": of.people,
+        "se_people": of.people_error,
+        "judge": of.judge,
+    }
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocuments, Corrected]]) -> Iterator[str]:
+    """What a reader would be misled without."""
+    for name, said, of in found:
+        where = f"{name} on {entry.test_set.name}"
+        unseen = int((said.labelled & ~said.judged).sum())
+        if unseen:
+            yield f"{where}: {counted(unseen, entry.noun)} labelled by people and not by {judge}: left out"
+        for reason, holds in _doubts(entry, judge, of).items():
+            if holds:
+                yield f"{where}: {reason}"
+                break
+        if abs(of.apart) > APART:
+            yield (
+                f"{where}: what people labelled is not like the rest to {judge} ({of.apart:+.1f} standard errors), "
+                "and the correction takes it for a random choice"
+            )
+
+
+def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
+    """What is wrong with a value, the gravest first; one is said."""
+    units = plural(entry.noun)
+    return {
+        f"no {entry.noun} is labelled by people and judged by {judge}": of.labelled == 0,
+        f"undefined, by what people say of {counted(of.labelled, entry.noun)}": of.people is None,
+        f"undefined: what {judge} says leaves the denominator at 0 or below": of.value is None,
+        f"every {entry.noun} that {judge} judged is labelled by people too, so there is nothing to correct": (
+            of.judged == of.labelled
+        ),
+        f"{of.labelled} labelled {units} are too few for an interval": of.error is None,
+        f"the labelled {units} do not vary, so there is no interval": not of.error,
+        f"{judge} does not go with what people say on the labelled {units}, so it corrects nothing": of.weight == 0,
+        f"{judge} is right on all {of.labelled} labelled {units}; how seldom it is wrong is not in the interval": (
+            of.exact
+        ),
+        f"λ is held at 1 and would be {of.unlimited:.2f}: {judge} counts in a smaller unit": of.unlimited > 1.2,
+        f"{of.labelled} labelled {units} are few: the interval may hold the value too seldom": of.labelled < FEW,
+    }

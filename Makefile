@@ -1,7 +1,8 @@
 # make demo         the main job on the sample data
 # make test         the fast tests; what one runs before each commit
 # make test-all     all tests: also Spark, the browser, crashes, mistakes, the terminal and the documentation
-# make check        lint, types, layers and all tests; what .ci/run runs
+# make lint         style, types and layers
+# make check        lint, types, layers and all tests; .ci/run runs the same, and test-oldest beside it
 # make test-oldest  the fast tests on the lowest versions that pyproject.toml allows, with Python 3.11
 # make test-versions the fast tests on the lowest versions, then on the newest that there are
 # make test-pythons the fast tests on every Python from 3.11 on that is here
@@ -22,7 +23,7 @@ PARALLEL := -n auto --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 FAST := not (spark or browser or crash or fuzz or terminal or docs or long or soak)
 
-.PHONY: demo test test-all check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures clean
+.PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -33,11 +34,13 @@ test: .venv/installed-test
 test-all: .venv/installed-test
 	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
 
-check: .venv/installed-dev
+lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint
 	@$(MAKE) --no-print-directory test-all
 
 test-oldest: .venv-oldest/installed

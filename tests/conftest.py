@@ -14,12 +14,12 @@ import pytest
 from hypothesis import settings
 
 from tests.counting import Count, Figures, put_into_page
+from tests.empty import create
 from warehouse.commands.settings import SETTINGS
 from warehouse.loading.ingest import load
 from warehouse.loading.sample import fill
 from warehouse.session import Session
 from warehouse.store.database import Database
-from warehouse.store.replacement import create
 
 # How long a case takes says how busy a machine is, and nothing about the program.
 settings.register_profile("evalhouse", deadline=None)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 from warehouse.store.soundness import check
 
 TUPLES = ("possible", "actual", "correct", "partial")

@@ -14,11 +14,11 @@ from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, jaccard_
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.measures import Function, Ratio, measure_named, settle
 from warehouse.measures.filtering import COLUMNS, OPTIONAL
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 Cells = dict[str, int]
 CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})

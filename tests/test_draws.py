@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.measures import Function, measure_named, settle
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 BASE = ((5, 2), (5, 0), (5, 3), (4, 0), (6, 6))
 TUNED = ((5, 4), (5, 1), (5, 3), (4, 3), (6, 5))

@@ -17,13 +17,13 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.faults import DataError, WarehouseError
 from warehouse.loading.ingest import load
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import data_error, query_error, warehouse_error
 from warehouse.session import Session
 from warehouse.store.database import Database, in_memory
-from warehouse.store.replacement import create
 
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))
 

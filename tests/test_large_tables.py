@@ -8,10 +8,10 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.store import catalog
-from warehouse.store.replacement import create
 
 QUESTIONS = [
     "score F for all on TST3, TST4",

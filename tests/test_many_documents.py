@@ -10,6 +10,7 @@ import pytest
 
 import warehouse
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.query import path
 from warehouse.query.comparison import observations as observe
@@ -19,7 +20,6 @@ from warehouse.results import Cell
 from warehouse.session import Session
 from warehouse.significance.bootstrap import confidence_intervals, shifted
 from warehouse.significance.shuffles import randomization
-from warehouse.store.replacement import create
 
 QUESTIONS = [
     "compare recall, precision, F for GE, UMASS on TST3 exact",

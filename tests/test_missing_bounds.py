@@ -12,9 +12,9 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 RIGHT = {"A": "1101?11?", "B": "01001?01", "C": "00000000"}
 """Right and wrong answers to eight questions; ? where there is none."""

@@ -11,9 +11,9 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 # test set, system, document, possible, actual, correct
 SMALL = [

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import warehouse
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 SITE = {"system": "site", "document": "message_id"}
 

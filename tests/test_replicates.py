@@ -14,13 +14,13 @@ from scipy import stats
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance import replicates
 from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
-from warehouse.store.replacement import create
 
 RUNS = {"bert": 3, "gpt": 2, "lone": 1}
 DOCUMENTS = 12

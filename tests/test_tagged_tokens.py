@@ -13,9 +13,9 @@ import seqeval.metrics
 import seqeval.scheme
 
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 KINDS = ("PER", "LOC", "X-Y")
 SYSTEMS = ("crf", "lstm")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.query.comparison import observations as observe
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 SPURIOUS = {"A": (1, 0, 2, 1), "B": (0, 1, 1, 0), "D": (2, 1, None, 1)}
 """What each system made up in documents d0 to d3; of D it is not known for d2."""

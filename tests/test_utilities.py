@@ -17,6 +17,7 @@ from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.measures import Function, Ratio, measure_named, settle
 from warehouse.measures.disguise import as_total
@@ -24,7 +25,6 @@ from warehouse.measures.expression import Constant, Count, Operation
 from warehouse.measures.filtering import COLUMNS, OPTIONAL
 from warehouse.measures.measure import Setting
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 Cells = dict[str, int]
 CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})

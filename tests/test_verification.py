@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.empty import create
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.query.sealing import seal, sealed
 from warehouse.results import Column, Result, Table
 from warehouse.session import Session
-from warehouse.store.replacement import create
 from warehouse.verification import claims, verify
 
 QUESTIONS = (

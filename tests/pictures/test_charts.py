@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from grammar.errors import QueryError
+from tests.empty import create
 from tests.pictures.asked import chart_of
 from warehouse.charts import Bars, Bins, Brackets, Chart, Points, Spans, Squares
 from warehouse.charts.sorted_bars import MOST_BARS, sorted_bars
@@ -23,7 +24,6 @@ from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Many
-from warehouse.store.replacement import create
 
 FOLDER = Path(__file__).parent / "charts"
 PICTURES = {

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.counting import Count
+from tests.empty import create
 from warehouse.loading.staging.zstandard import zstd
-from warehouse.store.replacement import create
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,6 +11,7 @@ import seqeval.metrics
 import seqeval.scheme
 
 import warehouse
+from tests.empty import create
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.readers import Role
@@ -19,7 +20,6 @@ from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.staging.mentions import Mention, entities
 from warehouse.loading.staging.tagging import Scheme
 from warehouse.store.database import Database
-from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 ON = {"test_set": "news", "system": "crf"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import warehouse
+from tests.empty import create
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import forget, load
@@ -20,7 +21,6 @@ from warehouse.loading.staging.lines import documents
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.store.database import Database
-from warehouse.store.replacement import create
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.tasks.records import FACT_TABLES, RUNS, SYSTEMS, VALUES

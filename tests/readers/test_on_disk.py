@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 import cli
+from tests.empty import create
 from tests.test_docs import CONSOLE
 from warehouse.loading.staging.zstandard import zstd
 from warehouse.store.database import in_memory
-from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "readers.md"

@@ -19,6 +19,7 @@ import pytest
 
 import warehouse
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
@@ -26,7 +27,6 @@ from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
 from warehouse.loading.staging.zstandard import zstd
 from warehouse.store.database import Database
-from warehouse.store.replacement import create
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import cli
+from tests.empty import create
 from warehouse.faults import DataError
 from warehouse.loading.staging.unpacking import Bound, Meter, bound_of
 from warehouse.loading.staging.zstandard import zstd
 from warehouse.store.database import open_database
-from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 HEADER = "test_set,system,document,measure,value\n"

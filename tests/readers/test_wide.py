@@ -13,6 +13,7 @@ import openpyxl
 import pandas
 import pytest
 
+from tests.empty import create
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError, MemoryShortError, WarehouseError
 from warehouse.loading.ingest import load
@@ -23,7 +24,6 @@ from warehouse.loading.staging.door import EVERYWHERE
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.session import Session
 from warehouse.store.database import Database
-from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 ON = {"test_set": "T"}

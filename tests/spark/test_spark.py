@@ -13,6 +13,7 @@ import pytest
 
 import cli
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.faults import DataError, WarehouseError
 from warehouse.lake.folder import MANIFEST, export_lake, open_names, read_manifest
 from warehouse.lake.spark import SparkEngine
@@ -21,7 +22,6 @@ from warehouse.query.engine import DuckDBEngine, Workforce
 from warehouse.session import Session
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database, open_to_export
-from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")

@@ -13,9 +13,9 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 LEVELS = ("nonrelevant", "optional", "relevant")
 Labels = dict[tuple[str, str], str]

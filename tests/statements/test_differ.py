@@ -11,10 +11,10 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import WithValues, write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.results import Cell, Result
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 DOCUMENTS = 90
 

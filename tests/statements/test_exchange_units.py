@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.charts import Spans
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 TOPICS = [f"{300 + k}" for k in range(12)]
 SYSTEMS = ("base", "tuned")

@@ -10,10 +10,10 @@ import pytest
 import cli
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.results import NotMetError, UndecidedError
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 ANSWERS = {
     "new": [1] * 90 + [0] * 10,

@@ -9,9 +9,9 @@ import pytest
 
 import warehouse
 from grammar.errors import QueryError
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 RUNS = """\
 test_set,system,model,run,date

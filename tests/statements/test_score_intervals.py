@@ -13,10 +13,10 @@ from scipy import stats
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.results import Cell
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 DOCUMENTS = 60
 

@@ -11,12 +11,12 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.results import Cell
 from warehouse.session import Session
 from warehouse.significance.components import Components, components
 from warehouse.significance.paired import Booleans, Floats
-from warehouse.store.replacement import create
 
 RUNS, DOCUMENTS = 4, 15
 

@@ -9,10 +9,10 @@ import pytest
 
 from grammar.errors import QueryError
 from tests.conftest import WithValues
+from tests.empty import create
 from warehouse.loading.sample import fill
 from warehouse.results import Table
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 ALIKE = [
     ("score F1 for all on TST3", "score F(beta=1) for all on TST3"),

@@ -18,6 +18,7 @@ from typing import IO
 
 import pytest
 
+from tests import empty
 from tests.store.texts import SCORES, THREE
 from warehouse.faults import DataError, WarehouseError
 from warehouse.loading.ingest import load
@@ -25,6 +26,8 @@ from warehouse.store.database import Database, in_memory, open_database
 from warehouse.store.file_header import extent_of
 from warehouse.store.lock import loading_lock
 from warehouse.store.replacement import backup, create, in_place, making, replacing
+from warehouse.store.schema import CATALOGUE, DATABASE, catalogue, digest
+from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 
 COUNT = Sql("select count(*) from score")
@@ -256,6 +259,14 @@ class TestMaking:
     def test_a_folder_must_be_there(self, tmp_path: Path) -> None:
         with pytest.raises(WarehouseError, match="there is no folder"):
             create(tmp_path / "no" / "w.duckdb")
+
+    def test_what_tests_begin_with_is_what_is_made(self, tmp_path: Path) -> None:
+        create(tmp_path / "made.duckdb").close()
+        empty.create(tmp_path / "copied.duckdb").close()
+        for path in (tmp_path / "made.duckdb", tmp_path / "copied.duckdb"):
+            with open_database(path) as database:
+                assert check(database) == ()
+                assert digest(catalogue(database.rows, DATABASE)) == CATALOGUE
 
     def test_every_table_and_view_says_what_it_is(self, folder: Path) -> None:
         with open_database(folder / "w.duckdb") as database:

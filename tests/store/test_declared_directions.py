@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import cli
+from tests.empty import create
 from tests.store.texts import Load
 from warehouse.faults import DataError
 from warehouse.lake.folder import export_lake, open_names, read_manifest
@@ -17,7 +18,6 @@ from warehouse.loading.ingest import forget, load
 from warehouse.session import Session
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, in_memory, open_database, open_to_export
-from warehouse.store.replacement import create
 from warehouse.store.schema import EARLIER
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql

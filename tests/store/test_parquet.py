@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from tests.empty import create
 from warehouse.faults import DataError
 from warehouse.loading import ingest
 from warehouse.loading.checks import check_cells
 from warehouse.loading.ingest import load
 from warehouse.store.database import Database, open_database
-from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 COUNTS = ("possible", "actual", "correct", "partial")

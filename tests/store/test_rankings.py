@@ -15,12 +15,12 @@ from ir_measures import AP, RR, Bpref, Judged, P, R, Rprec, Success, nDCG
 
 from grammar.errors import QueryError
 from tests.conftest import write_csv
+from tests.empty import create
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.store.database import Database, in_memory
-from warehouse.store.replacement import create
 from warehouse.store.soundness import check
 
 Scores = Mapping[str, Mapping[str, float]]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.empty import create
 from tests.store.texts import SCORES, THREE, Load
 from warehouse.faults import WarehouseError
 from warehouse.loading.ingest import load
@@ -19,7 +20,7 @@ from warehouse.store import fingerprints
 from warehouse.store.database import Database, in_memory, open_database
 from warehouse.store.definitions import keep
 from warehouse.store.fingerprints import wrong
-from warehouse.store.replacement import create, unbalanced_imports
+from warehouse.store.replacement import unbalanced_imports
 from warehouse.store.schema import EARLIER
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql

@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.empty import create
 from tests.web.conftest import Visit
 from warehouse.loading.ingest import load
 from warehouse.render import Style, render
 from warehouse.session import Session
-from warehouse.store.replacement import create
 
 
 class Page(HTMLParser):

@@ -19,12 +19,12 @@ import pytest
 
 import cli
 from tests.conftest import write_csv
+from tests.empty import create
 from tests.test_hostile_names import LOADED
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.results import Column, Result, Table, TableSection
 from warehouse.session import Session
-from warehouse.store.replacement import create
 from warehouse.web.file_names import LONGEST, FileNames
 from warehouse.web.inquiry import AnswerCache, Inquiry
 from warehouse.web.publication import Publication, SiteOptions

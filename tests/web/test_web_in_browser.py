@@ -17,9 +17,9 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tests.browsing import MARKS, chromium, prefers, pressed, reached_by_keyboard, sized
+from tests.empty import create
 from tests.test_hostile_names import OTHER, QUESTIONS, TEST_SET, UNSAFE, fill_with_hostile_names
 from warehouse.session import Session
-from warehouse.store.replacement import create
 from warehouse.web.addresses import Address
 
 pytest.importorskip("vl_convert", reason="pictures need the extra plot")

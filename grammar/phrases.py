@@ -98,10 +98,10 @@ class TestSets(Node):
 
 @value
 class Argument(Node):
-    """`beta=1`, `optional=excluded`, `beta=$b`."""
+    """`beta=1`, `optional=excluded`, `optional=all`, `beta=$b`."""
 
     name: str
-    value: Number | Name | Variable
+    value: Number | Name | All | Variable
 
 
 @value

@@ -117,7 +117,7 @@ def _parameter(parameter: Parameter) -> str:
 
 def _range(parameter: Parameter) -> str:
     if parameter.choices:
-        return ", ".join(_code(choice) for choice in parameter.choices)
+        return ", ".join(_code(choice) for choice in (*parameter.choices, *parameter.several))
     if parameter.lowest is not None and parameter.highest is not None:
         number = "whole number" if parameter.whole else "number"
         return f"a {number} from {parameter.lowest} to {parameter.highest}"

@@ -7,18 +7,18 @@ rejections.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from warehouse.measures.expression import Call, Constant, Expression, Operation, of_form, of_ratio
+from warehouse.measures.expression import Call, Constant, Expression, FunctionName, Operation, of_form, of_ratio
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio
 from warehouse.measures.function import Function, Ranking
-from warehouse.measures.measure import SHARE, Measure, Parameter
+from warehouse.measures.measure import SHARE, Measure, Parameter, Setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,47 +48,94 @@ OPTIONAL: Mapping[str, Contingency] = {
 }
 """How optional documents count. `credit`: either decision is right (MUC-4)."""
 
-POLICY = Parameter("optional", "credit", "how optional documents count", choices=tuple(OPTIONAL))
+_OPPOSED = "opposed"
+_TABLES: Mapping[str, Contingency] = {
+    **OPTIONAL,
+    _OPPOSED: Contingency(LinearForm.of("a"), LinearForm.of("b", "x"), LinearForm.of("c", "y"), LinearForm.of("d")),
+}
+"""The conventions, and the labelling of optional documents by which every decision on them is wrong."""
+
+LABELLINGS = ("credit", "relevant", "nonrelevant", _OPPOSED)
+"""The labellings of optional documents between which all others lie: those that were accepted are all relevant or all
+nonrelevant, and so are those that were rejected. With `credit` each decision is right."""
+
+EXTREMES: Mapping[str, FunctionName] = {"lowest": "min", "highest": "max"}
+"""The labelling of the optional documents by which the value is lowest, or highest."""
+
+ALL, BOUNDS = "all", "bounds"
+
+CONVENTIONS = Parameter(
+    "optional",
+    "credit",
+    "how optional documents count",
+    choices=tuple(OPTIONAL),
+    several={ALL: "score, compare, group, rank, table and power"},
+)
+"""What measures take that have no lowest and highest value by labellings."""
+
+POLICY = replace(
+    CONVENTIONS,
+    choices=(*OPTIONAL, *EXTREMES),
+    several={**CONVENTIONS.several, BOUNDS: "score and compare"},
+)
+
+
+def _by_labelling(formula: Callable[..., Ratio | Function]) -> Callable[..., Ratio | Function]:
+    """A formula that also takes the extremes.
+
+    With more of the accepted documents relevant, or more of the rejected ones, a measure moves in one direction, so the
+    extremes are at LABELLINGS; tests/test_optional_documents.py tries every labelling of small tables.
+    """
+
+    def computation(**settings: Setting) -> Ratio | Function:
+        extreme = EXTREMES.get(str(settings[CONVENTIONS.name]))
+        if extreme is None:
+            return formula(**settings)
+        ends = (formula(**{**settings, CONVENTIONS.name: labelling}) for labelling in LABELLINGS)
+        values = (of_ratio(end) if isinstance(end, Ratio) else end.expression for end in ends)
+        return Function(Call(extreme, tuple(values)))
+
+    return computation
 
 
 def _recall(optional: str) -> Ratio:
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     return ratio(table.hits, table.hits + table.misses)
 
 
 def _precision(optional: str) -> Ratio:
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     return ratio(table.hits, table.hits + table.false_alarms)
 
 
 def _f(beta: Decimal, optional: str) -> Ratio:
-    table, weight = OPTIONAL[optional], Fraction(beta) ** 2
+    table, weight = _TABLES[optional], Fraction(beta) ** 2
     return ratio((weight + 1) * table.hits, weight * (table.hits + table.misses) + (table.hits + table.false_alarms))
 
 
 def _fallout(optional: str) -> Ratio:
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     return ratio(table.false_alarms, table.false_alarms + table.rejections)
 
 
 def _accuracy(optional: str) -> Ratio:
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     return ratio(table.hits + table.rejections, table.hits + table.false_alarms + table.misses + table.rejections)
 
 
 def _specificity(optional: str) -> Ratio:
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     return ratio(table.rejections, table.rejections + table.false_alarms)
 
 
 def _jaccard(optional: str) -> Ratio:
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     return ratio(table.hits, table.hits + table.false_alarms + table.misses)
 
 
 def _utility(a: Decimal, b: Decimal, c: Decimal, d: Decimal, optional: str) -> Function:
     """What the documents of each cell are worth, added up."""
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     total = LinearForm(())
     for worth, cell in zip((a, b, c, d), (table.hits, table.false_alarms, table.misses, table.rejections), strict=True):
         total = total + Fraction(worth) * cell
@@ -111,7 +158,7 @@ def _t9u(min: Decimal, optional: str) -> Function:
 
 def _t11su(min: Decimal, optional: str) -> Function:
     """(max(U/U⁺, min) − min) / (1 − min), where U⁺ is the utility of accepting all relevant documents and no other."""
-    table, lowest = OPTIONAL[optional], Constant(Fraction(min))
+    table, lowest = _TABLES[optional], Constant(Fraction(min))
     best = of_form((Fraction(_T11U["a"]) * (table.hits + table.misses)).terms)
     floored = Call("max", (Operation(_t11u(optional).expression, "/", best), lowest))
     return Function(Operation(Operation(floored, "-", lowest), "/", Constant(1 - Fraction(min))))
@@ -125,7 +172,7 @@ def _t11f_alone(optional: str) -> Function:
     """T11F of a topic, 0 also where nothing is relevant and nothing was accepted: the denominator is then 0, and else
     5·h + 4·f + m is at least 1.
     """
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     under = of_form((5 * table.hits + 4 * table.false_alarms + table.misses).terms)
     return Function(Operation(of_form((5 * table.hits).terms), "/", Call("max", (under, Constant(Fraction(1))))))
 
@@ -148,7 +195,7 @@ def _determinant(table: Contingency) -> Expression:
 
 def _kappa(optional: str) -> Function:
     """(agreement − agreement by chance) / (1 − agreement by chance), multiplied out for two kinds of documents."""
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     disagreed = Operation(
         _product(table.hits + table.false_alarms, table.rejections + table.false_alarms),
         "+",
@@ -160,7 +207,7 @@ def _kappa(optional: str) -> Function:
 
 def _mcc(optional: str) -> Function:
     """hits·rejections − false alarms·misses over the root of the product of the four margins."""
-    table = OPTIONAL[optional]
+    table = _TABLES[optional]
     margins = _product(
         table.hits + table.false_alarms,
         table.hits + table.misses,
@@ -191,7 +238,7 @@ FILTERING = (
         "filtering",
         "(a + x) / (a + c + x)",
         f"{_TONG} (1)",
-        _recall,
+        _by_labelling(_recall),
         (POLICY,),
         proportion=True,
         within=SHARE,
@@ -202,7 +249,7 @@ FILTERING = (
         "filtering",
         "(a + x) / (a + b + x)",
         f"{_TONG} (2)",
-        _precision,
+        _by_labelling(_precision),
         (POLICY,),
         proportion=True,
         within=SHARE,
@@ -213,7 +260,7 @@ FILTERING = (
         "filtering",
         "(β²+1)·P·R / (β²·P + R)",
         f"van Rijsbergen 1979; {_TONG}, table 3",
-        _f,
+        _by_labelling(_f),
         (BETA, POLICY),
         shown=("beta",),
         within=SHARE,
@@ -224,7 +271,7 @@ FILTERING = (
         "filtering",
         "b / (b + d + y)",
         f"{_TONG} (3)",
-        _fallout,
+        _by_labelling(_fallout),
         (POLICY,),
         lower_is_better=True,
         proportion=True,
@@ -235,7 +282,7 @@ FILTERING = (
         "filtering",
         "(a + d + x + y) / n",
         f"{_TONG}, figure 1",
-        _accuracy,
+        _by_labelling(_accuracy),
         (POLICY,),
         steady=True,
         proportion=True,
@@ -247,7 +294,7 @@ FILTERING = (
         "filtering",
         "(d + y) / (b + d + y)",
         "Yerushalmy 1947",
-        _specificity,
+        _by_labelling(_specificity),
         (POLICY,),
         proportion=True,
         within=SHARE,
@@ -258,7 +305,7 @@ FILTERING = (
         "filtering",
         "(recall + specificity) / 2",
         "Brodersen et al. 2010",
-        _balanced_accuracy,
+        _by_labelling(_balanced_accuracy),
         (POLICY,),
         within=SHARE,
     ),
@@ -267,7 +314,7 @@ FILTERING = (
         "filtering",
         "(a + x) / (a + b + c + x)",
         "Jaccard 1912",
-        _jaccard,
+        _by_labelling(_jaccard),
         (POLICY,),
         proportion=True,
         within=SHARE,
@@ -278,7 +325,7 @@ FILTERING = (
         "filtering",
         f"2·(h·r − f·m) / ((h+f)·(r+f) + (h+m)·(r+m)) {_CELLS}",
         "Cohen 1960",
-        _kappa,
+        _by_labelling(_kappa),
         (POLICY,),
         within=(-1.0, 1.0),
     ),
@@ -287,7 +334,7 @@ FILTERING = (
         "filtering",
         f"(h·r − f·m) / √((h+f)·(h+m)·(r+f)·(r+m)) {_CELLS}",
         "Matthews 1975",
-        _mcc,
+        _by_labelling(_mcc),
         (POLICY,),
         within=(-1.0, 1.0),
     ),
@@ -296,7 +343,7 @@ FILTERING = (
         "filtering",
         f"a·h + b·f + c·m + d·r {_CELLS}",
         _TREC_2000,
-        _utility,
+        _by_labelling(_utility),
         (*(_worth(cell, worth) for cell, worth in _T11U.items()), POLICY),
         shown=("a", "b"),
     ),
@@ -305,7 +352,7 @@ FILTERING = (
         "filtering",
         "2·h − f: utility(a=2, b=-1)",
         _TREC_2002,
-        _t11u,
+        _by_labelling(_t11u),
         (POLICY,),
         also=("T10U",),
     ),
@@ -314,7 +361,7 @@ FILTERING = (
         "filtering",
         "max(2·h − f, min)",
         _TREC_2000,
-        _t9u,
+        _by_labelling(_t9u),
         (Parameter("min", Decimal(-100), "the lowest T9U that a topic can have", highest=Decimal(0)), POLICY),
     ),
     Measure(
@@ -322,7 +369,7 @@ FILTERING = (
         "filtering",
         "(max(T11U/U⁺, min) − min) / (1 − min) with U⁺ = 2·(h + m), the largest T11U",
         _TREC_2002,
-        _t11su,
+        _by_labelling(_t11su),
         (Parameter("min", Decimal("-0.5"), "the lowest T11U/U⁺ that counts", highest=Decimal(0)), POLICY),
         within=SHARE,
         also=("T10SU",),
@@ -332,11 +379,11 @@ FILTERING = (
         "filtering",
         "5·h / (5·h + 4·f + m): F(beta=0.5)",
         _TREC_2002,
-        _t11f,
+        _by_labelling(_t11f),
         (POLICY,),
         within=SHARE,
         also=("T10F",),
-        alone=_t11f_alone,
+        alone=_by_labelling(_t11f_alone),
     ),
     Measure(
         "auc",
@@ -344,7 +391,7 @@ FILTERING = (
         "how often a relevant document has more confidence than a nonrelevant one; optional ones left out by default",
         "Hanley and McNeil 1982",
         _auc,
-        (POLICY,),
+        (CONVENTIONS,),
         within=SHARE,
     ),
 )

@@ -41,12 +41,16 @@ class Parameter:
     """Whether a measure does without it where it is not given."""
     up_to: str = ""
     """The count that it is no larger than."""
+    several: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Words that stand for several values of it, and the statements that take them."""
 
     def fault(self, setting: Setting) -> str | None:
         """What is wrong with a value for this parameter, or None."""
         if self.choices:
             if setting in self.choices:
                 return None
+            if setting in self.several:
+                return f"{self.name}={setting} stands for several, and goes with {self.several[str(setting)]}"
             return f"{self.name} is one of {', '.join(self.choices)}, not {setting}"
         if isinstance(setting, str):
             return f"{self.name} is a number, not {setting}"

@@ -161,7 +161,7 @@ def _spelt(word: str, catalog: Catalog, task: str) -> str:
 
 def _parameters(measure: Measure) -> Iterator[str]:
     for parameter in measure.parameters:
-        choices = f": {', '.join(parameter.choices)}" if parameter.choices else ""
+        choices = f": {', '.join((*parameter.choices, *parameter.several))}" if parameter.choices else ""
         usual = "" if parameter.default is None else f"; {plain(parameter.default)} unless said"
         yield f"  {parameter.name}  {parameter.meaning}{choices}{usual}"
 

@@ -146,7 +146,7 @@ def _values(session: Session, before: str) -> Names:
     for measure in MEASURES:
         for parameter in measure.parameters:
             if typed and parameter.name == typed[1]:
-                yield from ((choice, parameter.meaning) for choice in parameter.choices)
+                yield from ((choice, parameter.meaning) for choice in (*parameter.choices, *parameter.several))
     if re.search(r"label\s*(!?=|in\s*\([^()]*)\s*$", before, re.IGNORECASE):
         yield from ((label, "key label") for label in ("relevant", "optional", "nonrelevant"))
 

@@ -11,7 +11,9 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
+from warehouse.query import conventions
 from warehouse.query import plan as p
+from warehouse.query.conventions import is_bounded
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, said_of_measures, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
@@ -71,7 +73,7 @@ COLUMNS = (
 
 
 BOUNDS = ("difference_low", "difference_high", "p_low", "p_high")
-"""The columns of `missing bounds`."""
+"""The columns of `missing bounds` and of `optional=bounds`."""
 
 MARGIN = ("margin", "p_not_worse", "p_not_better")
 """The columns of `margin`."""
@@ -92,6 +94,11 @@ class ComparePlan:
     def bounded(self) -> bool:
         """Whether bounds are asked for over everything that missing documents could have been."""
         return self.how.missing == "bounds"
+
+    @property
+    def over_labellings(self) -> bool:
+        """Whether bounds are asked for over every labelling of the optional documents."""
+        return any(is_bounded(statistic) for entry in self.entries for statistic in entry.statistics)
 
     @property
     def compared_entries(self) -> tuple[p.Entry, ...]:
@@ -138,7 +145,7 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a pair of systems, measure and test set."""
-    from warehouse.query.comparison import missing_bounds
+    from warehouse.query.comparison import missing_bounds, optional_bounds
     from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.interval_notes import contradictions
@@ -163,6 +170,13 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             bounds = missing_bounds.bounded(batch, decided, facts, workforce, pairs)
             decided = missing_bounds.over_all(batch, decided, bounds)
             notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided)]
+        if plan.over_labellings:
+            over_all = [comparison for comparison in batch if is_bounded(comparison.statistic)]
+            of_labellings, partly = optional_bounds.bounded(over_all, workforce, pairs)
+            bounds |= of_labellings
+            decided = {**decided, **missing_bounds.over_all(over_all, decided, bounds)}
+            for one in over_all:
+                notes += optional_bounds.notes(one, decided, bounds, partly.get(one.statistic.label))
         margins = margined(batch, decided, workforce, pairs)
         all_margins |= margins
         limits = intervals(batch, workforce.work) if plan.with_intervals else {}
@@ -201,6 +215,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             dict.fromkeys(
                 [
                     *said_of_measures(plan.entries),
+                    *conventions.notes(plan.compared_entries, conventions.of_pairs(rows), "verdict", "verdicts"),
                     *notes,
                     *pair_notes.notes(),
                     *_undecided(plan, table, enough),
@@ -371,7 +386,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
 
 def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
     """The columns; those of missing documents and of a margin are there where they were asked for."""
-    unasked = {*(() if plan.bounded else BOUNDS), *(MARGIN if plan.how.margin is None else ())}
+    unasked = {*(() if plan.bounded or plan.over_labellings else BOUNDS), *(MARGIN if plan.how.margin is None else ())}
     return tuple(column for column in COLUMNS if column.name not in unasked)
 
 
@@ -392,6 +407,9 @@ def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) ->
     """What would decide the pairs that are undecided: of a few one by one, of many how many there are."""
     from warehouse.query.comparison.notes import ONE_BY_ONE
 
+    if plan.bounded or plan.over_labellings:
+        # What decides there are documents or labels, and no shuffles.
+        return
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     unsure = f"it is not {plan.how.confidence} sure on which side of {plan.how.level} the exact p lies"
     needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]

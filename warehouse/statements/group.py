@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
+from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, said_of_measures, title
@@ -67,6 +68,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
                 notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
                 pair_notes.look_at(comparison, of_batch)
                 notes += _grouped(comparison, decided, rows, summary)
+    by_convention = conventions.notes(plan.entries, conventions.of_letters(rows), "verdict", "pairs")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
     how = testing_caption(plan.how, plan.entries, families, None)
@@ -77,7 +79,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
         p_values=p_values_of(families),
         table=rows.table(columns),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *notes, *pair_notes.notes()])),
+        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *by_convention, *notes, *pair_notes.notes()])),
         how=how,
     )
 

@@ -15,6 +15,7 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
+from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import on, said_of_measures, title
@@ -105,6 +106,8 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
             families.append(ComparedPairs.of(comparison, of_pairs))
             notes += [*hopeless(comparison), *comparison_notes(comparison)]
             notes += _ranked(comparison, decided, rows)
+    ranks = conventions.of_systems(rows, "rank_low", "rank_high")
+    by_convention = conventions.notes(plan.entries, ranks, "set of ranks", "sets of ranks")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     sets = f"{percent(plan.how.level)} sets of ranks, for all systems together"
     how = f"{sets}; {testing_caption(plan.how, plan.entries, families, None)}"
@@ -114,7 +117,7 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
         p_values=p_values_of(families),
         table=rows.table(_columns(plan, rows, labels)),
-        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *notes])),
+        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *by_convention, *notes])),
         how=how,
     )
 

@@ -14,6 +14,7 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
 from warehouse.measures.expression import has_calls
+from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
@@ -244,6 +245,8 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
     if len(set(tasks.values())) > 1:
         notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
+    if not plan.by:
+        notes += conventions.of_the_best(plan.entries, rows)
     how = _how(plan, known, spreads)
     names = ("system", *(dimension.name for dimension in plan.by))
     columns = _columns(plan, labels, kinds, replicated, counted)

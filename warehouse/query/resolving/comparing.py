@@ -14,6 +14,7 @@ from grammar import nodes as n
 from grammar.editing.hints import written
 from grammar.errors import QueryError
 from warehouse.query import plan as p
+from warehouse.query.conventions import is_bounded
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import testing_of
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS, named_interval
@@ -24,6 +25,7 @@ def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) ->
     """How the pairs of a comparison are tested, its clauses checked against one another."""
     if statement.missing == "bounds":
         _check_bounds(statement)
+    _check_labellings(statement, entries)
     how = testing_of(statement, entries, scope)
     interval = named_interval(statement.interval or how.interval)
     if interval.corrects and any(entry.exchanges_runs for entry in entries):
@@ -66,6 +68,22 @@ def _check_bounds(statement: n.Compare) -> None:
         raise QueryError("missing bounds is of one test set at a time", statement.span, ("leave over test sets out",))
     if statement.exchange and statement.exchange.of.casefold() == "system":
         raise QueryError("missing bounds is of documents, and whole systems are exchanged", statement.exchange.span)
+
+
+def _check_labellings(statement: n.Compare, entries: Sequence[p.Entry]) -> None:
+    """Bounds over labellings are those of two systems on one test set, document by document."""
+    for statistic in (statistic for entry in entries for statistic in entry.statistics):
+        if not is_bounded(statistic):
+            continue
+        clauses = {
+            "over test sets": statement.over,
+            "margin": statement.margin is not None,
+            "missing bounds": statement.missing == "bounds",
+            "replicates": any(entry.made_of is not None for entry in entries),
+        }
+        for clause in (clause for clause, there in clauses.items() if there):
+            wrong = f"{statistic.label} goes through every labelling, which {clause} does not go with"
+            raise QueryError(wrong, statement.measures[0].span, (f"leave {clause} out, or say optional=all",))
 
 
 def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:

@@ -18,6 +18,7 @@ from warehouse.query import plan as p
 from warehouse.query.resolving.attempted import Attempted, attempt_statistics, attempted, without_attempts
 from warehouse.query.resolving.conditions import dimension_of
 from warehouse.query.resolving.names import UNSAID_ATTRIBUTES, LackingMeasureError, Scope
+from warehouse.query.resolving.optional_documents import Several, statistics_of
 from warehouse.query.resolving.systems import present_on, systems_of
 from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import TASKS, Task
@@ -36,6 +37,7 @@ class Wanted:
     replicates: n.Attribute | None = None
     missing: str | None = None
     """What becomes of documents that a system lacks, as it was said."""
+    several: Several = Several()
 
     @classmethod
     def of(cls, statement: n.Score | n.Tested | n.Documents | n.Differ) -> Wanted:
@@ -47,6 +49,7 @@ class Wanted:
             statement.span,
             statement.replicates,
             statement.missing,
+            Several.of(statement),
         )
 
 
@@ -96,10 +99,15 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     if of_attempts := attempted(wanted.measures, wanted.task, scope, test_set):
         return _of_attempts(of_attempts, wanted, scope, test_set, elsewhere)
     task = _task(wanted, scope, test_set, place, elsewhere)
-    statistics = [scope.statistic(measure, task, test_set) for measure in wanted.measures]
+    of_nodes = [
+        of_measure
+        for measure in wanted.measures
+        for of_measure in statistics_of(measure, wanted.several, scope, task, test_set)
+    ]
+    statistics = [statistic for statistic, _ in of_nodes]
     replicates = _replicates(wanted.replicates, scope, task, test_set)
     systems = systems_of(scope, wanted.systems, task, test_set, elsewhere, replicates)
-    for statistic, node in zip(statistics, wanted.measures, strict=True):
+    for statistic, node in of_nodes:
         if replicates is not None and statistic.sums is None:
             raise QueryError(f"{statistic.label} does not follow from sums, so it has no replicates", node.span)
     if replicates is not None and replicates.common > 1:

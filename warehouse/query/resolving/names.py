@@ -21,6 +21,7 @@ from grammar.span import NOWHERE
 from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, measure_named, settle, without_cutoff
 from warehouse.measures.attempts import COLUMNS as ATTEMPT_COUNTS
 from warehouse.measures.correctness import ACCURACY
+from warehouse.measures.filtering import ALL
 from warehouse.measures.rankings import REL
 from warehouse.query import plan as p
 from warehouse.query.labels import some
@@ -369,6 +370,11 @@ class Scope:
         has_key = task.has_key and self.catalog.labelled(test_set.id)
         return has_key or self.catalog.has_rows(task.name, test_set.id)
 
+    def measure(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Measure | None:
+        """The measure of a task that was asked for; None for one that is a name in the data, or unknown."""
+        call = node.measure if isinstance(node, n.Mean) else node
+        return None if task.imported is not None else self._measure(call.name, task, test_set)
+
     def statistic(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:
         """The statistic a measure means for a task that has it."""
         measure_node = node.measure if isinstance(node, n.Mean) else node
@@ -445,6 +451,8 @@ class Scope:
             if parameter.name in settings:
                 raise QueryError(f"{parameter.name} is given twice", written_parameter.span)
             value = written_parameter.value
+            if isinstance(value, n.All):
+                value = n.Name(ALL, span=value.span)
             setting = value.value if isinstance(value, n.Number) else text_of(value, value, "a word").casefold()
             fault = parameter.fault(setting)
             if fault:
@@ -505,8 +513,10 @@ def synonym_of(node: n.MeasureCall, measure: Measure) -> str:
     return name if name.casefold() in map(str.casefold, measure.also) and (cutoff or name == node.name) else ""
 
 
-def _setting(value: n.Number | n.Name | n.Variable) -> str:
+def _setting(value: n.Number | n.Name | n.All | n.Variable) -> str:
     match value:
+        case n.All():
+            return ALL
         case n.Number(number):
             return written(number)
         case n.Name(text):

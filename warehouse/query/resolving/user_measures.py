@@ -19,6 +19,7 @@ from grammar.span import Span
 from warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
 from warehouse.measures.disguise import as_ratio
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation, columns, of_ratio
+from warehouse.measures.filtering import ALL
 from warehouse.query.resolving.stored_counts import count_named, is_made_of, over_stored, ways
 from warehouse.tasks import COUNTED, Task
 
@@ -255,7 +256,7 @@ def _settings(node: n.MeasureCall, parameters: tuple[Parameter, ...], place: _Pl
         setting = _setting(written_parameter.value, place)
         fault = parameter.fault(setting)
         if fault:
-            raise QueryError(fault, written_parameter.span)
+            raise QueryError(fault, written_parameter.value.span)
         settings[parameter.name] = setting
     for parameter in parameters:
         if parameter.name not in settings:
@@ -265,7 +266,7 @@ def _settings(node: n.MeasureCall, parameters: tuple[Parameter, ...], place: _Pl
     return settings
 
 
-def _setting(value: n.Number | n.Name | n.Variable, place: _Place) -> Setting:
+def _setting(value: n.Number | n.Name | n.All | n.Variable, place: _Place) -> Setting:
     match value:
         case n.Number(number):
             return number
@@ -274,4 +275,6 @@ def _setting(value: n.Number | n.Name | n.Variable, place: _Place) -> Setting:
             return Decimal(given.numerator) / Decimal(given.denominator)
         case n.Name(text):
             return text.casefold()
+        case n.All():
+            return ALL
     raise QueryError("a variable cannot stand in a definition", value.span)

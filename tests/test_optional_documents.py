@@ -1,0 +1,240 @@
+"""Optional documents by all conventions, and over every labelling of them: extremes against all labellings one by one,
+comparisons against every labelling and every exchange, and what is said of verdicts that depend on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grammar.errors import QueryError
+from grammar.parser import parse
+from grammar.printer import to_text
+from tests.conftest import write_csv
+from warehouse.loading.ingest import load
+from warehouse.measures import MEASURES, Function, Measure, Ratio, settle
+from warehouse.measures.filtering import BOUNDS, COLUMNS, OPTIONAL
+from warehouse.query.comparison import optional_bounds
+from warehouse.session import Session
+from warehouse.store.replacement import create
+
+Cells = dict[str, int]
+SMALL = st.fixed_dictionaries({cell: st.integers(0, 5) for cell in COLUMNS})
+
+BOUNDED = [
+    measure
+    for measure in MEASURES
+    if measure.task == "filtering" and any(BOUNDS in parameter.several for parameter in measure.parameters)
+]
+
+
+def value(measure: Measure, cells: Cells, optional: str) -> float | None:
+    computation = settle(measure, {"optional": optional}).computation
+    assert isinstance(computation, Ratio | Function)
+    return computation.value([sum(weight * cells[cell] for cell, weight in form) for form in computation.forms])
+
+
+def labellings(cells: Cells) -> Iterator[Cells]:
+    """The cells with each number of the accepted and of the rejected optional documents taken for relevant."""
+    for accepted, rejected in product(range(cells["x"] + 1), range(cells["y"] + 1)):
+        yield {
+            "a": cells["a"] + accepted,
+            "b": cells["b"] + cells["x"] - accepted,
+            "c": cells["c"] + rejected,
+            "d": cells["d"] + cells["y"] - rejected,
+            "x": 0,
+            "y": 0,
+        }
+
+
+@pytest.mark.parametrize("measure", BOUNDED, ids=[measure.name for measure in BOUNDED])
+@given(cells=SMALL)
+@settings(deadline=None, max_examples=60)
+def test_the_extremes_are_those_of_every_labelling(measure: Measure, cells: Cells) -> None:
+    values = [value(measure, labelled, "excluded") for labelled in labellings(cells)]
+    known = [of for of in values if of is not None]
+    if len(known) == len(values):
+        assert value(measure, cells, "lowest") == pytest.approx(min(known), abs=1e-12)
+        assert value(measure, cells, "highest") == pytest.approx(max(known), abs=1e-12)
+    else:
+        # What one labelling leaves undefined has no bounds.
+        assert value(measure, cells, "lowest") is None or value(measure, cells, "lowest") in known
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["MCC", "kappa", "T11SU"])
+def test_the_extremes_are_those_of_every_small_table(name: str) -> None:
+    """What is neither linear nor a ratio, on all tables with up to three documents a cell."""
+    (measure,) = (measure for measure in BOUNDED if measure.name == name)
+    for numbers in product(range(4), repeat=6):
+        cells = dict(zip(COLUMNS, numbers, strict=True))
+        values = [value(measure, labelled, "excluded") for labelled in labellings(cells)]
+        known = [of for of in values if of is not None]
+        if len(known) == len(values):
+            assert value(measure, cells, "lowest") == pytest.approx(min(known), abs=1e-12), cells
+            assert value(measure, cells, "highest") == pytest.approx(max(known), abs=1e-12), cells
+
+
+# --- comparisons ------------------------------------------------------------------------------------------------------
+
+KEY = "RRROORNNON"
+DECIDED = {"A": "yynynyynyn", "B": "ynyynnyyny"}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("labelled")
+    said = {"y": "yes", "n": "no"}
+    decisions = [("t", s, f"d{k}", said[v]) for s, of in DECIDED.items() for k, v in enumerate(of)]
+    label = {"R": "relevant", "N": "nonrelevant", "O": "optional"}
+    labels = [("t", f"d{k}", label[v]) for k, v in enumerate(KEY)]
+    parts = [("t", f"d{k}", k // 2) for k in range(len(KEY))]
+    with create(folder / "w.duckdb") as database:
+        load(database, write_csv(folder / "d.csv", "test_set system document decision", decisions), "decisions")
+        load(database, write_csv(folder / "l.csv", "test_set document label", labels), "labels")
+        load(database, write_csv(folder / "a.csv", "test_set document part", parts), "documents")
+    with Session.open(folder / "w.duckdb") as opened:
+        yield opened
+
+
+def scored(name: str, key: Sequence[str], answers: Sequence[str]) -> float:
+    pairs = list(zip(key, answers, strict=True))
+    h, f, m, r = (pairs.count(kind) for kind in (("R", "y"), ("N", "y"), ("R", "n"), ("N", "n")))
+    match name:
+        case "F":
+            return 2 * h / (2 * h + f + m)
+        case "utility":
+            return 2 * h - f
+    below = (h + f) * (h + m) * (r + f) * (r + m)
+    return (h * r - f * m) / sqrt(below) if below else 0.0
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("name", ["F", "utility", "MCC"])
+def test_a_comparison_goes_through_every_labelling(small: Session, name: str, size: int) -> None:
+    """All 2³ labellings, each with all exchanges of documents, or of pairs of documents."""
+    pairs = list(zip(*DECIDED.values(), strict=True))
+    differences, levels = [], []
+    for labels in product("RN", repeat=KEY.count("O")):
+        remaining = iter(labels)
+        key = [next(remaining) if label == "O" else label for label in KEY]
+        exchanged = []
+        for sides in product((0, 1), repeat=len(pairs) // size):
+            first = [pair[sides[place // size]] for place, pair in enumerate(pairs)]
+            second = [pair[1 - sides[place // size]] for place, pair in enumerate(pairs)]
+            exchanged.append(scored(name, key, first) - scored(name, key, second))
+        differences.append(exchanged[0])
+        beyond = sum(abs(difference) >= abs(exchanged[0]) - 1e-9 for difference in exchanged)
+        levels.append(beyond / len(exchanged))
+    by = " exchange by document.part" if size > 1 else ""
+    (row,) = small.run(f"compare {name}(optional=bounds) of filtering for A, B on t exact level 0.3{by}").rows
+    assert row["difference_low"] == pytest.approx(min(differences), abs=1e-12)
+    assert row["difference_high"] == pytest.approx(max(differences), abs=1e-12)
+    assert row["p_low"] == pytest.approx(min(levels), abs=1e-12)
+    assert row["p_high"] == pytest.approx(max(levels), abs=1e-12)
+    expected = "significant" if max(levels) <= 0.3 else "not significant" if min(levels) > 0.3 else "undecided"
+    assert row["verdict"] == expected
+
+
+def test_of_very_many_labellings_some_are_tested_and_it_is_said(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = "compare F(optional=bounds) of filtering for GE, SRI on TST3"
+    whole = session.run(asked)
+    monkeypatch.setattr(optional_bounds, "MOST", 1)
+    monkeypatch.setattr(optional_bounds, "GRID", 2)
+    some = session.run(asked)
+    for name in ("difference_low", "difference_high"):
+        assert some.rows[0][name] == whole.rows[0][name]
+    assert whole.rows[0]["p_low"] <= some.rows[0]["p_low"]  # type: ignore[operator]
+    assert any("labellings tested" in note for note in some.notes)
+    monkeypatch.setattr(optional_bounds, "MOST_SEARCHED", 1)
+    with pytest.raises(QueryError, match="at most 1 labellings are searched, and the optional documents have"):
+        session.run(asked)
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return Session.open()
+
+
+def test_all_conventions_stand_side_by_side(session: Session) -> None:
+    result = session.run("score F(optional=all) of filtering for GE, UMASS on TST3")
+    each = ", ".join(f"F(optional={convention})" for convention in OPTIONAL)
+    assert result.rows == session.run(f"score {each} of filtering for GE, UMASS on TST3").rows
+    assert result.notes == ("F(beta=1) on TST3: best for UMASS by all four conventions of optional documents",)
+
+
+def test_the_note_says_which_verdicts_depend_on_the_convention(session: Session) -> None:
+    result = session.run("compare recall(optional=all) of filtering for HUGHES, LSI, GE on TST3")
+    verdicts: dict[tuple[object, object], list[object]] = {}
+    for row in result.rows:
+        verdicts.setdefault((row["system_a"], row["system_b"]), []).append(row["verdict"])
+    depending = [pair for pair, of in verdicts.items() if len(set(of)) > 1]
+    assert depending == [("HUGHES", "LSI")]
+    said = "significant for HUGHES by credit, relevant; not significant by excluded, nonrelevant"
+    assert (
+        f"recall on TST3: the verdict on HUGHES and LSI depends on how optional documents count: {said}" in result.notes
+    )
+
+
+@pytest.mark.parametrize("question", ["compare", "group", "rank"])
+def test_without_optional_documents_nothing_depends_on_them(session: Session, question: str) -> None:
+    where = 'where not label = "optional"'
+    result = session.run(f"{question} F(optional=all) of filtering for GE, SRI, USC on TST3 {where}")
+    assert any("are the same by all four conventions" in note for note in result.notes)
+
+
+def test_the_bounds_of_a_score_are_two_columns(session: Session) -> None:
+    (row,) = session.run("score F1(optional=bounds), F1 of filtering for GE on TST3").rows
+    low, value, high = row["F1(optional=lowest)"], row["F1"], row["F1(optional=highest)"]
+    assert low <= value <= high  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said", "place"),
+    [
+        ("define measure Q = F(optional=all)", "optional=all stands for several, and goes with score", "all"),
+        ("define measure Q = 1 - F(optional=bounds)", "optional=bounds stands for several", "bounds"),
+        ("documents F(optional=all) of filtering for GE, UMASS on TST3", "optional=all stands for several", "all"),
+        ("group F(optional=bounds) of filtering for GE, UMASS on TST3", "goes with score and compare", "bounds"),
+        ("score auc(optional=bounds) for GE on TST3", "optional is one of credit, excluded", "bounds"),
+        ("score F(beta=all) of filtering for GE on TST3", "beta is a number, not all", "all"),
+        ("score F(optional=all) of extraction for GE on TST3", "F has no parameter 'optional'", "optional=all"),
+        (
+            "compare mean(F(optional=bounds)) of filtering for GE, UMASS on TST3",
+            "compares what all documents have together",
+            "mean(F(optional=bounds))",
+        ),
+        (
+            "compare F(optional=bounds) of filtering for GE, UMASS on TST3 margin 2%",
+            "every labelling, which margin does not go with",
+            "F(optional=bounds)",
+        ),
+        (
+            "compare F(optional=bounds) of filtering for GE, UMASS on TST3, TST4 over test sets",
+            "every labelling, which over test sets does not go with",
+            "F(optional=bounds)",
+        ),
+    ],
+)
+def test_where_the_words_make_no_sense_it_is_said(session: Session, statement: str, said: str, place: str) -> None:
+    with pytest.raises(QueryError, match=said) as raised:
+        session.run(statement)
+    assert statement[raised.value.span.start : raised.value.span.end] == place
+
+
+def test_what_a_labelling_leaves_undefined_has_no_bounds(small: Session) -> None:
+    with pytest.raises(QueryError, match="has no value by some labelling of the optional documents"):
+        small.run('compare recall(optional=bounds) for A, B on t where label = "optional"')
+
+
+@pytest.mark.parametrize("word", ["all", "ALL", "bounds", "lowest"])
+def test_the_words_are_printed_as_they_are_read(word: str) -> None:
+    text = f"score F(optional={word}) of filtering for GE on TST3"
+    assert to_text(parse(text)) == text.replace("ALL", "all")

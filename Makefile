@@ -12,6 +12,7 @@
 #                   the table of docs/reliability.md; make soak ACCEPT=--accept puts it there
 # make fuzz         statements and files with mistakes in them, many thousands; the parser under atheris
 # make pictures     the pictures of the documentation
+# make docs         the site of the documentation in build/docs, and the manual page in build/man
 # Each target sets up .venv as far as it needs, once; `make clean` starts over. A few tests: make test TESTS=tests/shell
 
 PYTHON ?= python3
@@ -23,7 +24,7 @@ PARALLEL := -n auto --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 FAST := not (spark or browser or crash or fuzz or terminal or docs or long or soak)
 
-.PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures clean
+.PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -40,7 +41,7 @@ lint: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint
+check: lint docs
 	@$(MAKE) --no-print-directory test-all
 
 test-oldest: .venv-oldest/installed
@@ -80,8 +81,12 @@ pictures: .venv/installed-test
 	cd docs/pictures && for study in *.eval; do \
 		../../$(BIN)/evalhouse run $$study --force --quiet --allow-files > /dev/null || exit 1; done
 
+docs: .venv/installed-dev
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d build/doctrees -b html docs build/docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning -d build/doctrees -b man docs build/man
+
 clean:
-	rm -rf .venv .venv-*
+	rm -rf .venv .venv-* build
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -1,0 +1,117 @@
+"""How Sphinx makes the site of these pages: `make docs` writes it to `build/docs`. Nothing on it is fetched from
+elsewhere, and its search works without a server.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pygments.lexer import Lexer
+from pygments.token import Comment, Error, Keyword, Name, Number, Operator, String, Text
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from grammar.parser import tokens
+from warehouse.version import __version__
+
+PAGES = Path(__file__).resolve().parent
+
+project = "evalhouse"
+author = "the developers of evalhouse"
+version = release = __version__
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
+exclude_patterns = ["examples", "pictures"]
+highlight_language = "none"
+
+myst_heading_anchors = 4
+
+html_theme = "furo"
+html_title = f"evalhouse {release}"
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+
+numpydoc_show_class_members = False
+autodoc_typehints = "none"
+autodoc_member_order = "alphabetical"
+
+man_pages = [("command-line", "evalhouse", "keep past evaluations and ask honest questions of them", author, 1)]
+
+ELSEWHERE = {
+    "../SECURITY.md": "security.md",
+    "../CHANGELOG.md": "changes.md",
+    "../sample_data/README.md": "sample-data.md",
+}
+"""What pages link to in the repository, and the page of the site that includes it."""
+
+_KINDS = {
+    "keyword": Keyword,
+    "function": Name.Function,
+    "name": Name,
+    "number": Number,
+    "text": String,
+    "variable": Name.Variable,
+    "comment": Comment,
+    "operator": Operator,
+    "error": Error,
+}
+
+
+class Statements(Lexer):
+    """Colours for statements, by the tokens that the shell colours."""
+
+    name = "evalhouse"
+    aliases = ("evalhouse",)
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
+        """Each piece of a text with its kind, blanks included."""
+        at = 0
+        for token in tokens(text):
+            if token.span.start > at:
+                yield at, Text, text[at : token.span.start]
+            yield token.span.start, _KINDS[token.kind], text[token.span.start : token.span.end]
+            at = token.span.end
+        if at < len(text):
+            yield at, Text, text[at:]
+
+
+def _linked(app: Any, name: str, source: list[str]) -> None:
+    """Lets links into the repository lead to the pages that include it."""
+    for file, page in ELSEWHERE.items():
+        source[0] = source[0].replace(f"]({file}", f"]({page}")
+    # The grammar of the reference is shown as it stands.
+    source[0] = re.sub(r"^```lark$", "```none", source[0], flags=re.MULTILINE)
+
+
+def _write_for_models(app: Any, error: Exception | None) -> None:
+    """Writes `llms.txt`, a list of all pages with what each is about, and `llms-full.txt`, all of them as one text
+    (https://llmstxt.org).
+    """
+    if error is not None or app.builder.name != "html":
+        return
+    pages = {name: (PAGES / f"{name}.md").read_text(encoding="utf-8") for name in sorted(app.env.found_docs)}
+    about = {name: _paragraphs(text) for name, text in pages.items() if "{include}" not in text}
+    index = about.pop("index")
+    lines = [f"# {project}", "", f"> {index[1]}", "", "## Pages", ""]
+    lines += [f"- [{title}]({name}.html): {first}" for name, (title, first) in about.items()]
+    folder = Path(app.outdir)
+    (folder / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "llms-full.txt").write_text("\n".join(pages[name] for name in about), encoding="utf-8")
+
+
+def _paragraphs(text: str) -> tuple[str, str]:
+    """The title of a page and its first paragraph."""
+    title, first = text.split("\n\n")[:2]
+    return title.removeprefix("# ").strip(), " ".join(first.split())
+
+
+def setup(app: Any) -> None:
+    """Adds to Sphinx what these pages need."""
+    app.add_lexer("evalhouse", Statements)
+    app.connect("source-read", _linked)
+    app.connect("build-finished", _write_for_models)

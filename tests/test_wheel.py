@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = [
     "evalhouse.py",
+    "evalhouse-stubs/__init__.pyi",
     "grammar/language.lark",
     "grammar/language.tables",
     "warehouse/store/schema.sql",
@@ -41,6 +42,7 @@ def test_the_wheel_works_in_an_empty_environment_beside_modules_of_the_same_name
     assert set(NEEDED) <= names
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
         "evalhouse.py",
+        "evalhouse-stubs",
         "grammar",
         "warehouse",
     }
@@ -71,4 +73,7 @@ def test_the_wheel_works_in_an_empty_environment_beside_modules_of_the_same_name
     question = ["query", "score F for GE on TST3", "--quiet"]
     for command in ([str(place / "bin" / "evalhouse")], [python, "-m", "evalhouse"]):
         assert printed(*command, *question)[1].startswith("TST3\textraction\tGE\t100\t0.56005")
+    checked = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--python-executable={python}", "-c"]
+    revealed = printed(*checked, "import evalhouse as eh\nreveal_type(eh.open().rank('F1'))")
+    assert any("PrintedResult" in line for line in revealed)
     assert any("F(beta=1)" in line for line in printed(str(place / "bin" / "evalhouse"), "demo"))

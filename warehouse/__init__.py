@@ -1,10 +1,6 @@
-"""evalhouse: a warehouse of evaluation results and honest questions of them.
+"""The rooms of evalhouse; ARCHITECTURE.md says what is in each. Programs use `import evalhouse`.
 
-    import warehouse
-    w = warehouse.open("muc.duckdb")
-    r = w.run("score F for all on TST3")
-
-This module only opens the door; it imports nothing heavy until the door is used.
+This module imports nothing heavy, for every command imports it.
 """
 
 from __future__ import annotations
@@ -23,10 +19,15 @@ __all__ = ["__version__", "open"]
 
 
 def open(path: str | PathLike[str] | None = None) -> Session:
-    """A session on the warehouse at `path`, or on the sample data in memory where there is none.
+    """A session on the warehouse at `path`, or on the sample data. Programs take `evalhouse.open`, which came after it.
 
     Raises `warehouse.faults.WarehouseError` if there is no sound warehouse at the path.
     """
+    import warnings
+
     from warehouse.session import Session
+
+    instead = "warehouse.open is evalhouse.open now, which has methods for all statements"
+    warnings.warn(instead, DeprecationWarning, stacklevel=2)
 
     return Session.open(path)

@@ -210,7 +210,16 @@ class Result:
     def raise_for(self) -> Result:
         """The result itself, where what was expected holds, or nothing was.
 
-        Raises NotMetError where it does not, and UndecidedError where that cannot be decided.
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        NotMetError
+            Where what was expected does not hold.
+        UndecidedError
+            Where whether it does cannot be decided.
         """
         if self.outcome == "not met":
             raise NotMetError(self)
@@ -239,7 +248,13 @@ class Result:
         return self.summary_table.records()
 
     def as_dict(self) -> dict[str, Any]:
-        """The whole answer as plain lists and dictionaries."""
+        """The whole answer as plain lists and dictionaries.
+
+        Returns
+        -------
+        dict
+            statement, caption, signature, columns, rows, summary, notes
+        """
         return {
             "statement": self.statement,
             "caption": self.caption,
@@ -251,11 +266,26 @@ class Result:
         }
 
     def to_json(self) -> str:
-        """The whole answer as one JSON object."""
+        """The whole answer as one JSON object.
+
+        Returns
+        -------
+        str
+        """
         return as_json(self.as_dict())
 
     def to_arrow(self) -> Any:
-        """A pyarrow.Table, null where something is undefined. Raises ImportError where pyarrow is not installed."""
+        """A pyarrow.Table, null where something is undefined.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        ImportError
+            Where pyarrow is not installed.
+        """
         import pyarrow
 
         arrays = {}
@@ -271,7 +301,17 @@ class Result:
         return pyarrow.table(arrays)
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame of the columns of `to_numpy`. Raises ImportError where pandas is not installed."""
+        """A pandas.DataFrame of the columns of `to_numpy`.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            Where pandas is not installed.
+        """
         import pandas
 
         return pandas.DataFrame(self.to_numpy())
@@ -279,6 +319,10 @@ class Result:
     def to_numpy(self) -> dict[str, Any]:
         """An array a column: text as objects, numbers as float64 with NaN for null, whole numbers without nulls as
         int64.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
         """
         import numpy as np
 

@@ -279,7 +279,7 @@ def test_answers_are_taken_along_as_files(visit: Visit) -> None:
         assert response.text == render(result, format, Style())
         assert response.headers["content-disposition"].startswith("attachment")
     assert "evalhouse query &#x27;compare F for GE, UMASS on TST3&#x27;" in page.html
-    assert "warehouse.open().run(&#x27;compare F for GE, UMASS on TST3&#x27;)" in page.html
+    assert "evalhouse.open().run(&#x27;compare F for GE, UMASS on TST3&#x27;)" in page.html
 
 
 def test_a_statement_is_copied_as_it_is_and_shown_as_what_can_be_seen(visit: Visit) -> None:

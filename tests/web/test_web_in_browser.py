@@ -220,7 +220,7 @@ def test_a_statement_is_copied_as_a_command_and_in_python(opened: Opened) -> Non
     wanted = (
         "score F for GE on TST3",
         "evalhouse query 'score F for GE on TST3'",
-        "warehouse.open().run('score F for GE on TST3')",
+        "evalhouse.open().run('score F for GE on TST3')",
     )
     for button, text in zip(page.find_elements("css selector", "button[data-copies]"), wanted, strict=True):
         button.click()

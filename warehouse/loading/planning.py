@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.finding import NO_RESULTS, Found, find, packed_together, unpacked
-from warehouse.loading.readers import READERS, Reader, Role, plugins
+from warehouse.loading.readers import READERS, Reader, Role, plugins, wide
 from warehouse.loading.readers.recognition import recognized, role_of
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.door import EVERYWHERE, Door
@@ -173,6 +173,8 @@ def _planned(request: LoadRequest, found: Found, store: Database) -> PlannedFile
         return PlannedFile(found, reader, "--as says so", role, folder)
     known = recognized(found.path, store, found.door, request.options, called=found.called)
     if known is None:
+        if found.named and (request.columns or {option.name for option in wide.READER.options} & {*request.options}):
+            return PlannedFile(found, wide.READER, "its columns are named", Role.FACTS, folder)
         if found.named:
             raise found.refusal("nothing in it says what it is; --as READER does")
         return None

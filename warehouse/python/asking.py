@@ -10,19 +10,18 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from grammar.errors import EvalhouseError, QueryError
+from grammar.errors import QueryError
 from grammar.lexicon import is_bare_name, normalized, quoted
-from grammar.nodes import Expectation
 from grammar.parser import parse
-from warehouse.faults import DataError, WarehouseError
+from warehouse.faults import WarehouseError
 from warehouse.interrupting import interruptibly
 from warehouse.python import written
-from warehouse.python.methods import StatementMethods
+from warehouse.python.other_statements import OtherStatements
 from warehouse.python.printed_result import PrintedResult
-from warehouse.python.statement_text import plot_text, preceded, statement_text
-from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.python.spoken import in_full
+from warehouse.python.statement_text import statement_text
 from warehouse.results import EMPTY, Result
 from warehouse.session import Session
 from warehouse.statements.only_questions import OnlyQuestions
@@ -32,12 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Shown = Literal[
-    "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes", "texts"
-]
 
-
-class Warehouse(StatementMethods):
+class Warehouse(OtherStatements):
     """A warehouse of evaluation results: what `open` and `create` give.
 
     Every question of the language is a method: the clauses of the statement are its arguments, by the same words.
@@ -122,8 +117,8 @@ class Warehouse(StatementMethods):
         Examples
         --------
         >>> import evalhouse as eh
-        >>> [len(r) for r in eh.open().results("show tests; score F1 for GE on TST3")]
-        [11, 1]
+        >>> [len(r) for r in eh.open().results("score F1 for GE, SRI on TST3; score F1 for GE on TST3")]
+        [2, 1]
         """
         for statement in self._at_work(lambda: parse(statements), statements):
             result = self._at_work(partial(self._session.answer, statement), statements)
@@ -150,188 +145,16 @@ class Warehouse(StatementMethods):
 
     def _at_work(self, work: Callable[[], T], text: str) -> T:
         """What some work gives, while no other thread works here. Errors say all that there is to say, and where."""
-        try:
+
+        def in_turn() -> T:
             with self._lock:
                 if self.closed:
                     raise WarehouseError("the warehouse is closed")
                 if threading.current_thread() is threading.main_thread():
                     return interruptibly(work, self._session.interrupt)
                 return work()
-        except EvalhouseError as error:
-            said(error, text)
-            raise error.with_traceback(None) from None
 
-    def expect(
-        self,
-        expected: Expectation | None,
-        question: str,
-        *,
-        at_least: written.Numeric | None = None,
-        at_most: written.Numeric | None = None,
-    ) -> PrintedResult:
-        """Whether what is expected of a comparison, or of a score, holds.
-
-        Parameters
-        ----------
-        expected : {"better", "worse", "not worse", "equivalent", "different"} or None
-            What is expected of the first system of a comparison against the second; None for a score.
-        question : str
-            A statement that begins with `compare` or `score`.
-        at_least, at_most : number, optional
-            What a score is expected to reach, or not to exceed.
-
-        Returns
-        -------
-        Result
-            `outcome` says whether it holds; `raise_for()` raises where it does not.
-
-        Raises
-        ------
-        QueryError
-            On what is wrong, with its place.
-
-        Examples
-        --------
-        >>> import evalhouse as eh
-        >>> eh.open().expect("better", "compare F1 for GE against MDC on TST3").outcome
-        'met'
-        """
-        clauses = {
-            words: written.number(words, number)
-            for words, number in (("at least", at_least), ("at most", at_most))
-            if number is not None
-        }
-        return self._one(preceded(f"expect {expected}" if expected else "expect", question, **clauses))
-
-    def plot(
-        self,
-        question: str,
-        *,
-        to: str | os.PathLike[str] | None = None,
-        title: str | None = None,
-        width: str | None = None,
-        font: str | None = None,
-    ) -> PrintedResult:
-        """A question as a picture. Of a result that is there already, take `Result.plot`.
-
-        Parameters
-        ----------
-        question : str
-            A statement such as `rank F1 for all on TST3`.
-        to : str or path, optional
-            The file that the picture is written to: .svg, .png, .pdf, .html or .json.
-        title, width, font : str, optional
-            What stands above it, how wide it is (`80mm`), and its letters.
-
-        Returns
-        -------
-        Result
-            With the picture as data in `chart`.
-
-        Raises
-        ------
-        QueryError
-            Where such a question has no picture, or the file is there already.
-
-        Examples
-        --------
-        >>> import evalhouse as eh
-        >>> eh.open().plot("score F1 for GE, UMASS on TST3").chart.title
-        'F1 on TST3'
-        """
-        named = None if to is None else os.fspath(to)
-        return self._one(plot_text(question, title=title, width=width, font=font, to=named))
-
-    def explain(self, question: str) -> PrintedResult:
-        """The SQL that would run, and the test that would be chosen and why; nothing runs.
-
-        Parameters
-        ----------
-        question : str
-            A statement such as `compare F1 for GE, UMASS on TST3`.
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        QueryError
-            On what is wrong, with its place.
-        """
-        return self._one(preceded("explain", question))
-
-    def export(self, question: str, to: str | os.PathLike[str]) -> PrintedResult:
-        """Write the rows of a question to a file in the format of its ending.
-
-        Parameters
-        ----------
-        question : str
-            A statement such as `score F1 for all on TST3`.
-        to : str or path
-            A file that is not there yet.
-
-        Returns
-        -------
-        Result
-            What was written.
-
-        Raises
-        ------
-        QueryError
-            On what is wrong, with its place.
-        """
-        return self._one(preceded("export", question, to=quoted(os.fspath(to))))
-
-    def show(self, what: Shown) -> PrintedResult:
-        """What there is in the warehouse.
-
-        Parameters
-        ----------
-        what : str
-            "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes" or "texts".
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        QueryError
-            On anything else.
-
-        Examples
-        --------
-        >>> import evalhouse as eh
-        >>> len(eh.open().show("systems"))
-        17
-        """
-        return self._one(f"show {what}")
-
-    def sql(self, select: str) -> PrintedResult:
-        """One SELECT on the views of the warehouse.
-
-        Parameters
-        ----------
-        select : str
-            In the SQL of DuckDB; it can change nothing, and read no file.
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        QueryError
-            On what DuckDB does not take.
-
-        Examples
-        --------
-        >>> import evalhouse as eh
-        >>> eh.open().sql("select count(distinct system) as systems from scores").rows
-        [{'systems': 17}]
-        """
-        return self._one(f"sql {quoted(select)}")
+        return in_full(in_turn, text)
 
     # --- what changes it ----------------------------------------------------------------------------------------------
 
@@ -546,17 +369,6 @@ class Warehouse(StatementMethods):
         return f"<evalhouse warehouse: {where}{', closed' if self.closed else ''}>"
 
 
-def said(error: EvalhouseError, text: str) -> None:
-    """Puts into an error what the command line would say of it, with the place in the text that is wrong."""
-    match error:
-        case QueryError():
-            error.drawn = query_error(error, text).removeprefix("error: ")
-        case DataError():
-            error.drawn = data_error(error).replace("error: ", "")
-        case WarehouseError():
-            error.drawn = warehouse_error(error).removeprefix("error: ")
-
-
 def opened(path: str | os.PathLike[str] | None, *, read_only: bool) -> Warehouse:
     """The warehouse at a path, or on the sample data. Raises WarehouseError."""
     return _made(lambda: Session.open(path), read_only=read_only)
@@ -576,8 +388,4 @@ def created(path: str | os.PathLike[str] | None) -> Warehouse:
 
 
 def _made(make: Callable[[], Session], *, read_only: bool = False) -> Warehouse:
-    try:
-        return Warehouse(make(), read_only=read_only)
-    except EvalhouseError as error:
-        said(error, "")
-        raise error.with_traceback(None) from None
+    return in_full(lambda: Warehouse(make(), read_only=read_only))

@@ -48,15 +48,15 @@ class Data(NamedTuple):
 def files_of(data: Sequence[Any], name: str) -> Data:
     """What is to be loaded. Raises TypeError for what is neither a path nor a table."""
     if not data:
-        raise TypeError("nothing is given to load")
+        raise TypeError("load needs a path or a table")
     paths = tuple(os.fspath(one) for one in data if isinstance(one, str | os.PathLike))
     tables = [one for one in data if not isinstance(one, str | os.PathLike)]
     names = [name] if len(tables) == 1 else [f"{name}-{place}" for place in range(1, len(tables) + 1)]
     for table in tables:
         if not _is_table(table):
             raise TypeError(
-                f"a {type(table).__name__} is neither a path nor a table: there are DataFrames of pandas and polars, "
-                "Arrow tables, DuckDB relations and lists of dictionaries"
+                f"{type(table).__name__} cannot be loaded: paths can, DataFrames of pandas and polars, Arrow tables, "
+                "DuckDB relations, and lists of dictionaries"
             )
     return Data(paths, tuple(zip(names, tables, strict=True)))
 
@@ -80,35 +80,33 @@ def _is_table(table: Any) -> bool:
 def _written(table: Any, name: str, folder: Path) -> Path:
     """The file that a table becomes, with a name by which its test set may be called."""
     stem = re.sub(r"[^\w.+@:-]", "_", name) or "frame"
-    match _package(table):
-        case "polars":
-            path = folder / f"{stem}.parquet"
-            frame = table.collect() if hasattr(table, "collect") else table
-            _check_names(frame.columns, name)
-            frame.fill_nan(None).write_parquet(path)
-            return path
-        case "duckdb":
-            path = folder / f"{stem}.parquet"
-            table.write_parquet(str(path))
-            return path
-        case "pandas":
-            path = folder / f"{stem}.parquet"
-            frame = table.reset_index() if any(level is not None for level in table.index.names) else table
-            frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
-            _check_names(frame.columns, name)
-            write_frame(frame, path)
-            return path
     if isinstance(table, Mapping):
         return _as_lines(_rows_of(table, name), folder / f"{stem}.jsonl", name)
     if isinstance(table, Sequence):
         return _as_lines(table, folder / f"{stem}.jsonl", name)
-    import pyarrow
+    path, given = folder / f"{stem}.parquet", folder / "given.parquet"
+    match _package(table):
+        case "polars":
+            frame = table.collect() if hasattr(table, "collect") else table
+            _check_names(frame.columns, name)
+            frame.write_parquet(given)
+            write_frame(given, path)
+        case "duckdb":
+            _check_names(table.columns, name)
+            table.write_parquet(str(given))
+            write_frame(given, path)
+        case "pandas":
+            frame = table.reset_index() if any(level is not None for level in table.index.names) else table
+            frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+            _check_names(frame.columns, name)
+            write_frame(frame, path)
+        case _:
+            import pyarrow
 
-    path = folder / f"{stem}.parquet"
-    if not hasattr(table, "column_names"):
-        table = pyarrow.table(table)
-    _check_names(table.column_names, name)
-    write_frame(table, path)
+            arrow = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
+            _check_names(arrow.column_names, name)
+            write_frame(arrow, path)
+    given.unlink(missing_ok=True)
     return path
 
 

@@ -279,8 +279,8 @@ class StatementMethods:
         --------
         >>> import evalhouse as eh
         >>> w = eh.open()
-        >>> w.group('F', 'all', on='TST3', level=0.1, confidence=0.99).statement
-        'group F for all on TST3 level 0.10 confidence 0.99'
+        >>> w.group('F', 'all', on='TST3', shuffles=999, level=0.1, confidence=0.99).statement
+        'group F for all on TST3 shuffles 999 level 0.1 confidence 0.99'
         """
         return self._ask("group", locals())
 
@@ -369,8 +369,8 @@ class StatementMethods:
         --------
         >>> import evalhouse as eh
         >>> w = eh.open()
-        >>> w.rank('F', 'all', on='TST3').statement
-        'rank F for all on TST3'
+        >>> w.rank('F', 'all', on='TST3', shuffles=999).statement
+        'rank F for all on TST3 shuffles 999'
         """
         return self._ask("rank", locals())
 
@@ -486,8 +486,8 @@ class StatementMethods:
         --------
         >>> import evalhouse as eh
         >>> w = eh.open()
-        >>> w.table(['recall', 'precision', 'F'], 'all', against='GE', on=['TST3', 'TST4'], adjust='holm').statement
-        'table recall, precision, F for all against GE on TST3, TST4 adjust holm'
+        >>> w.table(['recall', 'precision', 'F'], 'all', against='GE', on=['TST3', 'TST4'], shuffles=999, adjust='holm').statement
+        'table recall, precision, F for all against GE on TST3, TST4 shuffles 999 adjust holm'
         """
         return self._ask("table", locals())
 
@@ -991,7 +991,7 @@ class StatementMethods:
         --------
         >>> import evalhouse as eh
         >>> w = eh.open()
-        >>> w.spread('accuracy', 'all', on='qa').statement
+        >>> w.spread('accuracy', 'all', on='qa').statement  # doctest: +SKIP
         'spread accuracy for all on qa'
         """
         return self._ask("spread", locals())
@@ -1129,7 +1129,7 @@ class StatementMethods:
         --------
         >>> import evalhouse as eh
         >>> w = eh.open()
-        >>> w.differ('F', 'GE', 'UMASS', on='TST3', by='document.source').statement
+        >>> w.differ('F', 'GE', 'UMASS', on='TST3', by='document.source').statement  # doctest: +SKIP
         'differ F for GE, UMASS on TST3 by document.source'
         """
         return self._ask("differ", locals())

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from grammar.errors import QueryError
 from warehouse.faults import WarehouseError
+from warehouse.python.spoken import in_full
 from warehouse.render import Style, format_for, render
 from warehouse.results import TEXTS, Cell, Column, Result
 
@@ -134,8 +135,9 @@ class PrintedResult(Result):
         Examples
         --------
         >>> import evalhouse as eh
-        >>> print(eh.open().table("F1", "GE", "UMASS", on="TST3").to_latex().splitlines()[1])
-        \\\\centering
+        >>> r = eh.open().score("F1", "GE", on="TST3")
+        >>> "toprule" in r.to_latex()
+        True
         """
         return render(self, "latex", Style(digits))
 
@@ -185,7 +187,7 @@ class PrintedResult(Result):
         from warehouse.render.files import check, write
 
         to = Path(path)
-        write([self], to, check(to, format_for(to.suffix), force), Style())
+        in_full(lambda: write([self], to, check(to, format_for(to.suffix), force), Style()))
 
     # --- tables of other packages -------------------------------------------------------------------------------------
 
@@ -257,8 +259,7 @@ class PrintedResult(Result):
             return ResultPicture(self)
         if self._asks is None:
             raise WarehouseError("a result that was pickled has no warehouse to ask for its picture")
-        text = self.statement.removeprefix("plot ")
-        drawn = self._asks(plot_text(text, title=title, width=width, font=font))
+        drawn = self._asks(plot_text(self.statement.removeprefix("plot "), title=title, width=width, font=font))
         if (drawn.table, drawn.signature) != (self.table, self.signature):
             raise WarehouseError("the warehouse was changed since this was asked", ("ask again, and plot that",))
         return ResultPicture(drawn)
@@ -302,12 +303,16 @@ class ResultPicture:
         from warehouse.render.vega import FILES
 
         to = Path(path)
-        draw = FILES.get(to.suffix.casefold())
-        if draw is None:
-            raise fault(to, f"has no ending that names a kind of picture; there are {', '.join(FILES)}")
-        check_free(to, force)
-        drawn = draw(self.chart, theme)
-        write_all({to: drawn if isinstance(drawn, bytes) else drawn.encode()})
+
+        def written() -> None:
+            draw = FILES.get(to.suffix.casefold())
+            if draw is None:
+                raise fault(to, f"has no ending that names a kind of picture; there are {', '.join(FILES)}")
+            check_free(to, force)
+            drawn = draw(self.chart, theme)
+            write_all({to: drawn if isinstance(drawn, bytes) else drawn.encode()})
+
+        in_full(written)
 
     def __repr__(self) -> str:
         return self.chart.alternative

@@ -131,7 +131,7 @@ def described(chart: Chart, theme: Theme = "auto") -> str:
     """The chart as Vega-Lite, for other programs to draw, on white paper."""
     from warehouse.results import as_json
 
-    return as_json(spec(chart)) + "\n"
+    return as_json({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec(chart)}) + "\n"
 
 
 FILES: dict[str, Callable[[Chart, Theme], str | bytes]] = {

@@ -69,7 +69,7 @@ def pairs_of(result: Result, links: Links) -> Iterator[Views]:
 def copies_of(statement: str, links: Links) -> Copies:
     """A statement as it is answered elsewhere, and where its answer is as files."""
     database = f" --db {shlex.quote(links.database)}" if links.database else ""
-    opened = f"warehouse.open({links.database!r})" if links.database else "warehouse.open()"
+    opened = f"evalhouse.open({links.database!r})" if links.database else "evalhouse.open()"
     return Copies(
         again=links.asking(statement),
         elsewhere=(

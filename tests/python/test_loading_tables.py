@@ -1,0 +1,179 @@
+"""Tables in memory load as files do, whichever package holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import pytest
+
+import evalhouse as eh
+from warehouse.session import Session
+
+ROWS = [
+    {
+        "model": model,
+        "question": f"Q{number}",
+        "passage": f"P{number // 4}",
+        "accuracy": (number * 7 + place) % 3 == 0,
+        "f1": (number * place % 10) / 10,
+    }
+    for place, model in enumerate(["base", "new"], 1)
+    for number in range(20)
+]
+
+
+def _frame() -> Any:
+    return pandas.DataFrame(ROWS)
+
+
+def _polars() -> Any:
+    return pytest.importorskip("polars").DataFrame(ROWS)
+
+
+def _arrow() -> Any:
+    return pytest.importorskip("pyarrow").Table.from_pylist(ROWS)
+
+
+def _relation() -> Any:
+    pytest.importorskip("pyarrow")
+    connection = duckdb.connect()
+    connection.register("rows", _frame())
+    return connection.sql("select * from rows")
+
+
+TABLES: dict[str, Callable[[], Any]] = {
+    "pandas": _frame,
+    "pandas with an index": lambda: _frame().set_index(["model", "question"]),
+    "pandas with categories": lambda: _frame().astype({"model": "category"}),
+    "polars": _polars,
+    "polars, lazy": lambda: _polars().lazy(),
+    "Arrow": _arrow,
+    "Arrow, a batch": lambda: _arrow().to_batches()[0],
+    "DuckDB": _relation,
+    "rows": lambda: ROWS,
+    "columns": lambda: {name: [row[name] for row in ROWS] for name in ROWS[0]},
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_table_gives_the_numbers_of_the_file(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "frame.csv"
+    _frame().to_csv(file, index=False)
+    with eh.create() as of_file, eh.create() as of_table:
+        of_file.load(file, set={"cluster": "passage"})
+        of_table.load(TABLES[kind](), set={"cluster": "passage"})
+        for question in ("compare f1, accuracy for new, base", "score f1 by document.passage"):
+            assert of_table.run(question).table == of_file.run(question).table
+            assert of_table.run(question).caption == of_file.run(question).caption
+
+
+def test_a_table_is_the_same_whichever_package_holds_it() -> None:
+    """The signature names the data by a digest of what was loaded."""
+    held = [TABLES[kind]() for kind in ("pandas", "polars", "Arrow", "DuckDB", "pandas with categories")]
+    assert len({eh.compare(table, "f1", "new", "base").signature for table in held}) == 1
+
+
+def test_a_question_without_a_warehouse_takes_all_that_the_method_takes() -> None:
+    asked = eh.compare(_frame(), "f1", "new", "base", cluster="passage", shuffles=99, seed=3, level=0.1, margin="5%")
+    with eh.create() as w:
+        w.load(_frame(), set={"cluster": "passage"})
+        answer = w.compare("f1", "new", "base", shuffles=99, seed=3, level=0.1, margin="5%")
+        assert asked == answer
+    assert asked.caption.startswith("f1 on frame")
+    assert "exchange by document.passage" in asked.signature
+
+
+def test_columns_of_other_names() -> None:
+    renamed = _frame().rename(columns={"model": "who", "question": "prompt"})
+    assert len(eh.score(renamed, "f1", map={"system": "who", "document": "prompt"})) == 2
+
+
+def test_nan_is_no_value() -> None:
+    frame = _frame()
+    frame.loc[3, "f1"] = float("nan")
+    polars = pytest.importorskip("polars")
+    held = polars.DataFrame([{**row, "f1": float("nan")} if place == 3 else row for place, row in enumerate(ROWS)])
+    for table in (frame, held, [dict(zip(frame, row, strict=True)) for row in frame.itertuples(index=False)]):
+        rows = {row["system"]: row for row in eh.score(table, "f1")}
+        assert (rows["base"]["documents"], rows["new"]["documents"]) == (19, 20)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "rows", "polars"])
+def test_an_error_names_the_table_and_its_row(kind: str) -> None:
+    wrong = [{**row, "f1": "oops" if place == 3 else str(row["f1"])} for place, row in enumerate(ROWS)]
+    table = {"pandas": pandas.DataFrame, "rows": list}.get(kind) or pytest.importorskip("polars").DataFrame
+    with eh.create() as w, pytest.raises(eh.LoadError) as raised:
+        w.load(table(wrong), name="dev", measures="f1")
+    assert str(raised.value) == "dev: row 4: f1 is 'oops', not a number"
+    with eh.create() as w, pytest.raises(eh.LoadError) as raised:
+        w.load(table(wrong))
+    assert str(raised.value).startswith("frame: row 4: f1 is 'oops', and a number in 39 other rows; ")
+    assert str(raised.value).endswith('; measures="A,B" says which are measures')
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (pandas.concat([_frame(), _frame()], axis=1), "frame: the column 'model' stands more than once"),
+        ([], "frame: there are no rows in it"),
+        ({"a": [1], "b": []}, "frame: its columns are not equally long"),
+        ([{"model": "a", "f1": object()}], "frame: row 1: Object of type object is not JSON serializable"),
+        (_frame().iloc[:0], 'frame: nothing in it says what it is; as_="READER" does'),
+        (_frame().drop(columns="model"), "frame: f1 could be systems"),
+    ],
+)  # fmt: skip
+def test_a_table_that_cannot_be_loaded(table: Any, said: str) -> None:
+    with eh.create() as w, pytest.raises(eh.LoadError) as raised:
+        w.load(table)
+    assert str(raised.value).startswith(said) or said == "frame: f1 could be systems"
+    assert "--" not in str(raised.value)
+
+
+@pytest.mark.parametrize("what", [3, None, _frame()["f1"], [1, 2], b"bytes", {"a": 1}])
+def test_what_is_no_table(what: Any) -> None:
+    with eh.create() as w, pytest.raises(TypeError, match="cannot be loaded: paths can"):
+        w.load(what)
+
+
+def test_several_at_once_are_one_load(tmp_path: Path) -> None:
+    """All or nothing, in memory as in a file."""
+    for w in (eh.create(), eh.create(tmp_path / "w.duckdb")):
+        with w:
+            with pytest.raises(eh.LoadError):
+                w.load(_frame(), [{"model": "a", "question": "Q", "f1": "oops"}], measures="f1")
+            assert w.show("imports").rows == []
+            w.load(_frame(), [{"model": "other", "question": "Q0", "f1": 0.5}])
+            assert [row["source"] for row in w.show("imports")] == ["frame-1", "frame-2"]
+            assert [row["test_set"] for row in w.show("test sets")] == ["frame-1", "frame-2"]
+
+
+def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
+    with eh.create(tmp_path / "w.duckdb") as w:
+        checked = w.load(_frame(), name="dev", dry_run=True)
+        assert (checked.caption, checked.rows[0]["rows_new"]) == ("would be loaded", 100)
+        assert len(w.show("imports")) == 0
+        w.load(
+            _frame(), name="dev", set={"noun": "question", "test_set": "first"}, measures="f1", lower_is_better="f1",
+            simulated=True, as_="wide",
+        )  # fmt: skip
+        (loaded,) = w.show("imports")
+        assert (loaded["source"], loaded["reader"], loaded["simulated"]) == ("dev", "wide", "yes")
+        scored = w.score("f1", on="first")
+        assert scored.rows[0]["system"] == "new"
+        assert "simulated" in scored.caption
+        with pytest.raises(eh.LoadError, match="has no option 'nonsense'"):
+            w.load(_frame(), nonsense="x")
+        with pytest.raises(ValueError, match="f1 is both in"):
+            w.load(_frame(), lower_is_better="f1", higher_is_better=["f1"])
+
+
+def test_what_was_loaded_is_asked_as_on_the_command_line(tmp_path: Path) -> None:
+    with eh.create(tmp_path / "w.duckdb") as w:
+        w.load(_frame(), name="dev")
+        answer = w.compare("f1", "new", "base", on="dev")
+    with Session.open(tmp_path / "w.duckdb") as session:
+        assert session.run("compare f1 for new, base on dev").signature == answer.signature

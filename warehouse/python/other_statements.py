@@ -1,0 +1,196 @@
+"""The statements that are not questions of their own: what stands before a question, and what lists what there is."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from grammar.lexicon import quoted
+from grammar.nodes import Expectation
+from warehouse.python import written
+from warehouse.python.methods import StatementMethods
+from warehouse.python.printed_result import PrintedResult
+from warehouse.python.statement_text import plot_text, preceded
+
+Shown = Literal[
+    "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes", "texts"
+]
+
+
+class OtherStatements(StatementMethods):
+    """Methods for `expect`, `plot`, `explain`, `export`, `show` and `sql`."""
+
+    def _one(self, text: str) -> PrintedResult:
+        raise NotImplementedError
+
+    def expect(
+        self,
+        expected: Expectation | None,
+        question: str,
+        *,
+        at_least: written.Numeric | None = None,
+        at_most: written.Numeric | None = None,
+    ) -> PrintedResult:
+        """Whether what is expected of a comparison, or of a score, holds.
+
+        Parameters
+        ----------
+        expected : {"better", "worse", "not worse", "equivalent", "different"} or None
+            What is expected of the first system of a comparison against the second; None for a score.
+        question : str
+            A statement that begins with `compare` or `score`.
+        at_least, at_most : number, optional
+            What a score is expected to reach, or not to exceed.
+
+        Returns
+        -------
+        Result
+            `outcome` says whether it holds; `raise_for()` raises where it does not.
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().expect("better", "compare F1 for GE against MDC on TST3").outcome
+        'met'
+        """
+        clauses = {
+            words: written.number(words, number)
+            for words, number in (("at least", at_least), ("at most", at_most))
+            if number is not None
+        }
+        return self._one(preceded(f"expect {expected}" if expected else "expect", question, **clauses))
+
+    def plot(
+        self,
+        question: str,
+        *,
+        to: str | os.PathLike[str] | None = None,
+        title: str | None = None,
+        width: str | None = None,
+        font: str | None = None,
+    ) -> PrintedResult:
+        """A question as a picture. Of a result that is there already, take `Result.plot`.
+
+        Parameters
+        ----------
+        question : str
+            A statement such as `rank F1 for all on TST3`.
+        to : str or path, optional
+            The file that the picture is written to: .svg, .png, .pdf, .html or .json.
+        title, width, font : str, optional
+            What stands above it, how wide it is (`80mm`), and its letters.
+
+        Returns
+        -------
+        Result
+            With the picture as data in `chart`.
+
+        Raises
+        ------
+        QueryError
+            Where such a question has no picture, or the file is there already.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().plot("score F1 for GE, UMASS on TST3").chart.title
+        'F1 on TST3'
+        """
+        named = None if to is None else os.fspath(to)
+        return self._one(plot_text(question, title=title, width=width, font=font, to=named))
+
+    def explain(self, question: str) -> PrintedResult:
+        """The SQL that would run, and the test that would be chosen and why; nothing runs.
+
+        Parameters
+        ----------
+        question : str
+            A statement such as `compare F1 for GE, UMASS on TST3`.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+        """
+        return self._one(preceded("explain", question))
+
+    def export(self, question: str, to: str | os.PathLike[str]) -> PrintedResult:
+        """Write the rows of a question to a file in the format of its ending.
+
+        Parameters
+        ----------
+        question : str
+            A statement such as `score F1 for all on TST3`.
+        to : str or path
+            A file that is not there yet.
+
+        Returns
+        -------
+        Result
+            What was written.
+
+        Raises
+        ------
+        QueryError
+            On what is wrong, with its place.
+        """
+        return self._one(preceded("export", question, to=quoted(os.fspath(to))))
+
+    def show(self, what: Shown) -> PrintedResult:
+        """What there is in the warehouse.
+
+        Parameters
+        ----------
+        what : str
+            "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes" or "texts".
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        QueryError
+            On anything else.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().show("imports").rows[0]["source"]
+        'sample_data/published/systems.csv'
+        """
+        return self._one(f"show {what}")
+
+    def sql(self, select: str) -> PrintedResult:
+        """One SELECT on the views of the warehouse.
+
+        Parameters
+        ----------
+        select : str
+            In the SQL of DuckDB; it can change nothing, and read no file.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        QueryError
+            On what DuckDB does not take.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().sql("select count(distinct system) as systems from scores").rows
+        [{'systems': 17}]
+        """
+        return self._one(f"sql {quoted(select)}")

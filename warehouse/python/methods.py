@@ -866,8 +866,13 @@ class StatementMethods:
         self,
         *,
         on: NameOrNames | None = None,
+        by: NameOrNames | None = None,
         where: str | None = None,
         with_key: bool = False,
+        exchange_by: str | None = None,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+        interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
     ) -> PrintedResult:
         """Agreement between annotators of key labels.
 
@@ -877,10 +882,21 @@ class StatementMethods:
         ----------
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
+        by : str or sequence of str, optional
+            A row a value: document, unit, label or an attribute; in the language `by unit`.
         where : str, optional
             Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
         with_key : bool, default False
             The key as one more annotator.
+        exchange_by : str, optional
+            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+        interval : {"studentized", "percentile", "bca"} or True, optional
+            How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
 
         Returns
         -------

@@ -15,6 +15,7 @@ import grimp
 import pytest
 
 from grammar.clauses import STATEMENTS
+from warehouse.python import generating
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import TASKS
 
@@ -148,6 +149,12 @@ def test_nobody_asks_for_a_name_that_a_table_knows() -> None:
     compared = {source: texts for source, texts in compared.items() if texts}
     assert {source: texts for source, texts in compared.items() if source not in OF_THEIR_OWN} == {}
     assert sorted(OF_THEIR_OWN.keys() - compared.keys()) == []
+
+
+def test_the_methods_of_python_are_written_from_the_tables() -> None:
+    again = "python -m warehouse.python.generating writes them again"
+    assert generating.METHODS.read_text(encoding="utf-8") == generating.methods(), again
+    assert generating.FUNCTIONS.read_text(encoding="utf-8") == generating.functions(), again
 
 
 def _compared(module: ast.Module) -> Iterator[object]:

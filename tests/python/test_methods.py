@@ -25,12 +25,6 @@ def w() -> Iterator[eh.Warehouse]:
         yield warehouse
 
 
-def test_what_is_written_from_the_tables_is_up_to_date() -> None:
-    """`python -m warehouse.python.generating` writes both files."""
-    assert generating.METHODS.read_text(encoding="utf-8") == generating.methods()
-    assert generating.FUNCTIONS.read_text(encoding="utf-8") == generating.functions()
-
-
 def test_every_statement_is_a_method() -> None:
     assert [word for word in STATEMENTS if not callable(getattr(eh.Warehouse, word, None))] == []
 

@@ -31,6 +31,7 @@ class StatementMethods:
         order_by: str | None = None,
         limit: Numeric | None = None,
         standardized: bool = False,
+        corrected_by: str | None = None,
         exchange_by: str | None = None,
         seed: Numeric | None = None,
         level: Numeric | None = None,
@@ -66,6 +67,9 @@ class StatementMethods:
             No more rows than this; in the language `limit 5`.
         standardized : bool, default False
             In standard deviations from the mean of all systems of the test set.
+        corrected_by : str, optional
+            The judge's values, corrected by those that people gave to some documents; in the language `corrected
+            by llm`.
         exchange_by : str, optional
             What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
         seed : int, float, Decimal or str, optional

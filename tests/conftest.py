@@ -37,6 +37,9 @@ for setting in SETTINGS:
     os.environ.pop(setting.variable, None)
 os.environ["EVALHOUSE_CONFIG"] = os.devnull
 
+# The tests ask the sample data through pipes, where they answer nobody who does not ask for them.
+os.environ["EVALHOUSE_SAMPLE"] = "yes"
+
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 

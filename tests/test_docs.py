@@ -34,7 +34,8 @@ def on_a_terminal(command: list[str], folder: Path) -> str:
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
     settings = {**os.environ, "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "100"}
-    settings.pop("EVALHOUSE_DB", None)
+    for name in ("EVALHOUSE_DB", "EVALHOUSE_SAMPLE", "CI"):
+        settings.pop(name, None)
     process = subprocess.Popen(
         command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=folder, env=settings
     )

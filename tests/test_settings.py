@@ -14,6 +14,7 @@ from warehouse.shell.colours import COLOURS
 
 CHANGED = {
     "db": "other.duckdb",
+    "sample": "true",
     "format": "json",
     "digits": "3",
     "level": "0.01",
@@ -52,6 +53,7 @@ def test_every_setting_can_be_said_in_the_file_in_the_environment_and_on_the_lin
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert set(CHANGED) == {setting.name for setting in SETTINGS}
+    monkeypatch.delenv("EVALHOUSE_SAMPLE")
     for setting in SETTINGS:
         if setting.name == "format":
             continue
@@ -60,12 +62,15 @@ def test_every_setting_can_be_said_in_the_file_in_the_environment_and_on_the_lin
         assert held(capsys)[setting.name] == (text, f"{file}:2")
         monkeypatch.setenv(setting.variable, text)
         assert held(capsys)[setting.name] == (text, f"${setting.variable}")
-        words = [f"--{setting.name}"] if setting.name == "quiet" else [f"--{setting.name}", text]
+        words = [f"--{setting.name}"] if text == "true" else [f"--{setting.name}", text]
         assert held(capsys, *words)[setting.name] == (text, f"--{setting.name}")
         monkeypatch.delenv(setting.variable)
 
 
-def test_what_nobody_set_is_the_default(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_nobody_set_is_the_default(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("EVALHOUSE_SAMPLE")
     assert {where for name, (_, where) in held(capsys).items() if name != "format"} == {"default"}
 
 

@@ -70,7 +70,7 @@ def test_the_wheel_works_in_an_empty_environment_beside_modules_of_the_same_name
     found, value = printed(python, "-c", ASKING)
     assert all(file.startswith(str(place)) for file in found.split())
     assert value.startswith("0.56005")
-    question = ["query", "score F for GE on TST3", "--quiet"]
+    question = ["query", "score F for GE on TST3", "--quiet", "--sample"]
     for command in ([str(place / "bin" / "evalhouse")], [python, "-m", "evalhouse"]):
         assert printed(*command, *question)[1].startswith("TST3\textraction\tGE\t100\t0.56005")
     checked = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--python-executable={python}", "-c"]

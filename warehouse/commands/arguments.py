@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 GIVEN_NOTHING = {
     "db": None,
+    "sample": False,
     "quiet": False,
     "no_color": False,
     "format": None,
@@ -69,8 +70,9 @@ class _Parser(argparse.ArgumentParser):
 def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser for these words; only the commands that occur in them get their arguments, which saves time."""
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    warehouse = "the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or the sample data"
+    warehouse = "the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or on a terminal the sample data"
     everywhere.add_argument("--db", metavar="FILE", help=warehouse)
+    everywhere.add_argument("--sample", action="store_true", help="the sample data in place of a warehouse")
     everywhere.add_argument("--quiet", action="store_true", help="no notes and no progress on standard error")
     everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")

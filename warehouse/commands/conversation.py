@@ -22,7 +22,7 @@ def shell(args: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         ending.leave_ctrl_c()
     # On a terminal the banner says what the note would.
-    opened = prepared(args, Session.open(path_of(args))) if sys.stdin.isatty() else open_session(args)
+    opened = prepared(args, Session.open(path_of(args))) if sys.stdin.isatty() else open_session(args, typed=False)
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
     digits, quiet = args.digits, args.quiet
     there = Shell(opened, format=format, digits=digits, colour=coloured(args), quiet=quiet)

@@ -21,11 +21,12 @@ def init(args: argparse.Namespace) -> int:
     from warehouse.store.replacement import making
 
     with making(Path(args.file), tell=partial(note, args)) as database:
-        if args.sample:
+        if args.said["sample"]:
             from warehouse.loading.sample import fill
 
             fill(database)
-    note(args, f"{args.file} is a new warehouse{' with the sample data' if args.sample else ''}")
+    filled = " with the sample data" if args.said["sample"] else ""
+    note(args, f"{args.file} is a new warehouse{filled}")
     return DONE
 
 

@@ -28,6 +28,9 @@ def load_files(args: argparse.Namespace) -> int:
     from warehouse.publishing import temporary
     from warehouse.store.database import in_memory
 
+    if args.said["sample"]:
+        say("error: the sample data cannot be changed\n  evalhouse init FILE --sample makes a warehouse of them")
+        return MISUSED
     path = path_of(args) or DEFAULT_FILE
     request = _request(args)
     with temporary() as scratch:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -21,20 +23,49 @@ DEFAULT_FILE = Path("evalhouse.duckdb")
 
 
 def path_of(args: argparse.Namespace) -> Path | None:
-    """The warehouse the line names; None where there is none, so that the sample data are used."""
+    """The warehouse that is named, or lies in the folder; None where there is none, and where the line asks for the
+    sample data.
+    """
+    if args.said["sample"]:
+        if args.said["db"]:
+            say("error: --db names a warehouse, and --sample asks for the sample data")
+            raise SystemExit(MISUSED)
+        return None
     if args.db:
         return Path(args.db)
     return DEFAULT_FILE if DEFAULT_FILE.exists() else None
 
 
-def open_session(args: argparse.Namespace) -> Session:
-    """A session on the warehouse the line names; a note says if it is the sample data. Raises WarehouseError."""
+def question_path(args: argparse.Namespace, *, typed: bool = True) -> Path | None:
+    """The warehouse that questions are asked of; None for the sample data, of which a note says so.
+
+    Those answer where they are asked for, and on a terminal, where a person reads the note; `typed` says whether a
+    person typed what is asked. Raises WarehouseError where there is none elsewhere: a script that has lost its
+    warehouse would go on with numbers of others.
+    """
+    path = path_of(args)
+    if path is None and not args.sample and not (typed and sys.stdout.isatty() and not os.environ.get("CI")):
+        from warehouse.faults import WarehouseError
+
+        raise WarehouseError(
+            f"no warehouse is named, and there is no {DEFAULT_FILE} here",
+            ("--db FILE names one, and --sample asks for the sample data",),
+        )
+    if path is None:
+        note(
+            args,
+            "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
+        )
+    return path
+
+
+def open_session(args: argparse.Namespace, *, typed: bool = True) -> Session:
+    """A session on the warehouse that questions are asked of, as `question_path` finds it. Raises WarehouseError."""
     from threading import Thread
 
     from warehouse.session import Session
 
-    path = path_of(args)
-    sample_note(args, path)
+    path = question_path(args, typed=typed)
     # A third of the time in which a file is opened DuckDB looks at it, and no Python runs.
     preparing = Thread(target=_prepare_parser, daemon=True)
     preparing.start()
@@ -58,15 +89,6 @@ def _prepare_parser() -> None:
     from grammar.parsing.reading import lark
 
     lark()
-
-
-def sample_note(args: argparse.Namespace, path: Path | None) -> None:
-    """Says so where the sample data are asked."""
-    if path is None:
-        note(
-            args,
-            "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
-        )
 
 
 def open_on_engine(args: argparse.Namespace) -> Session:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from warehouse import ending
 from warehouse.commands import DONE
-from warehouse.commands.opened import path_of, sample_note
+from warehouse.commands.opened import question_path
 from warehouse.commands.talk import note, say
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ def serve(args: argparse.Namespace) -> int:
     from warehouse.session import Session
     from warehouse.web.server import Server
 
-    path = path_of(args)
-    sample_note(args, path)
+    path = question_path(args)
     # What is wrong with the warehouse is said before anyone looks at a page.
     Session.open(path).close()
     server = Server(

@@ -110,6 +110,7 @@ def _yes(written: str) -> bool:
 
 SETTINGS = (
     Settable("db", "the warehouse that is asked", "evalhouse.duckdb in the folder", _text),
+    Settable("sample", "whether the sample data answer where there is no warehouse, in scripts, too", "false", _yes),
     Settable("format", "the format of results", "table on a terminal, tsv in a pipe", _format),
     Settable("digits", "decimals of numbers", "those of each kind of number", digits),
     Settable("level", "the significance level of statements that say none", "0.05", level),

@@ -122,11 +122,6 @@ def _new_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
 
 
-def _init_words(parser: argparse.ArgumentParser) -> None:
-    _new_file(parser)
-    parser.add_argument("--sample", action="store_true", help="with the sample data in it")
-
-
 def _verify_words(parser: argparse.ArgumentParser) -> None:
     results = "a signature in quotes, or a file of results as --format json writes them; - reads standard input"
     parser.add_argument("results", nargs="+", metavar="RESULT", help=results)
@@ -290,7 +285,7 @@ COMMANDS = (
         _load_words,
     ),
     Command("fmt", "lay scripts out in the canonical way", "evalhouse fmt study.eval --check", _fmt_words),
-    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words),
+    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _new_file),
     Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words),
     Command("check", "whether a warehouse is sound", "evalhouse check --db muc.duckdb", _no_words),
     Command("backup", "a copy of a warehouse, made safely", "evalhouse backup monday.duckdb", _new_file),

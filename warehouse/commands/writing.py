@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE
-from warehouse.commands.opened import path_of
+from warehouse.commands.opened import question_path
 from warehouse.commands.talk import note, patience
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _written(args: argparse.Namespace, folder: Path, work: Callable[[Database], 
     """What an export gives of the warehouse that the line names. Ctrl-C stops it."""
     from warehouse.interrupting import interruptibly
 
-    with _opened(path_of(args), folder) as database, patience(args) as waiting:
+    with _opened(question_path(args), folder) as database, patience(args) as waiting:
         return interruptibly(partial(work, database), database.interrupt, waiting.tick)
 
 

@@ -1,4 +1,5 @@
-"""Writes `methods.py` and `functions.py` from the tables of statements and clauses:
+"""Writes `methods.py` and `functions.py` from the tables of statements and clauses, and `evalhouse.pyi`, which is what
+type checkers read of `evalhouse.py` where it is installed:
 
     python -m warehouse.python.generating
 
@@ -22,7 +23,8 @@ from warehouse.statements import statement_of
 from warehouse.statements.questions import questions
 
 FOLDER = Path(__file__).parent
-METHODS, FUNCTIONS = FOLDER / "methods.py", FOLDER / "functions.py"
+METHODS, FUNCTIONS, STUBS = FOLDER / "methods.py", FOLDER / "functions.py", FOLDER / "evalhouse.pyi"
+DOOR = FOLDER.parents[1] / "evalhouse.py"
 
 _HEAD = '''"""{what}
 
@@ -250,15 +252,17 @@ def _plain(value: Any) -> str:
     return value.text if isinstance(value, n.Name | n.Pattern | n.Text) else to_text(value)
 
 
-def _parts() -> Iterator[tuple[Path, str]]:
+def parts() -> Iterator[tuple[Path, str]]:
+    """The files, and what stands in them."""
     yield METHODS, methods()
     yield FUNCTIONS, functions()
+    yield STUBS, DOOR.read_text(encoding="utf-8")
 
 
 def main() -> None:
-    """Writes both files."""
+    """Writes the files."""
     assert {statement.word for statement in questions()} == set(QUESTIONS)
-    for path, text in _parts():
+    for path, text in parts():
         path.write_text(text, encoding="utf-8")
 
 

@@ -30,7 +30,7 @@ class Spent:
 def spent(command: list[str], folder: Path) -> Spent:
     """What a process takes that is run in a folder."""
     # Compiled modules are kept between runs, as an installation has them.
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", "EVALHOUSE_SAMPLE": "yes"}
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder, env=settings)
     _, status, used = os.wait4(process.pid, 0)
@@ -47,7 +47,11 @@ def python(code: str) -> list[str]:
 
 def evalhouse(*words: str) -> list[str]:
     """A process of the command, as the installed one runs."""
-    return [*python("import sys, cli; sys.exit(cli.command())"), *words, "--quiet"]
+    return [
+        *python("import sys; from warehouse.commands.program import command; sys.exit(command())"),
+        *words,
+        "--quiet",
+    ]
 
 
 def load(file: Path, db: Path) -> Spent:

@@ -10,7 +10,9 @@ import pytest
 import cli
 import warehouse
 from tests.conftest import write_csv
+from warehouse.commands.arguments import GIVEN_NOTHING, parser_for
 from warehouse.commands.opened import open_session
+from warehouse.commands.settings import fill
 from warehouse.faults import WarehouseError
 from warehouse.session import Session
 
@@ -72,7 +74,10 @@ def test_a_warehouse_that_is_gone_is_said(path: Path) -> None:
 def test_the_statements_of_a_command_are_about_one_state(path: Path) -> None:
     import argparse
 
-    with open_session(argparse.Namespace(db=str(path), quiet=True)) as session:
+    words = ["query", "show systems", "--db", str(path), "--quiet"]
+    args = parser_for(words).parse_args(words, argparse.Namespace(**GIVEN_NOTHING))
+    fill(args)
+    with open_session(args) as session:
         load(path, "A")
         assert session.run("show systems").rows == []
 

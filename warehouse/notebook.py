@@ -1,6 +1,6 @@
-"""IPython and Jupyter: `%load_ext warehouse.notebook` gives `%%evalhouse [FILE]`, whose cell is statements.
+"""IPython and Jupyter: `%load_ext evalhouse` gives `%%evalhouse [FILE]`, whose cell is statements, and completes them.
 
-All cells share one session, on the file that was named last, or on the sample data. The last result is the value of the
+All cells share one warehouse, the file that was named last, or the sample data. The last result is the value of the
 cell; the others are shown above it.
 """
 
@@ -10,33 +10,38 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grammar.errors import QueryError
-from warehouse.faults import DataError, WarehouseError
-from warehouse.render.diagnostics import diagnosis
+from grammar.errors import EvalhouseError
+from warehouse.python.asking import Warehouse, opened
+from warehouse.python.printed_result import PrintedResult
 from warehouse.render.jupyter import show_results_as_html
-from warehouse.results import Result
-from warehouse.session import Session
+from warehouse.shell.offers import candidates
+
+MAGIC = "evalhouse"
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Called by `%load_ext`, with IPython's shell."""
     show_results_as_html()
-    shell.register_magic_function(_Cells().run, magic_kind="line_cell", magic_name="evalhouse")
+    cells = _Cells()
+    shell.register_magic_function(cells.run, magic_kind="line_cell", magic_name=MAGIC)
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [matcher for matcher in matchers if getattr(matcher, "__qualname__", "") != "_matcher.<locals>.offer"]
+    matchers.append(_matcher(cells))
 
 
 class _Cells:
-    """The session that the cells of a notebook share."""
+    """The warehouse that the cells of a notebook share."""
 
     def __init__(self) -> None:
-        self._session: Session | None = None
+        self._warehouse: Warehouse | None = None
 
-    def run(self, line: str, cell: str | None = None) -> Result | None:
+    def run(self, line: str, cell: str | None = None) -> PrintedResult | None:
         """`%evalhouse STATEMENTS`, or `%%evalhouse [FILE]` over a cell of statements."""
-        text = line if cell is None else cell
         try:
-            results = list(self._on(line.strip() if cell is not None else "").results(text))
-        except (QueryError, DataError, WarehouseError) as error:
-            print(diagnosis(error, text), file=sys.stderr)
+            warehouse = self.on(line.strip() if cell is not None else "")
+            results = list(warehouse.results(line if cell is None else cell))
+        except EvalhouseError as error:
+            print(f"error: {error}", file=sys.stderr)
             return None
         if not results:
             return None
@@ -46,10 +51,42 @@ class _Cells:
             display(result)
         return results[-1]
 
-    def _on(self, file: str) -> Session:
-        if self._session is None or file:
-            session = Session.open(Path(file).expanduser() if file else None)
-            if self._session is not None:
-                self._session.close()
-            self._session = session
-        return self._session
+    def on(self, file: str) -> Warehouse:
+        """The warehouse of the cells, which is another where a file is named. Raises WarehouseError."""
+        if self._warehouse is None or file:
+            warehouse = opened(Path(file).expanduser() if file else None, read_only=False)
+            if self._warehouse is not None:
+                self._warehouse.close()
+            self._warehouse = warehouse
+        return self._warehouse
+
+
+def _matcher(cells: _Cells) -> Any:
+    """What completes the statements of cells, as IPython asks for it. In other cells it offers nothing."""
+    from IPython.core.completer import SimpleCompletion, context_matcher
+
+    @context_matcher()  # type: ignore[untyped-decorator]
+    def offer(context: Any) -> dict[str, Any]:
+        lines = context.full_text.split("\n")[: context.cursor_line + 1]
+        typed = "\n".join([*lines[:-1], lines[-1][: context.cursor_position]])
+        first, newline, cell = typed.partition("\n")
+        if first.startswith(f"%%{MAGIC}") and newline:
+            text = cell
+        elif typed.startswith(f"%{MAGIC} "):
+            text = typed.removeprefix(f"%{MAGIC} ")
+        else:
+            return {"completions": [], "suppress": False}
+        try:
+            # A file that stands above the cell is opened when the cell is run, and not while it is typed.
+            there = candidates(text, cells.on("").session)
+        except EvalhouseError:
+            there = []
+        start = there[0].start if there else len(text)
+        return {
+            "completions": [SimpleCompletion(text=one.text, type="statement") for one in there if one.start == start],
+            "matched_fragment": text[start:],
+            "suppress": True,
+            "ordered": True,
+        }
+
+    return offer

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+import evalhouse
+
 pytest.importorskip("IPython", reason="IPython is not installed")
 
 
@@ -20,7 +22,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     shell = start_ipython() or sys.modules["IPython"].get_ipython()
     # Loaded afresh, so that each test has a session of its own.
-    shell.run_line_magic("reload_ext", "warehouse.notebook")
+    shell.run_line_magic("reload_ext", "evalhouse")
     # As in Jupyter; IPython on a terminal shows text alone.
     monkeypatch.setattr(shell.display_formatter.formatters["text/html"], "enabled", True)
     return shell
@@ -35,7 +37,7 @@ def test_a_session_of_a_cell_shows_its_results_without_an_extension(notebook: An
     formatter = notebook.display_formatter.formatters["text/html"]
     formatter.type_printers.clear()
     formatter.deferred_printers.clear()
-    done = notebook.run_cell('import warehouse\nw = warehouse.open()\nw.run("score F for GE on TST3")')
+    done = notebook.run_cell('import evalhouse\nw = evalhouse.open()\nw.run("score F for GE on TST3")')
     assert ">GE</th>" in html_of(notebook, done.result)
 
 
@@ -64,6 +66,37 @@ def test_a_plot_without_the_extra_says_what_is_missing(notebook: Any, monkeypatc
         "<p>a picture as a file needs the package vl-convert-python; pip install &quot;evalhouse[plot]&quot;" in shown
     )
     assert ">UMASS</th>" in shown
+
+
+def test_the_value_of_a_cell_is_a_result_as_python_has_it(notebook: Any) -> None:
+    result = notebook.run_cell_magic("evalhouse", "", "score F for GE on TST3")
+    assert isinstance(result, evalhouse.Result)
+    assert result.plot().chart.title == "F(beta=1) on TST3"
+    assert "<details>" in html_of(notebook, result.plot())
+
+
+def completed(shell: Any, text: str) -> list[str]:
+    """What Tab offers at the end of a cell, as the cell would then be."""
+    from IPython.core.completer import provisionalcompleter
+
+    with provisionalcompleter():
+        offers = list(shell.Completer.completions(text, len(text)))
+    return [text[: offer.start] + offer.text for offer in offers]
+
+
+@pytest.mark.parametrize(
+    ("cell", "whole"),
+    [
+        ("%%evalhouse\nscore F for GE on TS", "%%evalhouse\nscore F for GE on TST3"),
+        ("%%evalhouse w.duckdb\nscore F;\ncomp", "%%evalhouse w.duckdb\nscore F;\ncompare"),
+        ("%evalhouse score F for UM", "%evalhouse score F for UMASS"),
+        ("%%evalhouse\ncompare F for GE, UMASS on TST3 exch", None),
+    ],
+)
+def test_statements_are_completed(cell: str, whole: str | None, notebook: Any) -> None:
+    offered = completed(notebook, cell)
+    assert (whole or cell + "ange by") in offered
+    assert not [offer for offer in completed(notebook, "import os\nos.pa") if "TST3" in offer]
 
 
 def test_a_cell_names_its_warehouse(notebook: Any, warehouses: dict[str, Path]) -> None:

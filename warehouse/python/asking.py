@@ -44,6 +44,8 @@ class Warehouse(OtherStatements):
         Its file; None for the sample data and for what is in memory.
     closed : bool
         Whether it was closed.
+    session : warehouse.session.Session
+        What is underneath, for programs that are part of evalhouse.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class Warehouse(OtherStatements):
     """
 
     def __init__(self, session: Session, *, read_only: bool = False) -> None:
-        self._session = session
+        self.session = session
         self._lock = threading.RLock()
         self.closed = False
         if read_only:
@@ -63,7 +65,7 @@ class Warehouse(OtherStatements):
 
     @property
     def path(self) -> Path | None:
-        return self._session.path
+        return self.session.path
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -121,7 +123,7 @@ class Warehouse(OtherStatements):
         [2, 1]
         """
         for statement in self._at_work(lambda: parse(statements), statements):
-            result = self._at_work(partial(self._session.answer, statement), statements)
+            result = self._at_work(partial(self.session.answer, statement), statements)
             if result is not None:
                 yield self._printed(result)
 
@@ -135,7 +137,7 @@ class Warehouse(OtherStatements):
             statements = parse(text)
             if len(statements) != 1:
                 raise QueryError("this is not one statement", statements[1].span)
-            return self._session.answer(statements[0])
+            return self.session.answer(statements[0])
 
         result = self._at_work(answered, text)
         return self._printed(result if result is not None else Result(text, "", "", EMPTY))
@@ -151,7 +153,7 @@ class Warehouse(OtherStatements):
                 if self.closed:
                     raise WarehouseError("the warehouse is closed")
                 if threading.current_thread() is threading.main_thread():
-                    return interruptibly(work, self._session.interrupt)
+                    return interruptibly(work, self.session.interrupt)
                 return work()
 
         return in_full(in_turn, text)
@@ -317,11 +319,11 @@ class Warehouse(OtherStatements):
         return self._printed(self._at_work(lambda: files.loaded(loaded), ""))
 
     def _load(self, request: LoadRequest, called: Mapping[str, str], *, keep: bool, wait: float) -> Result:
-        if self._session.only is not None:
+        if self.session.only is not None:
             raise WarehouseError("the warehouse was opened to be read only")
-        if self._session.path is None and not self._session.changeable:
+        if self.session.path is None and not self.session.changeable:
             raise WarehouseError("the sample data cannot be changed", ("evalhouse.create(FILE) makes a warehouse",))
-        return self._session.load(request, "load", called=called, keep=keep, wait=wait)
+        return self.session.load(request, "load", called=called, keep=keep, wait=wait)
 
     def forget(self, number: int) -> PrintedResult:
         """Undo a load: remove what it brought.
@@ -347,14 +349,14 @@ class Warehouse(OtherStatements):
 
     def interrupt(self) -> None:
         """Stop the statement that another thread is running."""
-        self._session.interrupt()
+        self.session.interrupt()
 
     def close(self) -> None:
         """Close the warehouse. What it has answered stays, and asks for no pictures any more."""
         with self._lock:
             if not self.closed:
                 self.closed = True
-                self._session.close()
+                self.session.close()
 
     def __enter__(self) -> Warehouse:
         return self
@@ -365,7 +367,7 @@ class Warehouse(OtherStatements):
         self.close()
 
     def __repr__(self) -> str:
-        where = str(self.path) if self.path else "in memory" if self._session.changeable else "the sample data"
+        where = str(self.path) if self.path else "in memory" if self.session.changeable else "the sample data"
         return f"<evalhouse warehouse: {where}{', closed' if self.closed else ''}>"
 
 

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
     # Before anything else is imported, which the command line does when it needs it.
@@ -127,3 +127,10 @@ def create(path: str | os.PathLike[str] | None = None) -> Warehouse:
     <evalhouse warehouse: in memory>
     """
     return created(path)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext evalhouse`, with IPython's shell: gives the magics `%evalhouse` and `%%evalhouse`."""
+    from warehouse.notebook import load_ipython_extension
+
+    load_ipython_extension(shell)

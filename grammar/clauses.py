@@ -193,6 +193,14 @@ CLAUSES = (
     ),
     Clause("depth", "depth", "1|2", "with 2 also the slices of every two attributes", "depth 2"),
     Clause(
+        "utility",
+        "utility",
+        "A, B, C, D",
+        "what a document of each cell is worth, yes or no to a relevant or nonrelevant one; what is not said is 0",
+        "utility 2, -1",
+        shape=Shape.LIST,
+    ),
+    Clause(
         "where", "where", "CONDITION", "only the rows that meet it", 'where document like "TST3-MUC4-00%"', "attribute"
     ),
     Clause(

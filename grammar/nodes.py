@@ -423,6 +423,23 @@ class Differ(Measured):
     missing: MissingWord | None = None
 
 
+@value
+class Curve(Measured):
+    """`curve precision, recall for GE, UMASS on TST3`: measures at every threshold of confidence."""
+
+    words: ClassVar[str] = "curve"
+
+    task: Name | None = None
+    systems: Systems | None = None
+    test_sets: TestSets | None = None
+    where: Condition | None = None
+    utility: tuple[Number | Variable, ...] = ()
+    limit: Number | Variable | None = None
+    shuffles: Number | Variable | None = None
+    seed: Number | Variable | None = None
+    level: Number | Variable | None = None
+
+
 Question = (
     Score
     | Compare
@@ -440,6 +457,7 @@ Question = (
     | Spread
     | Documents
     | Differ
+    | Curve
 )
 """What can be plotted, explained and exported."""
 

@@ -52,8 +52,8 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("compare F shuffles ", "", "variable, number"),
     (
         "plot ",
-        "agree, audit published, change, compare, coverage, differ, documents, generality, group, power, project, "
-        "rank, replicate, score, spread, table",
+        "agree, audit published, change, compare, coverage, curve, differ, documents, generality, group, power, "
+        "project, rank, replicate, score, spread, table",
         "",
     ),
     ("plot agree ", "by, exchange by, font, interval, level, on, seed, title, to, where, width, with key", ""),

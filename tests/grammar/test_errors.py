@@ -47,7 +47,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "show",
         (
             "questions are score, compare, group, rank, table, power, generality, change, replicate, project, audit, "
-            "agree, coverage, spread, documents, differ",
+            "agree, coverage, spread, documents, differ, curve",
         ),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
@@ -92,7 +92,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot agree shuffles 9",
         "clause 'shuffles' does not apply to agree",
         "shuffles",
-        ("it belongs to compare, group, rank, table, power, replicate and differ",),
+        ("it belongs to compare, group, rank, table, power, replicate, differ and curve",),
     ),
     ('score F to "x.csv"', "clause 'to' does not apply to score", "to", ("it belongs to plot and export",)),
     ('explain score F to "x"', "clause 'to' does not apply to explain", "to", ("it belongs to plot and export",)),

@@ -251,6 +251,18 @@ question_kinds = (
         **asked,
         **filtered,
     ),
+    st.builds(
+        nodes.Curve,
+        measures,
+        test_sets=perhaps(test_sets),
+        utility=st.just(()) | some(amounts),
+        limit=perhaps(amounts),
+        shuffles=perhaps(amounts),
+        seed=perhaps(amounts),
+        level=perhaps(amounts),
+        **asked,
+        **filtered,
+    ),
 )
 questions = st.one_of(*question_kinds)
 files = texts | variables

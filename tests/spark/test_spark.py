@@ -101,6 +101,7 @@ spread F for all on TST3 replicates by system.muc3
 documents F, mean(F) of extraction for GE, UMASS, MITRE on TST3
 differ accuracy, MCC of filtering for GE, UMASS on TST3 by label shuffles 99
 documents MCC for GE, UMASS on TST3, TST4 only GE limit 5
+curve precision, recall of filtering for GE, UMASS, allrel on TST3 utility 2, -1 resamples 99
 score F of published for UMASS, GE, SYNCH on MUC-*.TST* standardized
 score recall for GE, MITRE on TST3 by label standardized
 compare F(beta=1) for GE, UMASS on TST3 shuffles 999

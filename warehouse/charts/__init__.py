@@ -108,6 +108,21 @@ class Spans:
 
 
 @dataclass(frozen=True, slots=True)
+class Ribbon:
+    """Around a line: (x, low, high), in the order of x, each x once."""
+
+    around: tuple[tuple[float, float, float], ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """What is shaded around the first lines of a panel, in their order."""
+
+    ribbons: tuple[Ribbon, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """A line through points, dashed so that lines are told apart without colour.
 
@@ -191,8 +206,8 @@ class Brackets:
     groups: tuple[Bracket, ...]
 
 
-Mark = Points | Spans | Path | Bins | Bars | Rule | Squares | Brackets
-M = TypeVar("M", Points, Spans, Path, Bins, Bars, Rule, Squares, Brackets)
+Mark = Points | Spans | Bands | Path | Bins | Bars | Rule | Squares | Brackets
+M = TypeVar("M", Points, Spans, Bands, Path, Bins, Bars, Rule, Squares, Brackets)
 
 # --- what they stand on -----------------------------------------------------------------------------------------------
 

@@ -97,11 +97,13 @@ def functions() -> str:
 
 
 def of_data() -> tuple[str, ...]:
-    """The questions that make sense of one table: those about measures on a test set that systems can be named in."""
+    """The questions that make sense of one table: those about measures on a test set that systems can be named in.
+    Curves are of decisions and of labels, which are two tables.
+    """
     return tuple(
         word
         for word, node in QUESTIONS.items()
-        if takes_measures(word) and not any(need in node.needs for need in ("source", "target"))
+        if takes_measures(word) and node is not n.Curve and not any(need in node.needs for need in ("source", "target"))
     )
 
 

@@ -1153,3 +1153,67 @@ class StatementMethods:
         'differ F for GE, UMASS on TST3 by document.source'
         """
         return self._ask("differ", locals())
+
+    def curve(
+        self,
+        measures: NameOrNames,
+        *systems: str | Sequence[str],
+        except_: NameOrNames | None = None,
+        of: str | None = None,
+        on: NameOrNames | None = None,
+        utility: Numeric | Sequence[Numeric] | None = None,
+        where: str | None = None,
+        limit: Numeric | None = None,
+        shuffles: Numeric | None = None,
+        seed: Numeric | None = None,
+        level: Numeric | None = None,
+    ) -> PrintedResult:
+        """Measures at every threshold of confidence with bands, the best threshold, and areas.
+
+        The statement `curve MEASURE, …` of the language.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Measures as in the language, such as `F1`.
+        *systems : str
+            The systems; `all`, or `GE*` for all whose names begin so.
+        except_ : str or sequence of str, optional
+            The systems that are left out.
+        of : str, optional
+            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        on : str or sequence of str, optional
+            The test sets, each computed apart; in the language `on TST3, TST4`.
+        utility : number or sequence of numbers, optional
+            What a document of each cell is worth, yes or no to a relevant or nonrelevant one; what is not said is
+            0; in the language `utility 2, -1`.
+        where : str, optional
+            Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        limit : int, float, Decimal or str, optional
+            No more rows than this; in the language `limit 5`.
+        shuffles : int, float, Decimal or str, optional
+            Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        seed : int, float, Decimal or str, optional
+            Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
+            1992`.
+        level : int, float, Decimal or str, optional
+            The significance level; 0.05 unless said; in the language `level 0.10`.
+
+        Returns
+        -------
+        Result
+            The answer; it prints as its table.
+
+        Raises
+        ------
+        QueryError
+            On which system, test set or measure there is nothing, and what is near.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.curve(['precision', 'recall'], 'GE', 'UMASS', of='filtering', on='TST3', utility=[2, -1]).statement
+        'curve precision, recall of filtering for GE, UMASS on TST3 utility 2, -1'
+        """
+        return self._ask("curve", locals())

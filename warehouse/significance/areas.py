@@ -179,6 +179,25 @@ class TwoAreas:
         return float(np.var(self.relevant / (2 * n), ddof=1) / m + np.var(self.nonrelevant / (2 * m), ddof=1) / n)
 
 
+def one_area(above: Floats, below: Floats, level: float) -> tuple[float, float, float] | None:
+    """The area for the confidences of relevant and of nonrelevant documents, and between what it lies by its standard
+    error and the normal distribution (DeLong, DeLong and Clarke-Pearson 1988), within 0 and 1.
+
+    The limits are NaN for fewer than LEAST documents of a kind; None without a document of either.
+    """
+    m, n = above.size, below.size
+    if not m or not n:
+        return None
+    high, low = (Sorted(np.sort(side), np.arange(side.size)) for side in (above, below))
+    relevant, nonrelevant = high.twice_below(low), low.twice_above(high)
+    area = int(relevant.sum()) / (2 * m * n)
+    if min(m, n) < LEAST:
+        return area, np.nan, np.nan
+    variance = np.var(relevant / (2 * n), ddof=1) / m + np.var(nonrelevant / (2 * m), ddof=1) / n
+    half = reach(1 - level) * sqrt(variance)
+    return area, max(area - half, 0.0), min(area + half, 1.0)
+
+
 def delong(areas: TwoAreas, sides: Sides = "two-sided") -> Outcome:
     """The test of two areas on the same documents (DeLong, DeLong and Clarke-Pearson 1988); the statistic is z.
 

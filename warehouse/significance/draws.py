@@ -16,7 +16,7 @@ from warehouse.significance.outcome import check_shuffles
 Stream = int | tuple[int, ...]
 """What the caller sets apart beside the seed, such as a number for the test set: integers, none negative."""
 
-COINS, GROUPED, LABELS, RESAMPLES, POWER, SLICES, PERMUTED = range(7)
+COINS, GROUPED, LABELS, RESAMPLES, POWER, SLICES, PERMUTED, CURVES = range(8)
 """What a stream is used for, so that different kinds of draws never share their chance."""
 
 

@@ -77,6 +77,10 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.differ import DIFFER
 
         return DIFFER
+    if node is n.Curve:
+        from warehouse.statements.curve import CURVE
+
+        return CURVE
     raise KeyError(node.__name__)
 
 

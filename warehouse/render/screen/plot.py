@@ -7,7 +7,7 @@ from math import ceil
 
 from rich.text import Text
 
-from warehouse.charts import Bars, Panel, Path, Point, Points, written
+from warehouse.charts import Bands, Bars, Panel, Path, Point, Points, written
 from warehouse.charts.labelling import place, spread_out
 from warehouse.render.panels import middle
 from warehouse.render.screen.canvas import Canvas, marked, tick_line
@@ -36,6 +36,8 @@ def plot(panel: Panel, style: Style) -> list[Text]:
     canvas = Canvas(columns, rows)
     for bars in panel.marks_of(Bars):
         _bars(bars, panel, canvas)
+    for bands in panel.marks_of(Bands):
+        _bands(bands, panel, canvas)
     for path in paths:
         _path(path, panel, canvas)
     left_out = _points(panel, canvas)
@@ -75,6 +77,14 @@ def _bars(bars: Bars, panel: Panel, canvas: Canvas) -> None:
         steps = max(1, ceil(abs(end - ground) * canvas.rows * 8))
         for step in range(steps):
             canvas.dot((dot + 0.5) / (canvas.columns * 2), ground + (end - ground) * step / steps, "cyan")
+
+
+def _bands(bands: Bands, panel: Panel, canvas: Canvas) -> None:
+    """The edges of what is shaded, as faint dots far from one another."""
+    for ribbon in bands.ribbons:
+        for edge in (1, 2):
+            points = tuple((part[0], part[edge]) for part in ribbon.around)
+            _path(Path(points, ribbon.name, "dotted", faint=True), panel, canvas)
 
 
 def _path(path: Path, panel: Panel, canvas: Canvas) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warehouse.charts import Bars, Bins, Bracket, Panel, Path, Point, Points, Rule, Spans, Squares
+from warehouse.charts import Bands, Bars, Bins, Bracket, Panel, Path, Point, Points, Rule, Spans, Squares
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import at, channel, layer
 from warehouse.render.vegalite.looks import BLUE, DASHES, FAINT, GREY, INK, LINES, VERMILION, Spec, distinct, in_words
@@ -20,6 +20,9 @@ MARKS = {"significant": "*", "undecided": "?", "not significant": ""}
 def layers(panel: Panel) -> list[Spec]:
     """The marks of a panel in their order; lines of one kind are one layer, which is drawn much sooner."""
     drawn: list[Spec] = []
+    # What is shaded lies below all lines.
+    for bands in panel.marks_of(Bands):
+        drawn += _bands(bands, panel)
     paths = panel.marks_of(Path)
     for faint in (True, False):
         drawn += _paths([path for path in paths if path.faint == faint], panel)
@@ -58,6 +61,16 @@ def _tooltip_channel(panel: Panel) -> list[Spec]:
 def _spans(mark: Spans, panel: Panel) -> list[Spec]:
     values = [{"x": low, "x2": high, "y": at(row, panel.y)} for low, high, row in mark.spans]
     return [layer(values, {"type": "rule", "color": INK, "strokeWidth": 1.2}, panel)]
+
+
+def _bands(mark: Bands, panel: Panel) -> list[Spec]:
+    drawn = []
+    for number, ribbon in enumerate(mark.ribbons):
+        values = [{"x": x, "y": low, "y2": high, "name": clean(ribbon.name)} for x, low, high in ribbon.around]
+        if values:
+            looks = {"type": "area", "color": LINES[number % len(LINES)], "opacity": 0.16}
+            drawn.append(layer(values, looks, panel, tooltip=[{"field": "name", "type": "nominal"}]))
+    return drawn
 
 
 def _paths(paths: Sequence[Path], panel: Panel) -> list[Spec]:

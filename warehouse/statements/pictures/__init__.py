@@ -49,6 +49,12 @@ def of_differ() -> Picture:
     return Picture(sliced)
 
 
+def of_curve() -> Picture:
+    from warehouse.statements.pictures.curved import curved
+
+    return Picture(curved)
+
+
 def of_change() -> Picture:
     from warehouse.statements.pictures.changed import changed
 

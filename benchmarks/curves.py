@@ -1,0 +1,214 @@
+"""How long `curve` takes of many documents, and whether its bands, best thresholds and areas hold what they promise.
+
+    python benchmarks/curves.py [--documents 1000000] [--resamples 1000] [--sets 200]
+
+prints three markdown tables. The first is of seconds in an open session, of processor time, and of memory: one system
+on so many documents, with about a hundred confidences and with as many as documents, for precision and F with bands of
+so many resamples.
+
+The others are of so many `--sets` of documents, drawn with a fixed seed: confidences are normal, those of relevant
+documents 1.5 higher; 1,000 resamples, level 0.05. What is true at every threshold is then known. How often does the
+band hold the truth at all thresholds of the sample, and at all but those that decide yes, or no, on fewer than ten
+documents; and how often do the interval of the best threshold for F, that of what the system lost, and those of the
+areas hold what is true?
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import erfc, inf, sqrt
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from warehouse.loading.ingest import load
+from warehouse.measures import measure_named, settle
+from warehouse.query.comparison.curving import curve_measure
+from warehouse.session import Session
+from warehouse.significance.areas import one_area
+from warehouse.significance.curves import precision_recall
+from warehouse.significance.curves.bands import Curves, curves
+from warehouse.significance.curves.measured import CurveMeasure
+from warehouse.significance.curves.thresholds import Thresholds
+from warehouse.significance.draws import Draws
+from warehouse.significance.paired import Floats
+from warehouse.store.replacement import create
+
+SETTINGS: tuple[tuple[int, float, int | None], ...] = (
+    (100, 0.1, None),
+    (100, 0.5, None),
+    (1000, 0.1, None),
+    (1000, 0.5, None),
+    (1000, 0.1, 1),
+)
+"""Documents, generality, and digits of confidences."""
+LEVEL, APART, OWN, ENDS = 0.05, 1.5, 0.5, 10
+NAMES = ("F", "precision", "recall", "utility", "MCC")
+
+
+# --- how long it takes ------------------------------------------------------------------------------------------------
+
+
+def write(path: Path, header: str, rows: Iterator[tuple[object, ...]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([header.split()])
+        csv.writer(out).writerows(rows)
+    return path
+
+
+def seconds(documents: int, resamples: int, digits: int) -> tuple[float, float]:
+    """How long the statement takes the second time, on the clock and of processors."""
+    source = np.random.default_rng(1)
+    relevant = source.random(documents) < 0.1
+    confidence = np.round(NormalDist().cdf(0) + (source.normal(size=documents) + APART * relevant) / 10, digits)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        labels = (("T", f"d{k}", "relevant" if is_so else "nonrelevant") for k, is_so in enumerate(relevant.tolist()))
+        said = (("T", "one", f"d{k}", "yes" if at > 0.6 else "no", at) for k, at in enumerate(confidence.tolist()))
+        with create(folder / "w.duckdb") as database:
+            load(database, write(folder / "l.csv", "test_set document label", labels), "labels")
+            load(database, write(folder / "d.csv", "test_set system document decision confidence", said), "decisions")
+        with Session.open(folder / "w.duckdb") as session:
+            statement = f"curve precision, F of filtering for one on T resamples {resamples}"
+            session.run(statement)
+            began, worked = time.perf_counter(), time.process_time()
+            session.run(statement)
+            return time.perf_counter() - began, time.process_time() - worked
+
+
+# --- whether it holds -------------------------------------------------------------------------------------------------
+
+
+def measure(name: str) -> CurveMeasure:
+    found = measure_named(name, "filtering")
+    assert found is not None
+    return curve_measure(settle(found, {}))
+
+
+def above(threshold: Floats) -> Floats:
+    """The probability that a normal variable is above."""
+    return np.array([0.5 * erfc(at / sqrt(2)) for at in np.atleast_1d(threshold).tolist()])
+
+
+def true_cells(threshold: Floats, documents: int, generality: float) -> Floats:
+    """The expected contingency tables, of shape (6, thresholds)."""
+    hits, false = above(threshold - APART), above(threshold)
+    shares = (generality * hits, (1 - generality) * false, generality * (1 - hits), (1 - generality) * (1 - false))
+    return documents * np.stack((*shares, np.zeros_like(hits), np.zeros_like(hits)))
+
+
+@dataclass
+class Held:
+    """How often what was asked held."""
+
+    sets: int = 0
+    everywhere: list[int] = field(default_factory=lambda: [0] * len(NAMES))
+    inside: list[int] = field(default_factory=lambda: [0] * len(NAMES))
+    best: int = 0
+    lost: int = 0
+    area_pr: int = 0
+    area_roc: int = 0
+
+    def share(self, times: int) -> str:
+        return f"{100 * times / self.sets:.1f}%"
+
+
+def simulated(documents: int, generality: float, sets: int, digits: int | None) -> Held:
+    """What held in so many sets of documents; `digits` rounds confidences, so that documents share them."""
+    measures = [measure(name) for name in NAMES]
+    fine = np.linspace(-6, 8, 14_001)
+    known = true_cells(fine, documents, generality)
+    true_best = float(fine[np.nanargmax(measures[0].values(known))])
+    true_area = float(precision_recall.area(known[0, ::-1], known[1, ::-1]))
+    true_roc = NormalDist().cdf(APART / sqrt(2))
+    own = float(measures[0].values(true_cells(np.array([OWN]), documents, generality))[0])
+    held = Held()
+    source = np.random.default_rng(20)
+    for number in range(sets):
+        relevant = source.random(documents) < generality
+        drawn = source.normal(size=documents) + APART * relevant
+        confidence = drawn if digits is None else np.floor(drawn * 10**digits) / 10**digits
+        thresholds = Thresholds.of(confidence, np.where(relevant, 0, 1).astype(np.int8), drawn >= OWN)
+        found = curves(thresholds, measures, 0, Draws(1000, 1992, (number,)), LEVEL)
+        held.sets += 1
+        _count(held, found, thresholds, measures, documents, generality)
+        if found.best is not None:
+            low, high = (_at(thresholds, place) for place in (found.best.last, found.best.first))
+            step = 0.0 if digits is None else 10.0**-digits
+            held.best += low - step <= true_best <= high + step
+            chosen = np.array([_at(thresholds, found.best.place)])
+            lost = float(np.nan_to_num(measures[0].values(true_cells(chosen, documents, generality))[0])) - own
+            held.lost += found.best.lost.low <= lost <= found.best.lost.high
+        if digits is None:
+            held.area_pr += found.area is not None and found.area.low <= true_area <= found.area.high
+            roc = one_area(confidence[relevant], confidence[~relevant], LEVEL)
+            held.area_roc += roc is not None and roc[1] <= true_roc <= roc[2]
+    return held
+
+
+def _at(thresholds: Thresholds, place: int) -> float:
+    return float(thresholds.at[place - 1]) if place else inf
+
+
+def _count(
+    held: Held,
+    found: Curves,
+    thresholds: Thresholds,
+    measures: list[CurveMeasure],
+    documents: int,
+    generality: float,
+) -> None:
+    cells = true_cells(thresholds.at, documents, generality)
+    yes = thresholds.decided.sum(axis=0)[1:]
+    inner = (yes >= ENDS) & (yes <= documents - ENDS)
+    for place, (band, one) in enumerate(zip(found.bands, measures, strict=True)):
+        truth = one.values(cells)
+        fits = (band.low[1:] <= truth + 1e-9) & (truth - 1e-9 <= band.high[1:]) | np.isnan(band.value[1:])
+        held.everywhere[place] += bool(fits.all())
+        held.inside[place] += bool(fits[inner].all())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=1_000_000)
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--sets", type=int, default=200)
+    asked = parser.parse_args()
+    if asked.documents:
+        print(f"{asked.documents:,} documents, {asked.resamples:,} resamples\n")
+        print("| confidences | seconds | of processors | memory of the process |\n|---|---|---|---|")
+        for few, called in ((2, "of two digits"), (15, "all different")):
+            clock, worked = seconds(asked.documents, asked.resamples, few)
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+            print(f"| {called} | {clock:.2f} | {worked:.2f} | {memory:,.0f} MB |", flush=True)
+    if not asked.sets:
+        return
+    print(f"\n{asked.sets:,} sets, level {LEVEL}\n")
+    print(f"| documents | generality | thresholds | where | {' | '.join(NAMES)} |")
+    print("|---|---|---|---|" + "---|" * len(NAMES))
+    rest = []
+    for documents, generality, digits in SETTINGS:
+        held = simulated(documents, generality, asked.sets, digits)
+        called = "all different" if digits is None else f"of {digits} digit"
+        start = f"| {documents:,} | {generality} | {called} |"
+        for where, times in (("everywhere", held.everywhere), (f"{ENDS} from either end", held.inside)):
+            print(f"{start} {where} | {' | '.join(map(held.share, times))} |", flush=True)
+        areas = (held.share(held.area_pr), held.share(held.area_roc)) if digits is None else ("–", "–")
+        rest.append(f"{start} {held.share(held.best)} | {held.share(held.lost)} | {' | '.join(areas)} |")
+    print("\n| documents | generality | thresholds | best threshold | lost | PR area | ROC area |")
+    print("|---|---|---|---|---|---|---|")
+    print("\n".join(rest))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""The curves of the systems of an entry: their decisions as arrays, their measures as curves see them, and the tests
+between the areas under their ROC curves.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.filtering.generality import KeyCounts
+from warehouse.filtering.guessing import expected_cells
+from warehouse.measures import Function, Ratio, Statistic
+from warehouse.measures.expression import evaluate
+from warehouse.measures.filtering import sides
+from warehouse.query import plan as p
+from warehouse.query.compile import keys
+from warehouse.query.compile.decisions import decisions
+from warehouse.query.path import Facts, Queries, Query
+from warehouse.significance.areas import LEAST, Ranked, delong, one_area
+from warehouse.significance.curves.bands import Curves, Known, curves
+from warehouse.significance.curves.measured import CurveMeasure
+from warehouse.significance.curves.thresholds import CELLS, Thresholds
+from warehouse.significance.draws import Draws
+from warehouse.significance.multiple import holm
+from warehouse.significance.outcome import Outcome
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
+from warehouse.significance.work import Work
+
+LABELS = np.array(["relevant", "nonrelevant", "optional"])
+
+
+def curve_queries(entry: p.Entry, where: p.Filter | None) -> Queries:
+    """What brings the decisions of the systems of an entry, and for systems that guess the labels of the key."""
+    queries: Queries = ()
+    if entry.stored_systems:
+        queries += (Query(_name("decisions", entry), decisions(entry, where), "columns"),)
+    if entry.baselines:
+        queries += (Query(_name("labels", entry), keys.key_counts(entry, (), where)),)
+    return queries
+
+
+def _name(what: str, entry: p.Entry) -> str:
+    return f"{what} on {entry.test_set.name!r}"
+
+
+# --- systems ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDecisions:
+    """The decisions of one system, in the order of the ids of documents; `confidence` is NaN where there is none."""
+
+    system: p.StoredSystem
+    document: Integers
+    confidence: Floats
+    yes: Booleans
+    kind: NDArray[np.int8]
+
+    @property
+    def lacking(self) -> int:
+        """How many decisions have no confidence that is a number."""
+        return int(np.count_nonzero(np.isnan(self.confidence)))
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """What follows from its confidences; from its decisions alone where a confidence is not there."""
+        if self.lacking:
+            return Thresholds.of_decisions(self.kind, self.yes)
+        return Thresholds.of(self.confidence, self.kind, self.yes)
+
+
+def decided(entry: p.Entry, facts: Facts) -> list[OwnDecisions]:
+    """The systems of an entry that decided on any document, in the order in which they are named."""
+    if not entry.stored_systems:
+        return []
+    rows = facts[_name("decisions", entry)]
+    system, document = (np.asarray(rows[name], dtype=np.int64) for name in ("system", "document"))
+    confidence = np.ma.filled(np.ma.asarray(rows["confidence"], dtype=np.float64), np.nan)
+    # An infinite one is larger than all others and no number, so no threshold can be told by it.
+    confidence = np.where(np.isfinite(confidence), confidence, np.nan)
+    yes, kind = np.asarray(rows["yes"], dtype=np.bool_), np.asarray(rows["kind"], dtype=np.int8)
+    found = []
+    for known in entry.stored_systems:
+        own = np.flatnonzero(system == known.id)
+        own = own[np.argsort(document[own])]
+        if own.size:
+            found.append(OwnDecisions(known, document[own], confidence[own], yes[own], kind[own]))
+    return found
+
+
+def guessed(entry: p.Entry, baseline: p.Baseline, facts: Facts) -> Floats:
+    """The contingency table that is expected of a system that guesses, of shape (6,)."""
+    counts = {str(label): int(count) for label, count in facts[_name("labels", entry)]}
+    key = KeyCounts(*(counts.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
+    cells = expected_cells(key, baseline.share)
+    return np.array([float(cells[cell]) for cell in CELLS])
+
+
+# --- measures ---------------------------------------------------------------------------------------------------------
+
+
+def curve_measure(statistic: Statistic) -> CurveMeasure:
+    """A measure of sums over the cells as curves see it. Raises ValueError for one that is none."""
+    computation, measure = statistic.computation, statistic.measure
+    if isinstance(computation, Ratio):
+        over, under = (_coefficients(form) for form in computation.forms)
+        factor = float(computation.factor)
+        share = bool((under >= 0).all() and np.isin(over * factor - under * (over != 0), (0.0,)).all())
+        return CurveMeasure(
+            np.stack((over, under)),
+            lambda sums: np.asarray(factor * sums[0] / np.where(sums[1] == 0, np.nan, sums[1])),
+            share,
+            measure.lower_is_better,
+            measure.within,
+        )
+    if isinstance(computation, Function):
+        columns, expression = computation.columns, computation.expression
+        return CurveMeasure(
+            np.stack([_coefficients(form) for form in computation.forms]),
+            lambda sums: np.asarray(evaluate(expression, dict(zip(columns, sums, strict=True)))),
+            lower_is_better=measure.lower_is_better,
+            within=measure.within,
+        )
+    raise ValueError(f"{statistic.label} is not computed from the cells")
+
+
+def _coefficients(form: Sequence[tuple[str, int]]) -> Floats:
+    of = dict(form)
+    return np.array([float(of.get(cell, 0)) for cell in CELLS])
+
+
+def curves_of(
+    entry: p.Entry,
+    system: OwnDecisions,
+    measures: Sequence[CurveMeasure],
+    chosen: int,
+    draws: Draws,
+    level: float,
+    work: Work,
+) -> Curves:
+    """The curves of a system. Its chance depends on the seed, the test set and its own name alone."""
+    stream = (zlib.crc32(entry.test_set.own_name.encode()), zlib.crc32(system.system.name.encode()))
+    own = Draws(draws.shuffles, draws.seed, stream)
+    return curves(system.thresholds, measures, chosen, own, level, work)
+
+
+# --- areas under ROC curves -------------------------------------------------------------------------------------------
+
+
+def roc_area(system: OwnDecisions, optional: str, level: float) -> Known | None:
+    """The area under the ROC curve of a system with its interval (DeLong, DeLong and Clarke-Pearson 1988), NaN where
+    there are too few documents of a kind; None without a document of either kind.
+    """
+    above, below = sides(LABELS[system.kind], optional)
+    found = one_area(system.confidence[above], system.confidence[below], level)
+    return None if found is None else Known(*found)
+
+
+@dataclass(frozen=True, slots=True)
+class AreaTest:
+    """Two systems, the difference of their areas, its p, and p adjusted for all pairs of the test set."""
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    adjusted: float
+
+
+def area_tests(systems: Sequence[OwnDecisions], optional: str) -> list[AreaTest]:
+    """DeLong's test of every two systems with confidences on the same documents, adjusted by Holm; none where there are
+    too few documents of a kind.
+    """
+    found: list[tuple[str, str, float, Outcome]] = []
+    for a, b in combinations([system for system in systems if not system.lacking], 2):
+        if not np.array_equal(a.document, b.document):
+            continue
+        above, below = sides(LABELS[a.kind], optional)
+        if min(np.count_nonzero(above), np.count_nonzero(below)) < LEAST:
+            return []
+        kept = above | below
+        both = np.stack((a.confidence[kept], b.confidence[kept]))
+        areas = Ranked(both, above[kept], np.arange(np.count_nonzero(kept))).of_two(0, 1)
+        try:
+            found.append((a.system.name, b.system.name, areas.difference, delong(areas)))
+        except ValueError:
+            # The difference does not vary, so it has no standard error.
+            continue
+    if not found:
+        return []
+    adjusted = holm(np.array([outcome.p for *_, outcome in found]))
+    return [
+        AreaTest(a, b, difference, outcome.p, float(level))
+        for (a, b, difference, outcome), level in zip(found, adjusted, strict=True)
+    ]
+
+
+# --- which thresholds are shown ---------------------------------------------------------------------------------------
+
+
+def spread(thresholds: Thresholds, many: int, *with_places: int) -> Places:
+    """At most so many places of a curve, spread evenly over the documents decided yes, and these."""
+    places = thresholds.at.size + 1
+    if places <= many:
+        return np.arange(places)
+    given = np.unique(np.array(with_places, dtype=np.intp))
+    wanted = np.linspace(0, thresholds.documents, max(many - given.size, 2))
+    found = np.minimum(np.searchsorted(thresholds.decided.sum(axis=0), wanted), places - 1)
+    return np.unique(np.concatenate((found, given)))

@@ -1,0 +1,291 @@
+"""The bands of curves: measures with limits that hold at all thresholds at once, the best threshold, and areas, by the
+bootstrap over documents.
+
+A band reaches so many standard errors to either side that the share `1 − level` of all resampled curves stay within it
+at every threshold, and at least as many as one threshold by itself needs. Of a share (recall, precision, F) it is
+Wilson's interval of that reach, one document wider to either side; so it says something also where every document that
+counts is a hit, as at the highest thresholds of most systems. Of any other measure it is the value and so many standard
+deviations of its resamples.
+
+The value at a threshold that was chosen because it is the best lies within the band there as anywhere, so the choice
+takes nothing from the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from statistics import NormalDist
+
+import numpy as np
+
+from warehouse.significance.curves import precision_recall
+from warehouse.significance.curves.measured import CurveMeasure, score_interval
+from warehouse.significance.curves.redrawing import drawn
+from warehouse.significance.curves.thresholds import NONRELEVANT, RELEVANT, Thresholds
+from warehouse.significance.draws import Draws
+from warehouse.significance.paired import Floats, Places
+from warehouse.significance.work import ALONE, Work
+
+ONE = 1.0
+"""By so many trials a share's band is wider than that of a fixed threshold. A threshold stands where a document is, and
+the sample is furthest from the truth just before or behind one; for fixed ones half a trial would do (Newcombe 1998).
+"""
+
+NEARLY = 1e-12
+"""Values that differ by less are the same but for rounding."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """A measure at each place, and between what it lies at all of them at once, of shape (places,), NaN where it is
+    undefined. `reach` is how many standard errors the band goes to either side.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    reach: float
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A number and the interval around it; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The place where the chosen measure is best, the places between which it is in the share `1 − level` of all
+    resamples (`first` decides less than `last`), the value there, and how much better it is than that of the system's
+    own decisions.
+    """
+
+    place: int
+    first: int
+    last: int
+    value: Known
+    lost: Known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """All that is known of the curves of one system.
+
+    `bands` and `own`, the values of its own decisions, are in the order of the measures. `best` is None where the
+    chosen measure is undefined at every threshold; `area` is that under precision against recall, None without a
+    relevant document.
+    """
+
+    bands: tuple[Band, ...]
+    own: tuple[Known, ...]
+    best: Best | None
+    area: Known | None
+
+
+def curves(
+    thresholds: Thresholds,
+    measures: Sequence[CurveMeasure],
+    chosen: int,
+    draws: Draws,
+    level: float,
+    work: Work = ALONE,
+) -> Curves:
+    """The curves of a system with bands at `level`, for the measure at the place `chosen` also the best threshold."""
+    cells = thresholds.cells.astype(np.float64)
+    values = [measure.values(cells) for measure in measures]
+    best = _best_place(values[chosen], measures[chosen])
+    grid = thresholds.grid(*(() if best is None else (best,)))
+    at_places, own, areas = _resampled(thresholds, measures, grid, draws, work)
+    own_cells = thresholds.own.astype(np.float64)
+    bands, owned = [], []
+    for measure, value, resampled, resampled_own in zip(measures, values, at_places, own, strict=True):
+        band = _band(measure, value, cells, grid, resampled, level)
+        bands.append(band if measure.share else _also_without(band, thresholds, measure))
+        own_value = np.atleast_1d(measure.values(own_cells))
+        one = np.zeros(1, dtype=np.intp)
+        alone = _band(measure, own_value, own_cells[:, None], one, _only(resampled_own), level, single=True)
+        owned.append(_known(alone, 0))
+    chosen_best = None
+    if best is not None:
+        of_chosen = (bands[chosen], grid, at_places[chosen].values, own[chosen].values, owned[chosen].value)
+        chosen_best = _best(measures[chosen], best, *of_chosen, level)
+    return Curves(tuple(bands), tuple(owned), chosen_best, _area(thresholds, areas, level))
+
+
+# --- resamples --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResampledCurve:
+    """The values of a measure in each resample, of shape (resamples, places of the grid), and for a share what stands
+    below it there.
+    """
+
+    values: Floats
+    under: Floats | None
+
+
+def _only(own: ResampledCurve) -> ResampledCurve:
+    return ResampledCurve(own.values[:, None], None if own.under is None else own.under[:, None])
+
+
+def _resampled(
+    thresholds: Thresholds, measures: Sequence[CurveMeasure], grid: Places, draws: Draws, work: Work
+) -> tuple[list[ResampledCurve], list[ResampledCurve], Floats]:
+    """For each measure what the resamples come to at the grid, and by the own decisions; and the areas in them."""
+    at_grid: list[list[Floats]] = [[] for _ in measures]
+    below: list[list[Floats]] = [[] for _ in measures]
+    at_own: list[list[Floats]] = [[] for _ in measures]
+    below_own: list[list[Floats]] = [[] for _ in measures]
+    areas = []
+    for part in drawn(thresholds, grid, draws, work):
+        areas.append(precision_recall.area(part.cells[RELEVANT], part.cells[NONRELEVANT]))
+        cells, own = part.cells.astype(np.float64), part.own.astype(np.float64)
+        for place, measure in enumerate(measures):
+            at_grid[place].append(measure.values(cells))
+            at_own[place].append(measure.values(own))
+            if measure.share:
+                below[place].append(measure.sums(cells)[1])
+                below_own[place].append(measure.sums(own)[1])
+
+    def joined(values: list[list[Floats]], under: list[list[Floats]]) -> list[ResampledCurve]:
+        return [
+            ResampledCurve(np.concatenate(of_values), np.concatenate(of_under) if of_under else None)
+            for of_values, of_under in zip(values, under, strict=True)
+        ]
+
+    return joined(at_grid, below), joined(at_own, below_own), np.concatenate(areas)
+
+
+def _band(
+    measure: CurveMeasure,
+    value: Floats,
+    cells: Floats,
+    grid: Places,
+    resampled: ResampledCurve,
+    level: float,
+    single: bool = False,
+) -> Band:
+    """The band around values at all places, from resamples at the places of a grid; with `single` there is one."""
+    away = np.abs(resampled.values - value[grid])
+    if resampled.under is not None:
+        trials = measure.trials(cells)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = measure.sums(cells)[1][grid] / trials[grid]
+            away /= np.sqrt((value * (1 - value))[grid] * worth / resampled.under)
+        reach = _reach(away, level, single)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = score_interval(value, trials, reach, 0.0 if single else ONE)
+        return Band(value, low, high, reach)
+    error = _deviation(resampled.values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = _reach(away / error, level, single)
+    everywhere = error if grid.size == value.size else np.interp(np.arange(value.size), grid, error)
+    low, high = value - reach * everywhere, value + reach * everywhere
+    if measure.within is not None:
+        low, high = low.clip(*measure.within), high.clip(*measure.within)
+    return Band(value, low, high, reach)
+
+
+def _also_without(band: Band, thresholds: Thresholds, measure: CurveMeasure) -> Band:
+    """The band where the document that sets a threshold is left out as well as with it.
+
+    Where one document alone has a confidence the threshold stands where it does because of that document, which
+    therefore tells nothing of how many are above; the others are a sample (David and Nagaraja 2003, section 2.5).
+    """
+    alone = thresholds.of_kinds.sum(axis=0) == 1
+    least, most = measure.within or (np.nan, np.nan)
+    unknown = np.isnan(band.value)
+    low, high = band.low.copy(), band.high.copy()
+    low[1:] = np.where(alone, np.fmin(low[1:], np.where(unknown, least, band.low)[:-1]), low[1:])
+    high[1:] = np.where(alone, np.fmax(high[1:], np.where(unknown, most, band.high)[:-1]), high[1:])
+    return Band(band.value, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high), band.reach)
+
+
+def _deviation(values: Floats) -> Floats:
+    """The standard deviation over resamples, of those that have a value."""
+    known = ~np.isnan(values)
+    many = known.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=0) / many
+        squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
+        return np.asarray(np.sqrt(squares / (many - 1)))
+
+
+def _reach(away: Floats, level: float, single: bool = False) -> float:
+    """How many standard errors no more than the share `level` of the resampled curves goes beyond anywhere; what has no
+    value or no error in a resample does not.
+    """
+    alone = NormalDist().inv_cdf(1 - level / 2)
+    if single:
+        return alone
+    furthest = np.sort(np.nan_to_num(away, nan=0.0, posinf=0.0).max(axis=1))
+    within = min(ceil((1 - level) * (furthest.size + 1)), furthest.size)
+    return max(alone, float(furthest[within - 1]))
+
+
+def _known(band: Band, place: int) -> Known:
+    return Known(float(band.value[place]), float(band.low[place]), float(band.high[place]))
+
+
+# --- the best threshold, and the area ---------------------------------------------------------------------------------
+
+
+def _best_place(values: Floats, measure: CurveMeasure) -> int | None:
+    """Where a measure is best; of equal places the one that decides least."""
+    toward = -values if measure.lower_is_better else values
+    if np.isnan(toward).all():
+        return None
+    most = np.nanmax(toward)
+    return int(np.flatnonzero(toward >= most - NEARLY * max(1.0, abs(most)))[0])
+
+
+def _best(
+    measure: CurveMeasure,
+    best: int,
+    band: Band,
+    grid: Places,
+    values: Floats,
+    own: Floats,
+    own_value: float,
+    level: float,
+) -> Best:
+    sign = -1.0 if measure.lower_is_better else 1.0
+    toward = np.where(np.isnan(values), -np.inf, sign * values)
+    places = np.sort(grid[toward.argmax(axis=1)])
+    tail = ceil(level / 2 * places.size)
+    first, last = places[tail - 1], places[-tail]
+    gain = sign * (band.value[grid] - own_value)
+    gains = sign * (values - own[:, None])
+    error = _deviation(gains)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = _reach(np.abs(gains - gain) / error, level)
+    here = int(np.searchsorted(grid, best))
+    half = reach * float(error[here])
+    lost = Known(float(gain[here]), float(gain[here]) - half, float(gain[here]) + half)
+    return Best(best, min(int(first), best), max(int(last), best), _known(band, best), lost)
+
+
+def _area(thresholds: Thresholds, resampled: Floats, level: float) -> Known | None:
+    """The area with an interval by the standard deviation of its logit over resamples (Boyd, Eng and Page 2013 take
+    logits, as areas are between 0 and 1).
+    """
+    value = float(precision_recall.area(*thresholds.decided[[RELEVANT, NONRELEVANT]]))
+    if np.isnan(value):
+        return None
+    if not 0 < value < 1:
+        return Known(value, np.nan, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logits = np.log(resampled / (1 - resampled))
+    logits = logits[np.isfinite(logits)]
+    if logits.size < 2:
+        return Known(value, np.nan, np.nan)
+    half = NormalDist().inv_cdf(1 - level / 2) * float(np.std(logits, ddof=1))
+    middle = np.log(value / (1 - value))
+    low, high = (float(1 / (1 + np.exp(-(middle + side)))) for side in (-half, half))
+    return Known(value, low, high)

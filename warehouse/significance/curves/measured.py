@@ -1,0 +1,69 @@
+"""A measure as curves see it: what it sums over the cells of contingency tables, its value, and intervals of a given
+width around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from warehouse.significance.paired import Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveMeasure:
+    """`forms` are the coefficients of the cells in each sum that the value is computed from, of shape (sums, 6);
+    `of_sums` takes sums of shape (sums, …) and gives values of the rest of that shape, NaN where undefined.
+
+    A `share` is a ratio of two sums in which each document counts in the numerator with all that it has in the
+    denominator, or not at all: recall, precision, F, accuracy. `within` is where its values lie.
+    """
+
+    forms: Floats
+    of_sums: Callable[[Floats], Floats]
+    share: bool = False
+    lower_is_better: bool = False
+    within: tuple[float, float] | None = None
+
+    def sums(self, cells: Floats) -> Floats:
+        """The sums for cells of shape (6, …)."""
+        return np.tensordot(self.forms, cells, axes=1)
+
+    def values(self, cells: Floats) -> Floats:
+        """The values for cells of shape (6, …)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.of_sums(self.sums(cells))
+
+    def trials(self, cells: Floats) -> Floats:
+        """What stands below a share, by the worth of one trial, so that the variance of the share is
+        v(1 − v) / trials (the delta method). A document is one trial where all count alike.
+        """
+        under = self.forms[1]
+        hit = np.where(self.forms[0] != 0, under, 0.0)
+        worth = [_worth(side, cells) for side in (hit, under - hit)]
+        value = self.values(cells)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.tensordot(under, cells, axes=1) / (worth[0] * (1 - value) + worth[1] * value)
+
+
+def _worth(weights: Floats, cells: Floats) -> Floats:
+    """The mean weight of documents, each counted by its weight; the largest there is where there are none."""
+    total = np.tensordot(weights, cells, axes=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, np.tensordot(weights**2, cells, axes=1) / total, weights.max())
+
+
+def score_interval(value: Floats, trials: Floats, reach: float, steps: float = 0.0) -> tuple[Floats, Floats]:
+    """From where to where a share may be that lies within so many of its own standard errors (Wilson 1927) of a value
+    that is so many trials higher, or lower; half a trial is the correction for continuity (Newcombe 1998).
+    """
+    extra = reach**2 / trials
+
+    def end(of: Floats, side: float) -> Floats:
+        half = np.sqrt(of * (1 - of) * extra + (extra / 2) ** 2)
+        return np.asarray(((of + extra / 2 + side * half) / (1 + extra)).clip(0.0, 1.0))
+
+    step = steps / trials
+    return end((value - step).clip(0.0, 1.0), -1.0), end((value + step).clip(0.0, 1.0), 1.0)

@@ -1,0 +1,225 @@
+"""`curve`: measures at every threshold of confidence, bands that hold at all of them, the best threshold, and areas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from grammar import nodes as n
+from grammar.errors import QueryError
+from grammar.printer import to_text
+from warehouse.query import plan as p
+from warehouse.query.compile.fact_rows import dimensions
+from warehouse.query.engine import Workforce
+from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, title
+from warehouse.query.path import Facts, Line, Queries, Statement, Usage
+from warehouse.query.resolving.conditions import filter_of
+from warehouse.query.resolving.entries import Wanted, entries_on
+from warehouse.query.resolving.names import Scope
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Result
+from warehouse.statements.curve_notes import notes_of, said_of_areas
+from warehouse.statements.curve_plan import Curved, CurvePlan
+from warehouse.statements.curve_rows import (
+    CELLS,
+    SUMMARY,
+    SystemRows,
+    add_guesses,
+    add_system,
+    data_columns,
+    section,
+    summarize,
+    summary_columns_of,
+)
+from warehouse.statements.pictures import of_curve
+from warehouse.tasks import FILTERING
+from warehouse.tasks.observed import plural
+
+if TYPE_CHECKING:
+    from warehouse.query.comparison.curving import AreaTest
+
+RESAMPLES = 1000
+"""How many resamples are drawn where nothing is said."""
+
+MOST_RESAMPLES = 20_000
+
+MOST_ROWS = 1_000_000
+
+# --- resolving and compiling ------------------------------------------------------------------------------------------
+
+
+def resolve(statement: n.Curve, scope: Scope) -> CurvePlan:
+    if statement.task is not None and scope.task(statement.task) is not FILTERING:
+        raise QueryError(
+            f"curve is of {FILTERING.name}, and {statement.task.text} has no confidences to threshold",
+            statement.task.span,
+            (f"say of {FILTERING.name}",),
+        )
+    utility = _utility(statement, scope)
+    measures = statement.measures if utility is None else (*statement.measures, utility)
+    task = statement.task or n.Name(FILTERING.name, span=statement.span)
+    entries = entries_on(statement.test_sets, Wanted(measures, task, statement.systems, statement.span), scope)
+    for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
+        if statistic.ordered:
+            raise QueryError(
+                f"{statistic.label} is of the whole curve, and has no value at a threshold",
+                node.span,
+                ("the summary of every curve has it",),
+            )
+        if statistic.averaged:
+            said = "is taken document by document, where one threshold says next to nothing"
+            raise QueryError(f"{statistic.label} {said}", node.span, (f"say {statistic.measure.name}",))
+    where = filter_of(scope, statement.where, entries[0].task)
+    if any(dimension.of == "confidence" for dimension in dimensions(where)):
+        place = statement.where.span if statement.where else statement.span
+        raise QueryError("curve goes through all thresholds, so a condition on confidence leaves nothing to ask", place)
+    resamples = scope.whole(statement.shuffles, "resamples", 20, MOST_RESAMPLES)
+    seed = scope.whole(statement.seed, "seed", 0, 2**63 - 1)
+    return CurvePlan(
+        text=to_text(statement),
+        entries=entries,
+        where=where,
+        chosen=0 if utility is None else len(entries[0].statistics) - 1,
+        resamples=resamples or RESAMPLES,
+        seed=p.DEFAULT_SEED if seed is None else seed,
+        level=scope.share(statement.level, "level", p.DEFAULT_LEVEL),
+        limit=scope.whole(statement.limit, "limit", 1, MOST_ROWS),
+    )
+
+
+def _utility(statement: n.Curve, scope: Scope) -> n.MeasureCall | None:
+    """The utility that is asked for, as the measure that it is; what is not said is worth 0."""
+    if not statement.utility:
+        return None
+    if len(statement.utility) > 4:
+        raise QueryError("a utility has four worths, of a, b, c and d", statement.utility[4].span)
+    first = statement.measures[0]
+    call = first if isinstance(first, n.MeasureCall) else first.measure
+    counted_so = [argument for argument in call.parameters if argument.name.casefold() == "optional"]
+    worths = [scope.number(node, Decimal(0)) for node in statement.utility]
+    worths += [Decimal(0)] * (4 - len(worths))
+    arguments = [
+        n.Argument(cell, n.Number(worth, span=statement.utility[min(place, len(statement.utility) - 1)].span))
+        for place, (cell, worth) in enumerate(zip(CELLS, worths, strict=False))
+    ]
+    return n.MeasureCall("utility", (*arguments, *counted_so), span=statement.utility[0].span)
+
+
+def compile(plan: CurvePlan) -> Queries:
+    from warehouse.query.comparison.curving import curve_queries
+
+    return tuple(query for entry in plan.entries for query in curve_queries(entry, plan.where))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+
+def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
+    """A row a system and threshold; the summary has a row a system."""
+    from warehouse.query.comparison.intervals import percent
+
+    columns = data_columns(plan)
+    rows, summary = TableRows.of(columns), TableRows(SUMMARY)
+    notes, p_values = list(said_of_measures(plan.entries)), list[float]()
+    known: list[tuple[str, Size]] = []
+    parts: list[SystemRows] = []
+    for place, entry in enumerate(plan.entries):
+        found = list(_curved(plan, entry, facts, workforce, place))
+        known.append((entry.test_set.name, Size.of(entry, max((len(one.system.document) for one in found), default=0))))
+        for one in found:
+            begun = len(rows.rows)
+            shown = add_system(plan, one, rows)
+            if len(rows.rows) > MOST_ROWS:
+                raise QueryError(f"that would be more than {MOST_ROWS:,} rows", hints=("say limit 1000",))
+            parts.append(SystemRows(one, begun, shown))
+            summarize(plan, one, summary)
+        parts += [SystemRows(None, len(rows.rows), None)] if entry.baselines else []
+        add_guesses(plan, entry, facts, rows, summary)
+        tests = _tests(plan, found)
+        p_values += [test.p for test in tests]
+        notes += [*notes_of(plan, entry, found), *said_of_areas(plan, entry, tests)]
+    if not rows.rows:
+        raise QueryError("no decisions meet the condition")
+    how = (
+        f"{sizes(known)}; {percent(plan.level)} bands over all thresholds, {plan.resamples:,} resamples, "
+        f"seed {plan.seed}"
+    )
+    labels = ", ".join(statistic.label for statistic in plan.statistics)
+    table = rows.table(columns)
+    return Result(
+        statement=plan.text,
+        caption=title(f"{labels} at every threshold on {on(plan.entries)}", plan.entries, how),
+        signature=signature(
+            plan.text, plan.entries, f"resamples {plan.resamples}", f"seed {plan.seed}", f"level {plan.level}"
+        ),
+        table=table,
+        summary_table=summary.table(summary_columns_of(plan, any(part.has_thresholds for part in parts))),
+        notes=tuple(dict.fromkeys(notes)),
+        sections=section(plan, table, parts),
+        how=how,
+        p_values=tuple(p_values),
+    )
+
+
+def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int) -> Iterator[Curved]:
+    from warehouse.query.comparison.curving import curve_measure, curves_of, decided, roc_area
+    from warehouse.significance.draws import Draws
+
+    measures = [curve_measure(statistic) for statistic in entry.statistics]
+    level, draws = float(plan.level), Draws(plan.resamples, plan.seed)
+    systems = decided(entry, facts)
+    work = workforce.work.part(place, len(plan.entries))
+    for number, system in enumerate(systems):
+        part = work.part(number, len(systems))
+        found = curves_of(entry, system, measures, plan.chosen, draws, level, part)
+        yield Curved(entry, system, found, None if system.lacking else roc_area(system, plan.optional, level))
+
+
+def _tests(plan: CurvePlan, found: Sequence[Curved]) -> list[AreaTest]:
+    from warehouse.query.comparison.curving import area_tests
+
+    return area_tests([one.system for one in found], plan.optional)
+
+
+def subject(entry: p.Entry) -> str:
+    names = ", ".join(system.name for system in entry.systems)
+    labels = ", ".join(statistic.label for statistic in entry.statistics)
+    return f"{labels} at every threshold of {names} on {entry.test_set.name}"
+
+
+def weigh(plan: CurvePlan, facts: Facts) -> Iterator[Line]:
+    """How bands and areas would be had."""
+    from warehouse.query.comparison.curving import decided
+    from warehouse.significance.curves.thresholds import GRID
+
+    for entry in plan.entries:
+        for system in decided(entry, facts):
+            name = f"{system.system.name} on {entry.test_set.name}"
+            if system.lacking:
+                yield "thresholds", f"{name}: none, its decisions are a point"
+                continue
+            many = system.thresholds.at.size
+            at = f", resampled at about {GRID}" if many >= GRID else ""
+            yield "thresholds", f"{name}: {many:,}{at}"
+    units = plural(plan.entries[0].noun)
+    yield "bands", f"sup-t over thresholds, {plan.resamples:,} resamples of {units}; of shares Wilson's interval"
+    yield "best", f"{plan.best_for.label}; its interval is that of the best thresholds of the resamples"
+    yield "areas", "ROC by DeLong, DeLong and Clarke-Pearson 1988; precision and recall by Davis and Goadrich 2006"
+    yield "seed", str(plan.seed)
+
+
+CURVE = Statement(
+    node=n.Curve,
+    usage=Usage(
+        "curve MEASURE, …",
+        "measures at every threshold of confidence with bands, the best threshold, and areas",
+        "curve precision, recall of filtering for GE, UMASS on TST3 utility 2, -1",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    subject=subject,
+    weigh=weigh,
+    picture=of_curve,
+)

@@ -15,10 +15,11 @@ import pytest
 
 from tests.counting import Count
 from warehouse import publishing
+from warehouse.faults import WarehouseError
 from warehouse.loading import sample
 from warehouse.publishing import files_in, folder_at, scratch
 from warehouse.render.files import write_all
-from warehouse.store.database import open_database
+from warehouse.store.database import open_database, open_new, open_own
 from warehouse.store.sql import Sql
 
 DYING = "import os, sys; from pathlib import Path; from warehouse import publishing; folder = Path(sys.argv[1]); "
@@ -153,6 +154,24 @@ def test_a_damaged_cache_is_made_anew(cache: Path, count: Count) -> None:
         next(cache.iterdir()).write_bytes(broken)
         sample.sample().close()
     count("bits flipped in the cache of the sample data, which was made anew", len(places))
+
+
+def test_what_others_could_have_put_into_the_cache_is_looked_through(cache: Path) -> None:
+    """A macro in the kept file is passed over only where nobody but this user can have written it."""
+    sample.sample().close()
+    (path,) = cache.iterdir()
+    with open_new(path) as database:
+        database.run(Sql("create macro sum(x) as 0"))
+    open_own(path).close()
+    for place, mode in ((path, 0o666), (path, 0o664), (cache, 0o777)):
+        before = place.stat().st_mode
+        place.chmod(mode)
+        with pytest.raises(WarehouseError, match="holds the macro sum"):
+            open_own(path)
+        place.chmod(before)
+    (link := cache / "link.duckdb").symlink_to(path)
+    with pytest.raises(WarehouseError, match="holds the macro sum"):
+        open_own(link)
 
 
 def _imports(path: Path) -> list[tuple[object, ...]]:

@@ -8,7 +8,6 @@ left is removed by the next one. This module does not know what is written, and 
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import json
 import os
@@ -125,6 +124,16 @@ def take_place(new: Path, path: Path) -> OSError | None:
     return None
 
 
+def ours_alone(path: Path) -> bool:
+    """Whether a file is this user's, and neither it nor the folder it is in can be written by others. No link is."""
+    if not hasattr(os, "geteuid"):
+        return False
+    file, folder = path.lstat(), path.parent.stat()
+    return stat.S_ISREG(file.st_mode) and all(
+        about.st_uid == os.geteuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for about in (file, folder)
+    )
+
+
 def sync(path: Path) -> None:
     """Has a file or folder written to disk; where folders cannot be opened, the system sees to them itself."""
     if os.name == "nt" and path.is_dir():
@@ -212,6 +221,8 @@ def _in_one_step(new: Path, path: Path) -> bool:
 
 def _exchanged(new: Path, path: Path) -> bool:
     """Whether two names have been exchanged, which not every system can."""
+    import ctypes
+
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if sys.platform == "linux" else None
     if rename is None:
         return False

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from grammar.value import value
 from warehouse.faults import WarehouseError
 from warehouse.publishing import clear, files_in, temporary
-from warehouse.store.database import Database, in_memory, open_database
+from warehouse.store.database import Database, in_memory, open_own
 from warehouse.store.library import LIBRARY
 from warehouse.store.replacement import create
 from warehouse.version import __version__
@@ -80,7 +80,7 @@ def sample() -> Database:
     if kept is not None:
         # Another version may remove it at this moment, to keep its own.
         with contextlib.suppress(WarehouseError, OSError):
-            return open_database(kept)
+            return open_own(kept)
     database = in_memory()
     fill(database)
     return database

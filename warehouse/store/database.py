@@ -350,6 +350,13 @@ def open_database(path: Path) -> Database:
     return _open_checked(path, Database.lock)
 
 
+def open_own(path: Path) -> Database:
+    """A warehouse that the program made and keeps for itself, read-only and locked. Its catalogue is not looked through
+    where only this user can have changed the file. Raises WarehouseError as `open_database` does.
+    """
+    return _open_checked(path, Database.lock, strange=not publishing.ours_alone(path))
+
+
 def open_to_export(path: Path, folder: Path) -> Database:
     """The warehouse at `path`, read-only, from which files can be written into a folder; only for SQL of our own.
 
@@ -358,13 +365,14 @@ def open_to_export(path: Path, folder: Path) -> Database:
     return _open_checked(path, lambda database: database.confine(folders=[folder]))
 
 
-def _open_checked(path: Path, shut: Callable[[Database], None]) -> Database:
+def _open_checked(path: Path, shut: Callable[[Database], None], *, strange: bool = True) -> Database:
     check_file(path)
     extent = extent_of(path)
     with _closed_on_error(_connect(path)) as database:
         _attach_to_ask(database, path)
         shut(database)
-        check_schema(database.rows, path)
+        if strange:
+            check_schema(database.rows, path)
         _check_whole(database, path, extent)
     return database
 

@@ -114,11 +114,12 @@ class Standardized:
         # What is undefined stands before all others, and what has no standard error counts as beyond them all.
         places = np.minimum(self.undefined + self.without_error + ranks, self.statistics.shape[1]) - 1
         quantiles = np.empty(len(places))
-        for place in np.unique(places).tolist():
+        # Sets, since numpy.unique would import masked arrays.
+        for place in sorted(set(places.tolist())):
             here = places == place
             quantiles[here] = np.partition(self.statistics[here], place, axis=1)[:, place]
         least = student.quantile(tail)
-        for near in np.unique(nearest[nearest > tail]).tolist():
+        for near in sorted(set(nearest[nearest > tail].tolist())):
             quantiles[nearest == near] *= least / student.quantile(near)
         return np.maximum(quantiles, least)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from grammar.value import value
-from warehouse.charts import Unit, written
 from warehouse.query import plan as p
 from warehouse.tasks.observed import PLAIN_NOUN, counted
 from warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from warehouse.charts import Unit
 
 AS_PRINTED = "figures as printed"
 """How a result was got that no document stands behind."""
@@ -106,6 +109,7 @@ def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
 
 def whole_said(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
     """57.06 − 55.56 = +1.50; or that two values are equal, their difference being None."""
+    from warehouse.charts import written
 
     def said(value: float) -> str:
         # As many decimals as in cells, unless the difference would be lost.

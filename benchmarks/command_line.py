@@ -2,8 +2,8 @@
 
     python benchmarks/command_line.py
 
-prints a markdown table: the median of several runs after one that is not counted, its ratio to `python -c pass`, and the
-least processor time, which says more on a machine that is busy.
+prints a markdown table: the median of several runs after one that is not counted, its ratio to `python -c pass`, and
+the least processor time, which says more on a machine that is busy.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -29,8 +28,9 @@ DECIDED = {"A": "yyny?nny", "B": "ynn?ynyn"}
 KEY = "RRNRNRON"
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    tmp_path = tmp_path_factory.mktemp("bounds")
     values = [("t", s, f"q{k}", "m", int(v)) for s, of in RIGHT.items() for k, v in enumerate(of) if v != "?"]
     scores = [("t", s, d, *counts, 0) for s, of in TUPLES.items() for d, counts in of.items() if counts]
     said = {"y": "yes", "n": "no"}

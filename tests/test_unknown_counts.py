@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +16,10 @@ SPURIOUS = {"A": (1, 0, 2, 1), "B": (0, 1, 1, 0), "D": (2, 1, None, 1)}
 """What each system made up in documents d0 to d3; of D it is not known for d2."""
 
 
-@pytest.fixture(params=["documents", "units"])
-def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
+@pytest.fixture(params=["documents", "units"], scope="module")
+def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """Four documents of three systems, each a row or two units, of which only the second may be unknown."""
+    tmp_path = tmp_path_factory.mktemp("unknown")
     lines = ["test_set,system,document,unit,possible,actual,correct,partial,incorrect,spurious,missing"]
     for system, made_up in SPURIOUS.items():
         for place, spurious in enumerate(made_up):

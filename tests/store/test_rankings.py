@@ -204,17 +204,21 @@ def test_a_thousand_places_of_large_grades_do_not_overflow(database: Database, l
 # --- how they are asked for -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def small(database: Database, load_text: Load) -> Session:
-    """Three systems on four topics; `short` leaves one out."""
-    load_text(
-        "".join(f"{t} 0 d{k} {int((k + t) % 3 == 0)}\n" for t in range(4) for k in range(6)), "trec", "q", fields=ON
-    )
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """Three systems on four topics; `short` leaves one out. To be asked only."""
+    files = {"q": "".join(f"{t} 0 d{k} {int((k + t) % 3 == 0)}\n" for t in range(4) for k in range(6))}
     for place, system in enumerate(("base", "new", "short")):
         topics = range(3 if system == "short" else 4)
-        run = "".join(f"{t} Q0 d{(k * (place + 1) + t) % 7} 1 {9 - k} {system}\n" for t in topics for k in range(6))
-        load_text(run, "trec", system, fields=ON)
-    return Session(database)
+        files[system] = "".join(
+            f"{t} Q0 d{(k * (place + 1) + t) % 7} 1 {9 - k} {system}\n" for t in topics for k in range(6)
+        )
+    folder = tmp_path_factory.mktemp("small")
+    with in_memory() as database:
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+            load(database, folder / name, "trec", fields=ON)
+        yield Session(database)
 
 
 @pytest.mark.long

@@ -166,6 +166,14 @@ CLAUSES = (
         shape=Shape.LIST,
     ),
     Clause(
+        "to stream",
+        "stream",
+        "TEST SET",
+        "a test set without a key, whose generality is estimated",
+        "to stream NEWS",
+        "test set",
+    ),
+    Clause(
         "assuming fallout exponent",
         "exponent",
         "K",

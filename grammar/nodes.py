@@ -114,10 +114,19 @@ from grammar.value import value
 
 @value
 class Needed:
-    """What a statement is told to need where a clause is missing that it cannot do without, and an example of it."""
+    """What a statement is told to need where a clause is missing that it cannot do without, and examples of it. Another
+    clause may stand in its place, which fills the field `instead`.
+    """
 
     what: str
     example: str
+    instead: str = ""
+    other_example: str = ""
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """What can be written."""
+        return (self.example, self.other_example) if self.other_example else (self.example,)
 
 
 MissingWord = Literal["error", "drop", "zero", "bounds"]
@@ -323,11 +332,12 @@ class Project(Measured):
     words: ClassVar[str] = "project"
     needs: ClassVar[Mapping[str, Needed]] = {
         "source": Needed("a test set", "from TST3"),
-        "generalities": Needed("a generality", "to generality 0.01, 0.05"),
+        "generalities": Needed("a generality or a stream", "to generality 0.01, 0.05", "stream", "to stream NEWS"),
     }
 
     source: Name | Variable
-    generalities: tuple[Number | Variable, ...]
+    generalities: tuple[Number | Variable, ...] = ()
+    stream: Name | Variable | None = None
     task: Name | None = None
     systems: Systems | None = None
     where: Condition | None = None

@@ -71,8 +71,8 @@ def _check(kind: type[nodes.StatementNode], clauses: dict[str, WrittenClause], s
             hint = f"it belongs to {' and '.join(known.statements)}"
             raise QueryError(f"clause '{known.words}' does not apply to {word}", clause.keyword, (hint,))
     for field, needed in kind.needs.items():
-        if field not in clauses:
-            raise UnfinishedError(f"{word} needs {needed.what}", Span(span.end, span.end), (needed.example,))
+        if field not in clauses and needed.instead not in clauses:
+            raise UnfinishedError(f"{word} needs {needed.what}", Span(span.end, span.end), needed.examples)
 
 
 def _values(clauses: dict[str, WrittenClause]) -> dict[str, Any]:

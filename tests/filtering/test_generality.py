@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.filtering.printed import keys, rows
 from warehouse.filtering.generality import Generalities, KeyCounts, generalities
 from warehouse.filtering.guessing import Guess, expected, expected_cells, guess
-from warehouse.filtering.projection import project_f, project_fallout, project_precision
 from warehouse.measures import Ratio, measure_named, settle
 from warehouse.measures.filtering import COLUMNS
 
@@ -104,78 +103,3 @@ def test_a_share_is_a_proportion() -> None:
         guess(KeyCounts(1, 1, 1), Decimal("1.2"))
     with pytest.raises(ValueError, match="must be between 0 and 1"):
         expected_cells(KeyCounts(1, 1, 1), -1)
-
-
-# --- projection -------------------------------------------------------------------------------------------------------
-
-
-@given(a=COUNTS, b=COUNTS, c=COUNTS, d=COUNTS, x=COUNTS, y=COUNTS)
-def test_projection_to_where_it_was_measured_gives_precision_and_f_back(
-    a: int, b: int, c: int, d: int, x: int, y: int
-) -> None:
-    right, wrong = a + c + x, b + d + y
-    if not (right and wrong and a + x + b):
-        return
-    recall, fallout, share = (a + x) / right, b / wrong, right / (right + wrong)
-    assert project_precision(recall, fallout, share, share) == pytest.approx((a + x) / (a + x + b))
-    projected = project_f(recall, fallout, share, share, beta=2)
-    assert projected is None if a + x == 0 else projected == pytest.approx(5 * (a + x) / (4 * right + a + x + b))
-
-
-@given(recall=POSITIVE, fallout=POSITIVE, start=POSITIVE, low=POSITIVE, high=POSITIVE)
-def test_projected_precision_falls_with_generality(
-    recall: float, fallout: float, start: float, low: float, high: float
-) -> None:
-    low, high = sorted((low, high))
-    lower, higher = (project_precision(recall, fallout, start, to) for to in (low, high))
-    assert lower is not None
-    assert higher is not None
-    assert lower <= higher * (1 + 1e-12)
-
-
-@given(share=POSITIVE, to=PROPORTIONS)
-def test_guessing_stays_guessing_at_every_generality(share: float, to: float) -> None:
-    assert project_precision(share, share, 0.5, to) == pytest.approx(to)
-
-
-def test_projection_by_hand() -> None:
-    # 0.8 · 0.1 / (0.8 · 0.1 + 0.2 · 0.9) = 0.08 / 0.26
-    assert project_precision(0.8, 0.2, 0.5, 0.1) == pytest.approx(4 / 13)
-    assert project_f(0.8, 0.2, 0.5, 0.1) == pytest.approx(2 * (4 / 13) * 0.8 / (4 / 13 + 0.8))
-    # With exponent 1 fallout falls to a fifth: 0.08 / (0.08 + 0.04 · 0.9)
-    assert project_precision(0.8, 0.2, 0.5, 0.1, exponent=1) == pytest.approx(0.08 / 0.116)
-
-
-def test_salton_found_fallout_to_fall_by_2_to_3_where_generality_fell_by_7() -> None:
-    assert 2 < 0.3 / project_fallout(0.3, 0.7, 0.1, exponent=0.45) < 3
-    assert 0.3 / project_fallout(0.3, 0.7, 0.1, exponent=0.36) == pytest.approx(2, abs=0.02)
-    assert 0.3 / project_fallout(0.3, 0.7, 0.1, exponent=0.56) == pytest.approx(3, abs=0.03)
-
-
-def test_projected_fallout_is_at_most_1() -> None:
-    assert project_fallout(0.5, 0.1, 0.9, exponent=1) == 1.0
-    assert project_fallout(0.5, 1e-300, 1.0, exponent=1000.0) == 1.0
-    assert project_fallout(0.5, 0.5, 0.0, exponent=-1) == 1.0
-    assert project_fallout(0.5, 0.5, 0.0, exponent=1) == 0.0
-    assert project_fallout(0.5, 0.5, 0.5, exponent=3) == 0.5
-
-
-def test_projection_is_undefined_where_nothing_is_decided_yes() -> None:
-    assert project_precision(0.0, 0.0, 0.5, 0.1) is None
-    assert project_precision(0.9, 0.0, 0.5, 0.0) is None
-    assert project_f(0.0, 0.0, 0.5, 0.1) is None
-    assert project_precision(0.0, 0.2, 0.5, 0.1) == 0.0
-    assert project_f(0.0, 0.2, 0.5, 0.1) is None
-
-
-def test_projection_refuses_what_is_no_proportion() -> None:
-    with pytest.raises(ValueError, match=r"recall is 80 and must be between 0 and 1"):
-        project_precision(80, 0.2, 0.5, 0.1)
-    with pytest.raises(ValueError, match="generality_to is nan"):
-        project_precision(0.8, 0.2, 0.5, float("nan"))
-    with pytest.raises(ValueError, match="exponent is inf"):
-        project_fallout(0.2, 0.5, 0.1, float("inf"))
-    with pytest.raises(ValueError, match="cannot be scaled from a generality of 0"):
-        project_fallout(0.2, 0.0, 0.1, 1.0)
-    with pytest.raises(ValueError, match=r"beta is -1\.0"):
-        project_f(0.8, 0.2, 0.5, 0.1, beta=-1.0)

@@ -59,7 +59,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("plot agree ", "by, exchange by, font, interval, level, on, seed, title, to, where, width, with key", ""),
     ("agree ", "by, exchange by, interval, level, on, seed, where, with key", ""),
     ("plot agree to ", "", "variable, text"),
-    ("project P from T ", "assuming fallout exponent, for, of, to generality, where", ""),
+    ("project P from T ", "assuming fallout exponent, for, of, to generality, to stream, where", ""),
     ("change F from A ", "to", ""),
     ("change F from A to B ", "for, of, trim, where", ""),
     ("plot change F from A to B ", "font, for, of, title, to, trim, where, width", ""),
@@ -71,7 +71,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ('plot change F from A to B to "f.svg" ', "font, for, of, title, trim, where, width", ""),
     (
         'plot project P from T to "f.svg" ',
-        "assuming fallout exponent, font, for, of, title, to generality, where, width",
+        "assuming fallout exponent, font, for, of, title, to generality, to stream, where, width",
         "",
     ),
     ('load "a" as ', "", "reader"),

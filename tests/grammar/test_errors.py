@@ -223,7 +223,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("change F of x", "change needs two test sets", "", ("from TST3 to TST4",)),
     ("change F from A", "the statement ends where 'to' is expected", "", ()),
     ("project P to generality 0.1", "project needs a test set", "", ("from TST3",)),
-    ("project P from T", "project needs a generality", "", ("to generality 0.01, 0.05",)),
+    ("project P from T", "project needs a generality or a stream", "", ("to generality 0.01, 0.05", "to stream NEWS")),
 ]
 
 

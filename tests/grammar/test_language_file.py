@@ -87,7 +87,10 @@ def test_a_statement_says_what_it_needs_for_every_clause_that_it_must_have() -> 
     clauses = {clause.field for clause in CLAUSES}
     for kind in STATEMENTS.values():
         required = {field.name for field in fields(kind) if field.default is MISSING}
-        assert kind.needs.keys() == (required & clauses) - seconds
+        # What another clause may stand in the place of has a default.
+        alone = {field for field, needed in kind.needs.items() if not needed.instead}
+        assert alone == (required & clauses) - seconds
+        assert all({field, needed.instead} <= clauses for field, needed in kind.needs.items() if needed.instead)
 
 
 def test_every_clause_of_the_table_is_a_field_and_every_field_of_a_question_a_clause() -> None:

@@ -67,6 +67,7 @@ generality on TST3 by document.source where label != nonrelevant
 change precision, fallout of filtering for all from TST3 to TST4 trim 1
 project precision of filtering for all from TST3 to generality 0.01, 0.05, 0.10
 project precision of filtering for all from TST3 to generality 0.05 assuming fallout exponent 0.45
+project precision, F of filtering for GE, UMASS from TST3 to stream NEWS
 audit published for all on TST2, TST3, TST4
 agree on TST3
 plot score recall, precision of filtering for all on TST3 to "figure5.svg"

@@ -202,6 +202,7 @@ question_kinds = (
     st.builds(
         nodes.Project, measures, names | variables, some(amounts), exponent=perhaps(amounts), **asked, **filtered
     ),
+    st.builds(nodes.Project, measures, names | variables, stream=names | variables, **asked, **filtered),
     st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets)),
     st.builds(
         nodes.Agree,

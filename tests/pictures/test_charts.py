@@ -34,6 +34,7 @@ PICTURES = {
     "against": "plot compare recall, precision for UMASS, SRI against GE on TST3",
     "slopes": "plot change precision, fallout of published for GE, UMASS, USC from TST3 to TST4",
     "projection": "plot project precision of published for GE, LSI from TST3 to generality 0.01, 0.10",
+    "bands": "plot project F of filtering for GE, UMASS, allrel from TST3 to generality 0.01, 0.95",
     "power": "plot power F for GE, UMASS on TST3 detect 2%, 5%, 10%",
     "documents": "plot documents F for GE, UMASS on TST3",
     "slices": "plot differ accuracy, fallout of filtering for GE, UMASS on TST3 by label shuffles 99",

@@ -102,9 +102,10 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Intervals along the horizontal axis: (low, high, place on the vertical axis)."""
+    """Intervals along the horizontal axis: (low, high, place on the vertical axis). `thick` ones stand out."""
 
     spans: tuple[tuple[float, float, float], ...]
+    thick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ M = TypeVar("M", Points, Spans, Bands, Path, Bins, Bars, Rule, Squares, Brackets
 @dataclass(frozen=True, slots=True)
 class Panel:
     """Marks on two axes, in the order in which they are drawn; `wide`, in points, where that is not left to the
-    drawing.
+    drawing. One that stands `beneath` has the horizontal axis of the panel before it.
     """
 
     title: str
@@ -223,6 +224,7 @@ class Panel:
     y: Axis
     marks: tuple[Mark, ...]
     wide: float | None = None
+    beneath: bool = False
 
     def marks_of(self, kind: type[M]) -> list[M]:
         """The marks of a kind, in their order."""

@@ -1,11 +1,14 @@
-"""A measure against generality: what it would be at others if fallout stays as assumed, and the measured point."""
+"""A measure against generality: what it would be at others if fallout stays as assumed, how sure that is, the measured
+point, and which system is the best where.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from warehouse.charts import Axis, Dash, Mark, Panel, Path, Point, Points, Unit
+from warehouse.charts import Axis, Bands, Dash, Mark, Panel, Path, Point, Points, Ribbon, Spans, Unit
 from warehouse.charts.axes import limits
 
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
@@ -15,29 +18,81 @@ CurvePoints = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A system: the curve, the points asked for, and the measured one, each as (generality, value)."""
+    """A system: the curve, the points asked for, and the measured one, each as (generality, value), the band of the
+    curve as (generality, low, high), and how sure the generality of a point is, as (low, high, value).
+    """
 
     name: str
     curve: CurvePoints
     wanted: CurvePoints
     measured: tuple[float, float] | None
+    band: tuple[tuple[float, float, float], ...] = ()
+    spans: tuple[tuple[float, float, float], ...] = ()
 
 
-def projection(title: str, measure: str, unit: Unit, systems: Sequence[Projected]) -> Panel:
-    """A panel of curves over generality, which is logarithmic where it spans more than a factor of five."""
+@dataclass(frozen=True, slots=True)
+class Best:
+    """At which generalities a system has the best value, and at which it may have it."""
+
+    name: str
+    leads: Sequence[bool]
+    may: Sequence[bool]
+
+
+def projection(
+    title: str, measure: str, unit: Unit, systems: Sequence[Projected], crossings: Sequence[tuple[float, str]] = ()
+) -> Panel:
+    """A panel of curves over generality, which is logarithmic where it spans more than a factor of five. An upright
+    line marks each of the `crossings`, a generality with what it is called.
+    """
     everywhere = [
         at
         for system in systems
         for at in (*system.curve, *system.wanted, *([system.measured] if system.measured else []))
     ]
-    xs = [x for x, _ in everywhere]
-    log = bool(xs) and min(xs) > 0 and max(xs) > 5 * min(xs)
-    x = Axis("generality", "number", *((min(xs), max(xs)) if log else limits(xs, (0.0, 1.0))), log=log)
-    y = Axis(measure, unit, *limits([value for _, value in everywhere], (0.0, 1.0)))
-    marks: list[Mark] = [
+    heights = [y for _, y in everywhere] + [end for system in systems for _, *ends in system.band for end in ends]
+    x = _generality([at for at, _ in everywhere])
+    # Shares have no axis beyond 0 and 1; what may be negative, such as MCC, has.
+    y = Axis(measure, unit, *limits(heights, (0.0, 1.0) if all(0 <= at <= 1 for at in heights) else None))
+    marks: list[Mark] = [Bands(tuple(Ribbon(system.band, system.name) for system in systems))]
+    # What a line is called stands at its end, and so below the edge, each lower than the one before.
+    marks += [
+        Path(((at, y.low), (at, y.value(0.95 - 0.06 * place))), name, "dotted", faint=True, label=name)
+        for place, (at, name) in enumerate(crossings)
+    ]
+    marks += [
         Path(system.curve, system.name, DASHES[place % len(DASHES)], end=system.name)
         for place, system in enumerate(systems)
     ]
+    across = [(max(left, x.low), min(right, x.high), at) for system in systems for left, right, at in system.spans]
+    marks += [Spans(tuple(across))] if across else []
     marks.append(Points(tuple(Point(*at, system.name) for system in systems for at in system.wanted), hollow=True))
     measured = [Point(*system.measured, system.name) for system in systems if system.measured]
     return Panel(title, x, y, (*marks, Points(tuple(measured))))
+
+
+def _generality(generalities: Sequence[float]) -> Axis:
+    low, high = min(generalities), max(generalities)
+    log = low > 0 and high > 5 * low
+    return Axis("generality", "number", *((low, high) if log else limits(generalities, (0.0, 1.0))), log=log)
+
+
+def best(above: Panel, generalities: Sequence[float], systems: Sequence[Best]) -> Panel:
+    """A strip beneath the curves: a row a system, thick where it has the best value and thin where it may have it."""
+
+    def stretches(chosen: Sequence[bool], row: int) -> Iterator[tuple[float, float, float]]:
+        for inside, places in groupby(range(len(generalities)), lambda place: chosen[place]):
+            first, *_, last = (*places,) * 2
+            if inside:
+                # A stretch begins and ends half way to what is outside of it.
+                low, high = (max(min(at, len(generalities) - 1), 0) for at in (first - 1, last + 1))
+                yield (
+                    (generalities[first] + generalities[low]) / 2,
+                    (generalities[last] + generalities[high]) / 2,
+                    float(row),
+                )
+
+    thin = tuple(span for row, system in enumerate(systems) for span in stretches(system.may, row))
+    thick = tuple(span for row, system in enumerate(systems) for span in stretches(system.leads, row))
+    names = Axis("best", "name", names=tuple(system.name for system in systems))
+    return Panel("", above.x, names, (Spans(thin), Spans(thick, thick=True)), above.wide, beneath=True)

@@ -1,69 +1,96 @@
-"""Precision and F at another generality, if recall and fallout stay as measured (Lewis and Tong 1992, Analysis).
+"""Measures at another generality, if recall and fallout stay as measured (Lewis and Tong 1992, Analysis).
 
-The formula is exact where the generality is the share of documents for which yes is the right answer, (a + c + x) / n.
-That share depends on the system where there are optional documents; generality (4'') stands for it and is above it
-unless every optional document was decided yes. All values are proportions.
+At generality g a document is on average R·g of a hit, (1 − R)·g of a miss, fallout·(1 − g) of a false alarm and the
+rest a rejection. So every measure of these four that does not depend on how many documents there are follows from
+recall,
+fallout and generality; a sum over documents, such as a utility, follows for one document.
+
+This is exact where the generality is the share of documents for which yes is the right answer, (a + c + x) / n. That
+share depends on the system where there are optional documents; generality (4'') stands for it and is above it unless
+every optional document was decided yes. All shares are proportions.
 """
 
 from __future__ import annotations
 
-from math import exp, isfinite, log
+from math import isclose, isfinite
+from typing import Literal
+
+import numpy as np
+
+from warehouse.measures import Function, Ratio
+from warehouse.measures.expression import evaluate, of_ratio
+from warehouse.significance.paired import Floats
 
 _LARGEST = 700.0
 """exp of more would leave the range of floating point; a fallout multiplied by so much is 1 anyway."""
 
+_TABLES = ((7, 3, 2, 11), (1, 9, 8, 2), (2, 1, 0, 5), (3, 0, 4, 6))
+"""Contingency tables by which a measure shows how it changes with the number of documents."""
 
-def project_fallout(fallout: float, generality_from: float, generality_to: float, exponent: float = 0.0) -> float:
-    """Fallout at another generality: fallout · (to / from)^exponent, at most 1.
+
+def growth(computation: Ratio | Function) -> Literal["share", "sum"] | None:
+    """How a measure changes where every count is multiplied by the same: not at all, as a share does, by as much, as a
+    sum over documents does, or otherwise (None), so that it cannot be projected.
+    """
+    found: set[Literal["share", "sum"]] = {"share", "sum"}
+    for table in _TABLES:
+        alone = _of_counts(computation, table)
+        for times in (100, 10_000):
+            many = _of_counts(computation, tuple(times * count for count in table))
+            if alone is None or many is None:
+                found &= {"share", "sum"} if alone is many else set()
+                continue
+            if not isclose(many, alone, rel_tol=1e-9, abs_tol=1e-12):
+                found.discard("share")
+            if not isclose(many, times * alone, rel_tol=1e-9, abs_tol=1e-12):
+                found.discard("sum")
+    return "share" if "share" in found else "sum" if found else None
+
+
+def _of_counts(computation: Ratio | Function, table: tuple[int, ...]) -> float | None:
+    counts = dict(zip("abcd", table, strict=True), x=0, y=0)
+    sums = [sum(weight * counts[column] for column, weight in form) for form in computation.forms]
+    return computation.value(sums)
+
+
+def project_fallout(fallout: Floats, start: Floats, generality: Floats, exponent: float = 0.0) -> Floats:
+    """Fallout at another generality than the one it was measured at: fallout · (generality / start)^exponent, at most
+    1. Arrays of shapes that go together.
 
     Exponent 0 is constant fallout. Salton (1972, as quoted by Lewis and Tong) found fallout to fall by 2 to 3 where
     generality fell by 7, an exponent between 0.36 and 0.56. Raises ValueError for values outside [0, 1], and for a
     generality of 0 to start from where the exponent is not 0.
     """
-    _check(fallout=fallout, generality_from=generality_from, generality_to=generality_to)
+    fallout, start, generality = (np.asarray(shares, dtype=np.float64) for shares in (fallout, start, generality))
+    _check(fallout=fallout, start=start, generality=generality)
     if not isfinite(exponent):
         raise ValueError(f"the exponent is {exponent} and must be a number")
-    if exponent == 0 or fallout == 0:
+    if exponent == 0:
         return fallout
-    if generality_from == 0:
+    if not start.all():
         raise ValueError("fallout cannot be scaled from a generality of 0")
-    if generality_to == 0:
-        return 0.0 if exponent > 0 else 1.0
-    growth = exponent * (log(generality_to) - log(generality_from))
-    return min(1.0, fallout * exp(min(growth, _LARGEST)))
+    with np.errstate(divide="ignore"):
+        scale = np.exp(np.minimum(exponent * (np.log(generality) - np.log(start)), _LARGEST))
+    # Where there was no false alarm there is none at any generality, not even infinitely many times none.
+    return np.asarray(np.where(fallout == 0, 0.0, np.minimum(1.0, fallout * scale)))
 
 
-def project_precision(
-    recall: float, fallout: float, generality_from: float, generality_to: float, exponent: float = 0.0
-) -> float | None:
-    """Precision at another generality g: R·g / (R·g + fallout·(1 − g)), with the fallout of `project_fallout`.
+def project(computation: Ratio | Function, recall: Floats, fallout: Floats, generality: Floats) -> Floats:
+    """A measure of filtering at a generality, from recall and fallout there; of a sum over documents, what one document
+    adds on average. Arrays of shapes that go together; NaN where the measure is undefined.
 
-    None where nothing would be decided yes. Raises ValueError as `project_fallout` does, and for a recall outside [0,
-    1].
+    Raises ValueError for values outside [0, 1].
     """
-    _check(recall=recall)
-    false_alarms = project_fallout(fallout, generality_from, generality_to, exponent) * (1 - generality_to)
-    hits = recall * generality_to
-    return hits / (hits + false_alarms) if hits + false_alarms else None
+    r, f, g = np.broadcast_arrays(*(np.asarray(shares, dtype=np.float64) for shares in (recall, fallout, generality)))
+    _check(recall=r, fallout=f, generality=g)
+    none = np.zeros(r.shape)
+    cells = {"a": r * g, "b": f * (1 - g), "c": (1 - r) * g, "d": (1 - f) * (1 - g), "x": none, "y": none}
+    expression = of_ratio(computation) if isinstance(computation, Ratio) else computation.expression
+    return evaluate(expression, cells)
 
 
-def project_f(
-    recall: float, fallout: float, generality_from: float, generality_to: float, exponent: float = 0.0, beta: float = 1
-) -> float | None:
-    """F(β) at another generality, from recall and the projected precision; None where either is undefined.
-
-    Raises ValueError as `project_precision` does, and for a β below 0.
-    """
-    if not (isfinite(beta) and beta >= 0):
-        raise ValueError(f"beta is {beta} and cannot be negative")
-    precision = project_precision(recall, fallout, generality_from, generality_to, exponent)
-    if precision is None:
-        return None
-    under = beta**2 * precision + recall
-    return (beta**2 + 1) * precision * recall / under if under else None
-
-
-def _check(**proportions: float) -> None:
-    for name, proportion in proportions.items():
-        if not 0 <= proportion <= 1:
-            raise ValueError(f"{name} is {proportion} and must be between 0 and 1")
+def _check(**shares: Floats) -> None:
+    for name, given in shares.items():
+        outside = given[~((given >= 0) & (given <= 1))]
+        if outside.size:
+            raise ValueError(f"{name} is {outside.flat[0]} and must be between 0 and 1")

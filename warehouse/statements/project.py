@@ -1,8 +1,9 @@
-"""`project`: precision and F expected at other generalities, if recall and fallout stay as measured."""
+"""`project`: measures expected at other generalities, if recall and fallout stay as measured, and where one system
+overtakes another.
+"""
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -10,8 +11,12 @@ from typing import TYPE_CHECKING
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
+from grammar.span import Span
 from grammar.value import value
-from warehouse.measures import PrintedFigure, Statistic, measure_named, settle
+from warehouse.measures import Measure, PrintedFigure, Statistic, measure_named, settle
+from warehouse.measures.filtering import COLUMNS
+from warehouse.measures.formula import LinearForm, ratio
+from warehouse.measures.measure import SHARE
 from warehouse.measures.values import printed
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
@@ -23,48 +28,67 @@ from warehouse.query.resolving.entries import Wanted, entry_on
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
-from warehouse.results import Column, Result
+from warehouse.results import EMPTY, Column, Result, Table
 from warehouse.statements.pictures import of_project
-from warehouse.statements.projecting import kind_of, measured_generality, projected_value
+from warehouse.statements.projecting_streams import StreamPlan, stream_of
 from warehouse.tasks import FILTERING, TASKS
+from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
-    from warehouse.significance.paired import Floats
+    from warehouse.statements.projecting import Projection
 
-    ResampledShares = tuple[Floats, ...]
-    """Recall and fallout in each resample of the documents; NaN where undefined."""
-
-RESAMPLES = 2000
+_GENERALITY = Measure(
+    "generality",
+    FILTERING.name,
+    "(a + c + x + y) / n",
+    "Lewis and Tong 1992, (4'')",
+    lambda: ratio(LinearForm.of("a", "c", "x", "y"), LinearForm.of(*COLUMNS)),
+    within=SHARE,
+)
 
 
 @value
 class ProjectPlan:
-    """`recall` and `fallout` are what projections follow from, counted as the measures asked for are."""
+    """`needed` are recall and fallout for each measure, counted as it counts optional documents, `generality` is the
+    share of documents that are relevant or optional. `place` is where the test set is named.
+    """
 
     text: str
     entry: p.Entry
     generalities: tuple[Decimal, ...]
     exponent: Decimal
     where: p.Filter | None
-    recall: Statistic
-    fallout: Statistic
+    needed: tuple[tuple[Statistic, Statistic], ...]
+    generality: Statistic
+    place: Span
+    stream: StreamPlan | None = None
 
     @property
-    def entries(self) -> tuple[p.Entry]:
-        return (self.entry,)
+    def entries(self) -> tuple[p.Entry, ...]:
+        return (self.entry,) if self.stream is None else (self.entry, self.stream.entry)
 
     @property
     def valued(self) -> Valued:
         """The values that are measured."""
-        statistics = (*self.entry.statistics, self.recall, self.fallout)
-        return Valued(replace(self.entry, statistics=statistics), where=self.where)
+        return Valued(
+            replace(self.entry, statistics=_each_once(*self.entry.statistics, *self._shares)), where=self.where
+        )
 
     @property
     def resampled(self) -> p.Entry | None:
-        """The systems with documents of their own, whose recall and fallout are resampled."""
+        """The systems with documents of their own, and the shares that are drawn for them."""
         if not self.entry.task.by_document or not self.entry.stored_systems:
             return None
-        return replace(self.entry, statistics=(self.recall, self.fallout), systems=self.entry.stored_systems)
+        return replace(self.entry, statistics=self._shares, systems=self.entry.stored_systems)
+
+    @property
+    def _shares(self) -> tuple[Statistic, ...]:
+        of_documents = (self.generality,) if self.entry.task.by_document else ()
+        return _each_once(*(share for both in self.needed for share in both), *of_documents)
+
+
+def _each_once(*statistics: Statistic) -> tuple[Statistic, ...]:
+    return tuple({statistic.label: statistic for statistic in statistics}.values())
 
 
 # --- resolving and compiling ------------------------------------------------------------------------------------------
@@ -74,40 +98,59 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
     wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span)
     entry = entry_on(wanted, scope, scope.test_set(statement.source, statement.source), statement.source)
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
-        of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
-        if not TASKS[of].has_key or kind_of(statistic) not in ("precision", "F"):
-            raise QueryError(
-                f"{statistic.label} of {entry.task.name} cannot be projected",
-                node.span,
-                ("precision and F of filtering can: they follow from recall, fallout and generality",),
-            )
+        _check_projectable(statistic, entry, node)
     exponent = scope.number(statement.exponent, Decimal(0))
-    wanted_generalities = tuple(scope.share(item, "generality", Decimal(0)) for item in statement.generalities)
     if statement.exponent is not None and not -10 <= exponent <= 10:
         raise QueryError(f"the exponent is a number from -10 to 10, not {exponent}", statement.exponent.span)
+    where = filter_of(scope, statement.where, entry.task)
+    stream = stream_of(statement, entry, where, scope)
+    if stream is not None:
+        entry = replace(entry, systems=stream.source.systems)
     return ProjectPlan(
         text=to_text(statement),
         entry=entry,
-        generalities=wanted_generalities,
+        generalities=tuple(_generality(scope, item) for item in statement.generalities),
         exponent=exponent,
-        where=filter_of(scope, statement.where, entry.task),
-        recall=_needed(entry, "recall"),
-        fallout=_needed(entry, "fallout"),
+        where=where,
+        needed=tuple((_needed(entry, of, "recall"), _needed(entry, of, "fallout")) for of in entry.statistics),
+        generality=settle(_GENERALITY, {}),
+        place=statement.source.span,
+        stream=stream,
     )
 
 
-def _needed(entry: p.Entry, name: str) -> Statistic:
-    """Recall or fallout, counted as the measures asked for count optional documents."""
+def _check_projectable(statistic: Statistic, entry: p.Entry, node: n.Node) -> None:
+    from warehouse.statements.projecting import formula_of
+
+    of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
+    if TASKS[of].has_key and formula_of(statistic) is not None:
+        return
+    hint = (
+        "what follows from recall, fallout and generality can, whatever the number of documents is: precision, F, MCC, "
+        "accuracy, utility and others of filtering"
+    )
+    raise QueryError(f"{statistic.label} of {entry.task.name} cannot be projected", node.span, (hint,))
+
+
+def _generality(scope: Scope, node: n.Number | n.Variable) -> Decimal:
+    """A generality to project to. At 0 and 1, where some measures are undefined, others are not."""
+    number = scope.number(node, Decimal(0))
+    return number if number in (0, 1) else scope.share(node, "generality", Decimal(0))
+
+
+def _needed(entry: p.Entry, statistic: Statistic, name: str) -> Statistic:
+    """Recall or fallout, counted as a measure counts optional documents."""
     if not entry.task.by_document:
         return settle(printed(name, FILTERING.name, name), {})
     measure = measure_named(name, FILTERING.name)
     if measure is None:
         raise ValueError(f"filtering has no {name}")
-    return settle(measure, {"optional": entry.statistics[0].settings.get("optional", "credit")})
+    return settle(measure, {"optional": statistic.settings.get("optional", "credit")})
 
 
 def compile(plan: ProjectPlan) -> Queries:
-    queries = (*plan.valued.queries(), Query("key", keys.key_totals(plan.entry)))
+    of_stream = () if plan.stream is None else plan.stream.queries
+    queries = (*plan.valued.queries(), Query("key", keys.key_totals(plan.entry)), *of_stream)
     if plan.resampled is None:
         return queries
     from warehouse.query.comparison.observations import observation_queries
@@ -119,108 +162,153 @@ def compile(plan: ProjectPlan) -> Queries:
 
 
 def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a measure, system and generality. Raises QueryError where the test set has no key or no recall and
-    fallout.
+    """A row a measure, system and generality; the summary has a row a measure and pair. Raises QueryError where the
+    test set has no key or no system has recall and fallout, and for a stream that has a key.
     """
-    entry = plan.entry
-    values, start = plan.valued.values(facts), measured_generality(plan, facts)
-    assumption = "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
-    resampled = {} if plan.resampled is None else _resampled(plan, plan.resampled, facts)
-    several = len(entry.statistics) > 1
-    columns = (
-        Column("test_set", "name", on_screen=False),
-        Column("measure", "name", on_screen=several),
-        Column("system", "name"),
-        Column("generality_from", "number", on_screen=False),
-        Column("generality_to", "number", "generality", spare=1),
-        Column("assumption", "text", on_screen=False),
-        Column("value_from", "proportion", "measured"),
-        Column("value", "proportion", "projected"),
-        Column("ci_low", "proportion", "95% from", on_screen=bool(resampled)),
-        Column("ci_high", "proportion", "to", on_screen=bool(resampled)),
-    )
-    rows = TableRows.of(columns)
-    without: set[str] = set()
-    for statistic in entry.statistics:
-        for system in entry.systems:
-            recall, fallout = (values.get((system.name, needed.label)) for needed in (plan.recall, plan.fallout))
-            if recall is None or fallout is None:
-                without.add(system.name)
-            for generality in plan.generalities:
-                projected = None
-                if recall is not None and fallout is not None:
-                    projected = projected_value(
-                        statistic, recall, fallout, start, float(generality), float(plan.exponent)
-                    )
-                limits: tuple[float | None, float | None] = (None, None)
-                if projected is not None and system.name in resampled:
-                    limits = _interval(statistic, resampled[system.name], start, generality, plan.exponent)
-                rows.add(
-                    test_set=entry.test_set.name,
-                    measure=statistic.label,
-                    system=system.name,
-                    generality_from=start,
-                    generality_to=float(generality),
-                    assumption=assumption,
-                    value_from=values.get((system.name, statistic.label)),
-                    value=projected,
-                    ci_low=limits[0],
-                    ci_high=limits[1],
-                )
+    from warehouse.statements.projecting import assumption, projection
+
+    entry, known = plan.entry, projection(plan, facts)
     labels = ", ".join(statistic.label for statistic in entry.statistics)
-    drawn = f"percentile intervals of {RESAMPLES:,} resamples, seed {p.DEFAULT_SEED}" if resampled else ""
-    how = "; ".join(filter(None, (known_size(plan.entries, plan.where), drawn)))
-    caption = f"{labels} from {entry.test_set.name}, of generality {start:.4f}, at others under {assumption}"
+    how = "; ".join(filter(None, (known_size(plan.entries, plan.where), _drawn(plan))))
+    to = "at others" if plan.stream is None else f"at that of {plan.stream.entry.test_set.name}, estimated,"
+    caption = f"{labels} from {entry.test_set.name}, of generality {known.start:.4f}, {to} under {assumption(plan)}"
+    table, undefined = _rows(plan, known)
+    summary, crossed = _crossings(plan, known) if len(entry.systems) > 1 else (EMPTY, ())
+    without = [
+        system.name
+        for system in entry.systems
+        if any(system.name not in shares.measured for shares in known.shares.values())
+    ]
+    notes = [*([f"recall or fallout is not known for {some(without)}"] if without else []), *undefined, *crossed]
     return Result(
         statement=plan.text,
-        caption=title(caption, [entry], how),
-        signature=signature(plan.text, [entry]),
-        table=rows.table(columns),
-        notes=(f"recall or fallout is not known for {some(sorted(without))}",) if without else (),
+        caption=title(caption, plan.entries, how),
+        signature=signature(plan.text, plan.entries),
+        table=table,
+        summary_table=summary,
+        notes=(*_sums(plan), *known.notes, *notes),
         how=how,
     )
 
 
-def _resampled(plan: ProjectPlan, entry: p.Entry, facts: Facts) -> dict[str, ResampledShares]:
-    """Recall and fallout of each system with documents of its own, over the same resamples of them."""
-    import numpy as np
+def _drawn(plan: ProjectPlan) -> str:
+    """How intervals were got, where there are some."""
+    if plan.resampled is None:
+        return ""
+    from warehouse.filtering.weighted_documents import DRAWS
 
-    from warehouse.query.comparison.observations import observed
-    from warehouse.query.comparison.sums import additive
-    from warehouse.significance.bootstrap.resamples import resampled
-    from warehouse.significance.draws import Draws
-
-    how = p.Testing.plain(plan.where)
-    observations = observed(how, entry, facts)
-    both = [additive(observations, statistic) for statistic in entry.statistics]
-    stream = zlib.crc32(entry.test_set.own_name.encode())
-    drawn: dict[str, list[Floats]] = {}
-    for counts in resampled(observations.units, Draws(RESAMPLES, how.seed, stream)):
-        for place, system in enumerate(entry.systems):
-            drawn.setdefault(system.name, []).append(np.stack([summed.resample(place, counts) for summed in both]))
-    return {name: tuple(np.concatenate(parts, axis=1)) for name, parts in drawn.items()}
+    over = plural(plan.entry.unit_noun)
+    return f"95% CI by the Bayesian bootstrap over {over} with Jeffreys' prior, {DRAWS:,} draws, seed {p.DEFAULT_SEED}"
 
 
-def _interval(
-    statistic: Statistic, draws: ResampledShares, start: float, generality: Decimal, exponent: Decimal
-) -> tuple[float | None, float | None]:
-    """The 95% percentile interval of a projected value; nothing where no resample has one."""
-    import numpy as np
+def _sums(plan: ProjectPlan) -> tuple[str, ...]:
+    """What sums over documents are projected as."""
+    from warehouse.statements.projecting import summed
 
-    pairs = [(r, f) for r, f in zip(*(drawn.tolist() for drawn in draws), strict=True) if r == r and f == f]
-    projected = [projected_value(statistic, r, f, start, float(generality), float(exponent)) for r, f in pairs]
-    known = [value for value in projected if value is not None]
-    if not known:
-        return None, None
-    low, high = np.quantile(known, [0.025, 0.975])
-    return float(low), float(high)
+    sums = [statistic.label for statistic in plan.entry.statistics if summed(statistic)]
+    noun = plan.entry.noun
+    return (f"{some(sums)} is for one {noun}: the sum over {plural(noun)}, divided by their number",) if sums else ()
+
+
+def _rows(plan: ProjectPlan, known: Projection) -> tuple[Table, tuple[str, ...]]:
+    """The rows, and notes on where measures are undefined."""
+    from warehouse.statements.projecting import assumption
+
+    kind, drawn, estimated = plan.entry.unit, plan.resampled is not None, plan.stream is not None
+    columns = (
+        Column("test_set", "name", on_screen=False),
+        Column("measure", "name", on_screen=len(plan.entry.statistics) > 1),
+        Column("system", "name"),
+        Column("generality_from", "number", on_screen=False),
+        Column("estimator", "text", on_screen=estimated),
+        Column("generality_to", "number", "generality", spare=1),
+        Column("generality_low", "number", "95% CI", on_screen=estimated),
+        Column("generality_high", "number", on_screen=estimated, upper=True),
+        Column("assumption", "text", on_screen=False),
+        Column("value_from", kind, "measured"),
+        Column("value", kind, "projected"),
+        Column("ci_low", kind, "95% CI", on_screen=drawn),
+        Column("ci_high", kind, on_screen=drawn, upper=True),
+    )
+    rows = TableRows.of(columns)
+    undefined: dict[tuple[str, float], list[str]] = {}
+    for statistic in plan.entry.statistics:
+        for system in plan.entry.systems:
+            for target in known.targets(statistic, system.name):
+                if target.undefined and target.generality is not None:
+                    undefined.setdefault((statistic.label, target.generality), []).append(system.name)
+                rows.add(
+                    test_set=plan.entry.test_set.name,
+                    measure=statistic.label,
+                    system=system.name,
+                    generality_from=known.start,
+                    estimator=target.estimator,
+                    generality_to=target.generality,
+                    generality_low=target.generality_limits[0],
+                    generality_high=target.generality_limits[1],
+                    assumption=assumption(plan),
+                    value_from=known.measured.get((system.name, statistic.label)),
+                    value=target.value,
+                    ci_low=target.limits[0],
+                    ci_high=target.limits[1],
+                )
+    notes = (
+        f"{label} is undefined at generality {generality:.4g} for {some(names)}"
+        for (label, generality), names in undefined.items()
+    )
+    return rows.table(columns), tuple(notes)
+
+
+def _crossings(plan: ProjectPlan, known: Projection) -> tuple[Table, tuple[str, ...]]:
+    """At which generality the second system of each pair overtakes the first, or is overtaken; and notes on pairs that
+    cross more than once.
+    """
+    drawn = plan.resampled is not None
+    columns = (
+        Column("measure", "name", on_screen=len(plan.entry.statistics) > 1),
+        Column("system_a", "name", "A"),
+        Column("system_b", "name", "B"),
+        Column("crossing", "number"),
+        Column("crossing_low", "number", "95% CI", on_screen=drawn),
+        Column("crossing_high", "number", on_screen=drawn, upper=True),
+        Column("below", "name", "better below"),
+        Column("above", "name", "better above"),
+        Column("crossings", "count", on_screen=False),
+    )
+    rows = TableRows.of(columns)
+    notes: list[str] = []
+    for statistic in plan.entry.statistics:
+        for first, second, between in known.undecided(statistic):
+            found = known.crossings(statistic, first, second)
+            best_first = -1 if statistic.measure.lower_is_better else 1
+            better = {best_first: first, -best_first: second}
+            rows.add(
+                measure=statistic.label,
+                system_a=first,
+                system_b=second,
+                crossing=found.at[0] if len(found.at) == 1 else None,
+                crossing_low=None if between is None else between.low,
+                crossing_high=None if between is None else between.high,
+                below=better.get(found.first),
+                above=better.get(found.last),
+                crossings=len(found.at),
+            )
+            pair = f"{statistic.label} of {first} and {second}"
+            if len(found.at) > 1:
+                places = ", ".join(f"{at:.4g}" for at in found.at)
+                notes.append(f"{pair} crosses {len(found.at)} times, at generality {places}")
+            if between is not None and between.parts > 1:
+                notes.append(
+                    f"{pair} is undecided in {between.parts} stretches of generality, and its interval holds them all"
+                )
+    return rows.table(columns), tuple(notes)
 
 
 PROJECT = Statement(
     node=n.Project,
     usage=Usage(
         "project MEASURE, …",
-        "precision expected at another generality, if fallout stays as measured",
+        "measures expected at another generality, if recall and fallout stay as measured",
         "project precision of published for all from TST3 to generality 0.01, 0.05",
     ),
     resolve=resolve,

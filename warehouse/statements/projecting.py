@@ -1,60 +1,305 @@
-"""The arithmetic of `project`, which its table and its picture share: precision and F at other generalities."""
+"""The arithmetic of `project`, which its table and its picture share: measures at other generalities, how sure they
+are, and where one system overtakes another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grammar.errors import QueryError
+from grammar.value import value
+from warehouse.filtering.crossing import INTERVALS, Crossings, Undecided, crossings, told_apart, undecided
 from warehouse.filtering.generality import KeyCounts, generalities
-from warehouse.filtering.projection import project_f, project_precision
-from warehouse.measures import Statistic
+from warehouse.filtering.projection import growth, project, project_fallout
+from warehouse.filtering.weighted_documents import Weights, interval
+from warehouse.measures import Function, PrintedFigure, Ratio, Statistic, measure_named, settle
+from warehouse.query import plan as p
+from warehouse.query.labels import some
 from warehouse.query.path import Facts
+from warehouse.significance.paired import Floats
+from warehouse.statements.projecting_streams import StreamEstimates, estimates
+from warehouse.tasks import FILTERING, TASKS
 
 if TYPE_CHECKING:
+    from warehouse.filtering.unlabelled import Estimate
     from warehouse.statements.project import ProjectPlan
 
-
-def measured_generality(plan: ProjectPlan, facts: Facts) -> float:
-    """The generality that was measured at."""
-    start = generalities(KeyCounts(*(int(count) for count in facts["key"][0]))).generality
-    if not start:
-        raise QueryError(f"{plan.entry.test_set.name} has no key labels, so its generality is not known")
-    return start
+LEVEL = 0.05
 
 
-def curves(plan: ProjectPlan, facts: Facts, at: Sequence[float]) -> dict[tuple[str, str], list[float | None]]:
-    """What each measure of each system, by label and name, is projected to be at many generalities."""
-    values, start = plan.valued.values(facts), measured_generality(plan, facts)
-    projected: dict[tuple[str, str], list[float | None]] = {}
-    for statistic in plan.entry.statistics:
+def assumption(plan: ProjectPlan) -> str:
+    """What is taken to stay, beside recall."""
+    return "constant fallout" if plan.exponent == 0 else f"fallout exponent {plan.exponent}"
+
+
+def formula_of(statistic: Statistic) -> Ratio | Function | None:
+    """What a measure is computed by from the cells of a contingency table, where it can be projected; of a printed
+    figure, what the measure of that name is.
+    """
+    if statistic.averaged:
+        return None
+    computation = statistic.computation
+    if isinstance(computation, PrintedFigure):
+        measure = measure_named(computation.name.partition("(")[0], FILTERING.name)
+        if measure is None or not TASKS[computation.task].has_key:
+            return None
+        settings = {name: Decimal(number) for name, number in re.findall(r"(\w+)=([\d.]+)", computation.name)}
+        computation = settle(measure, settings).computation
+    if not isinstance(computation, Ratio | Function) or growth(computation) is None:
+        return None
+    return computation
+
+
+def summed(statistic: Statistic) -> bool:
+    """Whether a measure is a sum over documents, so that it is projected for one of them."""
+    formula = formula_of(statistic)
+    return formula is not None and growth(formula) == "sum"
+
+
+@value
+class Shares:
+    """Recall and fallout of each system as one measure counts optional documents: as measured, and in draws that say
+    how sure they are. Systems that are computed or printed have no draws.
+    """
+
+    measured: Mapping[str, tuple[float, float]]
+    drawn: Mapping[str, tuple[Floats, Floats]]
+
+
+MaybeLimits = tuple[float | None, float | None]
+
+NO_LIMITS: MaybeLimits = (None, None)
+
+
+@value
+class Target:
+    """A measure of a system at one generality, given or estimated; None for what is not known. It is `undefined` where
+    recall, fallout and the generality are known and it has no value.
+    """
+
+    generality: float | None
+    value: float | None
+    limits: MaybeLimits
+    undefined: bool
+    estimator: str | None = None
+    generality_limits: MaybeLimits = NO_LIMITS
+
+
+@value
+class Projection:
+    """All that projections follow from. `start` is the generality that was measured at; `starts` are draws of it."""
+
+    plan: ProjectPlan
+    start: float
+    starts: Floats | None
+    shares: Mapping[str, Shares]
+    """By the label of the measure."""
+    measured: Mapping[tuple[str, str], float | None]
+    """The values of measures, by system and label; of sums over documents, for one of them."""
+    estimates: StreamEstimates | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of a stream."""
+        return () if self.estimates is None else self.estimates.notes
+
+    def targets(self, statistic: Statistic, system: str) -> list[Target]:
+        """A measure of a system at the generalities that were asked for, or at what a stream's is estimated to be."""
+        if self.estimates is not None:
+            return [self._at_estimate(statistic, system, one) for one in self.estimates.of(statistic, system)]
+        return [self._at(statistic, system, float(generality)) for generality in self.plan.generalities]
+
+    def _at(self, statistic: Statistic, system: str, generality: float) -> Target:
+        values = self.values(statistic, system, np.array([generality]))
+        drawn = self.draws(statistic, system, np.array([generality]))
+        value = None if values is None or np.isnan(values[0]) else float(values[0])
+        limits = None if value is None or drawn is None else interval(drawn[:, 0], value, LEVEL)
+        return Target(generality, value, limits or NO_LIMITS, value is None and values is not None)
+
+    def _at_estimate(self, statistic: Statistic, system: str, found: Estimate) -> Target:
+        if not found.to_be_had or found.limits is None:
+            return Target(None, None, NO_LIMITS, False, found.estimator)
+        formula = formula_of(statistic)
+        assert formula is not None
+        # The same draw says what recall, fallout and the generality may be.
+        drawn = project(formula, found.recall, found.fallout, found.generality)
+        if not found.inside:
+            limits = interval(drawn, None, LEVEL)
+            return Target(None, None, limits or NO_LIMITS, False, found.estimator, found.limits)
+        at = self._at(statistic, system, found.value)
+        limits = interval(drawn, at.value, LEVEL)
+        return replace(at, limits=limits or NO_LIMITS, estimator=found.estimator, generality_limits=found.limits)
+
+    def values(self, statistic: Statistic, system: str, at: Floats) -> Floats | None:
+        """A measure at some generalities; NaN where undefined. None where recall or fallout is."""
+        known = self.shares[statistic.label].measured.get(system)
+        if known is None:
+            return None
+        recall, fallout = (np.array(share) for share in known)
+        return self._projected(statistic, recall, fallout, np.array(self.start), at)
+
+    def draws(self, statistic: Statistic, system: str, at: Floats) -> Floats | None:
+        """Draws of it, of shape (draws, generalities); None for a system without documents of its own."""
+        drawn = self.shares[statistic.label].drawn.get(system)
+        if drawn is None or self.starts is None:
+            return None
+        recall, fallout, starts = (share[:, None] for share in (*drawn, self.starts))
+        return self._projected(statistic, recall, fallout, starts, at)
+
+    def _projected(self, statistic: Statistic, recall: Floats, fallout: Floats, start: Floats, at: Floats) -> Floats:
+        formula = formula_of(statistic)
+        assert formula is not None
+        return project(formula, recall, project_fallout(fallout, start, at, float(self.plan.exponent)), at)
+
+    def pairs(self, statistic: Statistic) -> Iterator[tuple[str, str]]:
+        """The systems with recall and fallout, two by two."""
+        names = [
+            system.name for system in self.plan.entry.systems if system.name in self.shares[statistic.label].measured
+        ]
+        for place, first in enumerate(names):
+            for second in names[place + 1 :]:
+                yield first, second
+
+    def crossings(self, statistic: Statistic, first: str, second: str) -> Crossings:
+        """Where the estimates of two systems cross, as their values go, whichever is the better."""
+
+        def difference(at: Floats) -> Floats:
+            values = (self.values(statistic, name, at) for name in (first, second))
+            return told_apart(*(known for known in values if known is not None))
+
+        return crossings(difference)
+
+    def undecided(self, statistic: Statistic) -> Iterator[tuple[str, str, Undecided | None]]:
+        """Each pair of systems, and where it is not known which of them is the better; None where neither has documents
+        of its own, and where a measure is undefined.
+        """
+        for first, second, limits in self.differences(statistic, INTERVALS):
+            yield first, second, None if limits is None else undecided(*limits)
+
+    def differences(self, statistic: Statistic, at: Floats) -> Iterator[tuple[str, str, tuple[Floats, Floats] | None]]:
+        """Each pair of systems, and the 95% intervals of their difference at some generalities."""
+        names = list(self.shares[statistic.label].measured)
+        drawn = {name: self.draws(statistic, name, at) for name in names}
+        # What is computed and not measured is the same in every draw. A row a generality: its draws are sorted.
+        rows = {
+            name: np.ascontiguousarray((self._known(statistic, name, at)[None] if own is None else own).T)
+            for name, own in drawn.items()
+        }
+        for first, second in self.pairs(statistic):
+            limits = None
+            if drawn[first] is not None or drawn[second] is not None:
+                difference = told_apart(rows[first], rows[second])
+                if not np.isnan(difference).any():
+                    low, high = np.quantile(difference, (LEVEL / 2, 1 - LEVEL / 2), axis=1)
+                    limits = low, high
+            yield first, second, limits
+
+    def best(self, statistic: Statistic, at: Floats) -> dict[str, tuple[list[bool], list[bool]]]:
+        """For each system at each generality, whether it has the best value, and whether it may have it: no other is
+        shown to be better.
+        """
+        names = list(self.shares[statistic.label].measured)
+        towards = -1.0 if statistic.measure.lower_is_better else 1.0
+        values = np.stack([towards * np.nan_to_num(self._known(statistic, name, at), nan=-np.inf) for name in names])
+        leads = values >= values.max(axis=0) - 1e-12
+        may = np.ones(leads.shape, dtype=np.bool_)
+        for first, second, limits in self.differences(statistic, at):
+            one, other = names.index(first), names.index(second)
+            if limits is None:
+                # Values that are not estimates are known.
+                limits = (values[one] - values[other],) * 2
+            elif towards < 0:
+                limits = -limits[1], -limits[0]
+            may[other] &= ~(limits[0] > 0)
+            may[one] &= ~(limits[1] < 0)
+        return {name: (leads[place].tolist(), may[place].tolist()) for place, name in enumerate(names)}
+
+    def _known(self, statistic: Statistic, system: str, at: Floats) -> Floats:
+        values = self.values(statistic, system, at)
+        return np.full(at.shape, np.nan) if values is None else values
+
+
+def projection(plan: ProjectPlan, facts: Facts) -> Projection:
+    """What projections follow from. Raises QueryError where no system has recall and fallout."""
+    lines = (*plan.valued.lines(facts), *plan.valued.expected_lines(facts))
+    values: dict[tuple[str, str], float | None] = {}
+    measured: dict[tuple[str, str], float | None] = {}
+    sums = {statistic.label for statistic in plan.entry.statistics if summed(statistic)}
+    for line in lines:
+        for statistic, known in zip(plan.valued.entry.statistics, line.values, strict=True):
+            values[line.system.name, statistic.label] = known
+            total = statistic.label in sums and known is not None and line.documents
+            measured[line.system.name, statistic.label] = known / line.documents if total else known  # type: ignore[operator]
+    start = _start(plan, facts, values)
+    drawn = _drawn(plan, facts)
+    shares: dict[str, Shares] = {}
+    for statistic, needed in zip(plan.entry.statistics, plan.needed, strict=True):
+        own: dict[str, tuple[float, float]] = {}
         for system in plan.entry.systems:
-            recall, fallout = (values.get((system.name, needed.label)) for needed in (plan.recall, plan.fallout))
+            recall, fallout = (values.get((system.name, of.label)) for of in needed)
             if recall is not None and fallout is not None:
-                projected[statistic.label, system.name] = [
-                    projected_value(statistic, recall, fallout, start, generality, float(plan.exponent))
-                    for generality in at
-                ]
-    return projected
+                own[system.name] = recall, fallout
+        labels = [of.label for of in needed]
+        draws = {name: (drawn[name, labels[0]], drawn[name, labels[1]]) for name in own if (name, labels[0]) in drawn}
+        shares[statistic.label] = Shares(own, draws)
+    if not any(known.measured for known in shares.values()):
+        raise QueryError(_why_unknown(plan, facts), plan.place)
+    starts = next((draws for (_, label), draws in drawn.items() if label == plan.generality.label), None)
+    found = None if plan.stream is None else estimates(plan.stream, plan.entry.statistics, facts, LEVEL)
+    return Projection(plan, start, starts, shares, measured, found)
 
 
-def projected_value(
-    statistic: Statistic, recall: float, fallout: float, start: float, generality: float, exponent: float
-) -> float | None:
-    """A measure at another generality, from recall and fallout as measured at `start`."""
-    if kind_of(statistic) == "precision":
-        return project_precision(recall, fallout, start, generality, exponent)
-    return project_f(recall, fallout, start, generality, exponent, _beta(statistic))
+def _start(plan: ProjectPlan, facts: Facts, values: Mapping[tuple[str, str], float | None]) -> float:
+    """The generality that was measured at: that of the documents that systems were measured on, or else of the key."""
+    key = _key(facts)
+    if not key.documents:
+        raise QueryError(f"{plan.entry.test_set.name} has no key labels, so its generality is not known", plan.place)
+    own = next((known for (_, label), known in values.items() if label == plan.generality.label), None)
+    return own if own is not None else generalities(key).generality or 0.0
 
 
-def _beta(statistic: Statistic) -> float:
-    """The β of an F, from its settings or from the name of a printed figure."""
-    if "beta" in statistic.settings:
-        return float(statistic.settings["beta"])
-    written = statistic.label.partition("beta=")[2].rstrip(")")
-    return float(written) if written else 1.0
+def _key(facts: Facts) -> KeyCounts:
+    return KeyCounts(*(int(count) for count in facts["key"][0]))
 
 
-def kind_of(statistic: Statistic) -> str:
-    """precision or F, whatever its parameters."""
-    return statistic.measure.name.partition("(")[0]
+def _why_unknown(plan: ProjectPlan, facts: Facts) -> str:
+    """Why no system has recall and fallout."""
+    key, where = _key(facts), plan.entry.test_set.name
+    if not plan.entry.task.by_document:
+        return f"recall or fallout is not known for {some([system.name for system in plan.entry.systems])} on {where}"
+    lacking = [
+        f"{where} has no {kind} {plan.entry.noun}s, so {share} is undefined there"
+        for kind, count, share in (("relevant", key.relevant, "recall"), ("nonrelevant", key.nonrelevant, "fallout"))
+        if not count
+    ]
+    without = "among what meets the condition there are no relevant or no nonrelevant ones"
+    return "; ".join(lacking) or f"recall or fallout is undefined on {where}: {without}"
+
+
+def _drawn(plan: ProjectPlan, facts: Facts) -> dict[tuple[str, str], Floats]:
+    """Draws of each share that is needed, by system and label."""
+    if plan.resampled is None:
+        return {}
+    from warehouse.query.comparison.observations import observed
+    from warehouse.query.comparison.sums import RatioSums, additive
+
+    entry = plan.resampled
+    observations = observed(p.Testing.plain(plan.where), entry, facts)
+    names, inside, outside = [], [], []
+    for statistic in entry.statistics:
+        counts = additive(observations, statistic)
+        if not isinstance(counts, RatioSums):
+            raise TypeError(f"{statistic.label} is a share")
+        for place, system in enumerate(entry.systems):
+            names.append((system.name, statistic.label))
+            inside.append(counts.numerators[place])
+            outside.append(counts.denominators[place] - counts.numerators[place])
+    weights = Weights(p.DEFAULT_SEED, entry.test_set.own_name)
+    drawn = weights.shares(["\0".join(name) for name in names], np.stack(inside), np.stack(outside))
+    return dict(zip(names, drawn, strict=True))

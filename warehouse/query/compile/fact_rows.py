@@ -18,6 +18,14 @@ FIXED_POINT = 2**50
 """What values that are no whole numbers are multiplied by before they are summed, so that the sum is the same in
 whatever order the rows come."""
 
+UNLABELLED = (
+    "(select test_set_id, system_id, document_id, null as label, confidence, 0 as a, 0 as b, 0 as c, 0 as d, "
+    "decision::integer as x, (not decision)::integer as y from decision)"
+)
+"""Decisions on documents that the key says nothing of, as rows of filtering: what was decided yes is in x, as of an
+optional document, and what was decided no in y.
+"""
+
 _LABEL = "left join key_label k on k.document_id = f.document_id and k.annotator_id = 0"
 
 _NEEDS: Mapping[str, str] = {
@@ -68,7 +76,7 @@ class FactRows:
         if entry.task.named_counts and entry.counts and not key:
             self._source = _side_by_side(entry)
         if thresholds is not None:
-            self._source = _thresholded(self._condition(thresholds))
+            self._source = _thresholded(entry.task.source, self._condition(thresholds))
         if entry.task.of_lists and not key:
             self._source = _of_lists(entry)
         if entry.replicates is not None and not key:
@@ -179,9 +187,9 @@ def _of_confidence(where: p.Filter | None) -> bool:
     return any(dimension.of == "confidence" for dimension in dimensions(where))
 
 
-def _thresholded(condition: Sql) -> Sql:
+def _thresholded(source: str, condition: Sql) -> Sql:
     """The cells where a decision that does not meet a condition on its confidence counts as no."""
-    kept = "(select *, " + condition + "::integer as kept from cells f)"
+    kept = "(select *, " + condition + "::integer as kept from " + Sql(source) + " f)"
     return (
         "(select test_set_id, system_id, document_id, label, confidence, a * kept as a, b * kept as b, "
         "c + a * (1 - kept) as c, d + b * (1 - kept) as d, x * kept as x, y + x * (1 - kept) as y from " + kept + ")"

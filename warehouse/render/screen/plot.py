@@ -7,7 +7,7 @@ from math import ceil
 
 from rich.text import Text
 
-from warehouse.charts import Bands, Bars, Panel, Path, Point, Points, written
+from warehouse.charts import Bands, Bars, Panel, Path, Point, Points, Spans, written
 from warehouse.charts.labelling import place, spread_out
 from warehouse.render.panels import middle
 from warehouse.render.screen.canvas import Canvas, marked, tick_line
@@ -40,6 +40,9 @@ def plot(panel: Panel, style: Style) -> list[Text]:
         _bands(bands, panel, canvas)
     for path in paths:
         _path(path, panel, canvas)
+    for mark in panel.marks_of(Spans):
+        for low, high, at in mark.spans:
+            _path(Path(((low, at), (high, at)), "interval", "dashed"), panel, canvas)
     left_out = _points(panel, canvas)
     for path in paths:
         column, row = _label_of(path, _share(*path.points[-1], panel), canvas)

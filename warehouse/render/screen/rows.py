@@ -20,6 +20,8 @@ def ladder(panel: Panel, style: Style) -> list[Text]:
     values = {round(point.y): point.x for mark in panel.marks_of(Points) for point in mark.points}
     kind = "number" if panel.x.unit == "number" else "difference" if panel.x.unit == "difference" else "proportion"
     shown = [cell(kind, values.get(row), style.digits) for row in range(len(panel.y.names))]  # type: ignore[arg-type]
+    if not values:
+        shown = [""] * len(shown)
     letters = _letters(panel)
     longest = max(width(clean(name)) for name in panel.y.names)
     beside = max(map(len, shown)) + max(map(len, letters)) + 4
@@ -55,6 +57,9 @@ def _draw(panel: Panel, canvas: Canvas) -> None:
         if isinstance(mark, Spans):
             for low, high, place in mark.spans:
                 start, end = column(low), column(high)
+                if mark.thick:
+                    canvas.text(start, round(place), "█" * (end - start + 1))
+                    continue
                 canvas.text(start, round(place), "├" + "─" * (end - start - 1) + "┤" if end > start else "│")
     for points in panel.marks_of(Points):
         for point in points.points:

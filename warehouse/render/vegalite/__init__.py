@@ -5,6 +5,8 @@ Names are data and never parts of an expression, so that nothing in them is run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from warehouse.charts import Bins, Brackets, Chart, Panel, Squares
 from warehouse.render.style import clean
 from warehouse.render.vegalite.frame import size
@@ -18,6 +20,9 @@ LINE = 14
 BETWEEN = 110
 """About how far panels side by side are from each other."""
 
+ABOVE_BENEATH = 46
+"""Between the axes of a panel and those of the one beneath it, where the numbers of its horizontal axis stand."""
+
 LEAST = 420.0
 """Titles have at least so much room, unless the picture is to be narrow."""
 
@@ -27,7 +32,7 @@ NARROW = 480.0
 
 def spec(chart: Chart) -> Spec:
     """The whole of a chart."""
-    panels = [_panel(panel) for panel in chart.panels]
+    panels = _stacked(chart.panels)
     drawn = panels[0] if len(panels) == 1 else {"concat": panels, "columns": columns(chart)}
     wide = _width(chart)
     subtitle = _lines(clean(chart.subtitle), wide)
@@ -62,6 +67,20 @@ def spec(chart: Chart) -> Spec:
     }
 
 
+def _stacked(panels: Sequence[Panel]) -> list[Spec]:
+    """The panels, each above those that stand beneath it."""
+    stacks: list[list[Spec]] = []
+    for panel in panels:
+        if panel.beneath:
+            stacks[-1].append(_panel(panel))
+        else:
+            stacks.append([_panel(panel)])
+    return [
+        stack[0] if len(stack) == 1 else {"vconcat": stack, "spacing": ABOVE_BENEATH, "bounds": "flush"}
+        for stack in stacks
+    ]
+
+
 def _meanings(chart: Chart) -> list[str]:
     """What the looks of marks mean that only this drawing gives them."""
     kinds = {type(mark) for panel in chart.panels for mark in panel.marks}
@@ -71,9 +90,10 @@ def _meanings(chart: Chart) -> list[str]:
 
 def columns(chart: Chart) -> int:
     """How many panels stand side by side."""
-    if len(chart.panels) == 1 or (chart.width is not None and chart.width < NARROW):
+    side_by_side = sum(not panel.beneath for panel in chart.panels)
+    if side_by_side == 1 or (chart.width is not None and chart.width < NARROW):
         return 1
-    return 2 if len(chart.panels) in (2, 4) or size(chart.panels[0])[0] > 300 else 3
+    return 2 if side_by_side in (2, 4) or size(chart.panels[0])[0] > 300 else 3
 
 
 def _width(chart: Chart) -> float:

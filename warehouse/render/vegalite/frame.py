@@ -20,7 +20,7 @@ def size(panel: Panel) -> Pixels:
         return side, side
     wide = WIDE if panel.wide is None else panel.wide
     if panel.y.nominal:
-        return wide - 60.0, float(ROW * len(panel.y.names))
+        return wide if panel.beneath else wide - 60.0, float(ROW * len(panel.y.names))
     high = HIGH * (0.65 if panel.marks_of(Bins) else 1.0)
     return wide, high if wide >= WIDE else high * max(wide / WIDE, 0.6)
 

@@ -60,7 +60,8 @@ def _tooltip_channel(panel: Panel) -> list[Spec]:
 
 def _spans(mark: Spans, panel: Panel) -> list[Spec]:
     values = [{"x": low, "x2": high, "y": at(row, panel.y)} for low, high, row in mark.spans]
-    return [layer(values, {"type": "rule", "color": INK, "strokeWidth": 1.2}, panel)]
+    looks: Spec = {"color": BLUE, "strokeWidth": 8} if mark.thick else {"color": INK, "strokeWidth": 1.2}
+    return [layer(values, {"type": "rule", **looks}, panel)] if values else []
 
 
 def _bands(mark: Bands, panel: Panel) -> list[Spec]:

@@ -124,6 +124,11 @@ def test_of_all_systems_those_without_decisions_on_a_stream_are_left_out(session
     assert "fair has no decisions on MAIL" in result.notes
 
 
+def test_explain_says_that_a_stream_has_no_key(session: Session) -> None:
+    rows = session.run("explain project F for good from OLD to stream NEWS").rows
+    assert "decisions of good on NEWS, without a key" in [row["what"] for row in rows]
+
+
 def test_the_signature_names_the_data_of_both(session: Session) -> None:
     alone, both = (
         session.run(f"project F for good from OLD to {to}").signature for to in ("generality 0.1", "stream NEWS")
@@ -152,7 +157,7 @@ REFUSED = [
     ("project F for good from OLD to generality 1.5", "generality is a number between 0 and 1, not 1.5", "1.5"),
     (
         "project F for good from OLD to stream FULL",
-        "FULL has key labels for 9 documents, so nothing has to be estimated",
+        "FULL has 9 key labels, and a stream has none",
         "FULL",
     ),
     ("project F for good from OLD to stream OLD", "OLD is projected to itself", "OLD"),

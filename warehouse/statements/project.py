@@ -30,7 +30,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import EMPTY, Column, Result, Table
 from warehouse.statements.pictures import of_project
-from warehouse.statements.projecting_streams import StreamPlan, stream_of
+from warehouse.statements.projecting_streams import StreamPlan, stream_of, subject
 from warehouse.tasks import FILTERING, TASKS
 from warehouse.tasks.observed import plural
 
@@ -314,5 +314,6 @@ PROJECT = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
+    subject=subject,
     picture=of_project,
 )

@@ -17,7 +17,7 @@ from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.compile.fact_rows import UNLABELLED, dimensions
 from warehouse.query.labels import some
-from warehouse.query.path import Facts, Queries, Query
+from warehouse.query.path import Facts, Queries, Query, statistics_of
 from warehouse.query.resolving.names import Scope
 from warehouse.tasks import FILTERING
 from warehouse.tasks.observed import counted
@@ -57,7 +57,7 @@ class StreamPlan:
         if labels:
             name = self.entry.test_set.name
             raise QueryError(
-                f"{name} has key labels for {counted(labels, self.entry.noun)}, so nothing has to be estimated",
+                f"{name} has {labels:,} key {'label' if labels == 1 else 'labels'}, and a stream has none",
                 self.place,
                 (f"generality on {name} says how many are relevant, and score what the systems reach there",),
             )
@@ -135,6 +135,13 @@ class StreamEstimates:
 def optional_of(statistic: Statistic) -> str:
     """How a measure counts optional documents."""
     return str(statistic.settings.get("optional", "credit"))
+
+
+def subject(entry: p.Entry) -> str:
+    """What is asked of a test set, for `explain`."""
+    if entry.task.source != UNLABELLED:
+        return statistics_of(entry)
+    return f"decisions of {', '.join(system.name for system in entry.systems)} on {entry.test_set.name}, without a key"
 
 
 def estimates(stream: StreamPlan, statistics: tuple[Statistic, ...], facts: Facts, level: float) -> StreamEstimates:

@@ -218,6 +218,15 @@ def test_the_picture_has_a_band_a_system_and_rows_of_the_best(session: Session) 
     assert {row for *_, row in thin.spans} == {0.0}
 
 
+def test_a_picture_goes_to_where_a_measure_is_undefined(session: Session) -> None:
+    """MCC is undefined at 0 and at 1, and of a system that decides everything yes."""
+    curves, strip = chart_of(session, "plot project MCC for good, fair, deaf from OLD to generality 0, 1").panels
+    assert all(0 < x < 1 for line in curves.marks_of(Line) for x, _ in line.points)
+    assert strip.y.names == ("good", "fair", "deaf")
+    with_all = chart_of(session, "plot project MCC for good, allrel, random(s=1) from OLD to generality 0, 1")
+    assert [line.name for line in with_all.panels[0].marks_of(Line)] == ["good"]
+
+
 def test_a_picture_of_a_stream_has_a_point_at_each_estimate(session: Session) -> None:
     chart = chart_of(session, "plot project F for good from OLD to stream NEWS")
     assert any("the generality that NEWS is estimated to have" in line for line in chart.legend)

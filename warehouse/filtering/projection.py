@@ -12,6 +12,7 @@ every optional document was decided yes. All shares are proportions.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isclose, isfinite
 from typing import Literal
 
@@ -28,6 +29,7 @@ _TABLES = ((7, 3, 2, 11), (1, 9, 8, 2), (2, 1, 0, 5), (3, 0, 4, 6))
 """Contingency tables by which a measure shows how it changes with the number of documents."""
 
 
+@lru_cache(maxsize=256)
 def growth(computation: Ratio | Function) -> Literal["share", "sum"] | None:
     """How a measure changes where every count is multiplied by the same: not at all, as a share does, by as much, as a
     sum over documents does, or otherwise (None), so that it cannot be projected.

@@ -183,7 +183,9 @@ class Projection:
             yield first, second, None if limits is None else undecided(*limits)
 
     def differences(self, statistic: Statistic, at: Floats) -> Iterator[tuple[str, str, tuple[Floats, Floats] | None]]:
-        """Each pair of systems, and the 95% intervals of their difference at some generalities."""
+        """Each pair of systems, and the 95% intervals of their difference at some generalities, NaN where a measure is
+        undefined.
+        """
         names = list(self.shares[statistic.label].measured)
         drawn = {name: self.draws(statistic, name, at) for name in names}
         # What is computed and not measured is the same in every draw. A row a generality: its draws are sorted.
@@ -195,8 +197,10 @@ class Projection:
             limits = None
             if drawn[first] is not None or drawn[second] is not None:
                 difference = told_apart(rows[first], rows[second])
-                if not np.isnan(difference).any():
-                    low, high = np.quantile(difference, (LEVEL / 2, 1 - LEVEL / 2), axis=1)
+                defined = ~np.isnan(difference).any(axis=1)
+                if defined.any():
+                    low, high = np.full((2, len(at)), np.nan)
+                    low[defined], high[defined] = np.quantile(difference[defined], (LEVEL / 2, 1 - LEVEL / 2), axis=1)
                     limits = low, high
             yield first, second, limits
 
@@ -207,13 +211,14 @@ class Projection:
         names = list(self.shares[statistic.label].measured)
         towards = -1.0 if statistic.measure.lower_is_better else 1.0
         values = np.stack([towards * np.nan_to_num(self._known(statistic, name, at), nan=-np.inf) for name in names])
-        leads = values >= values.max(axis=0) - 1e-12
+        leads = (values >= values.max(axis=0) - 1e-12) & np.isfinite(values)
         may = np.ones(leads.shape, dtype=np.bool_)
         for first, second, limits in self.differences(statistic, at):
             one, other = names.index(first), names.index(second)
             if limits is None:
                 # Values that are not estimates are known.
-                limits = (values[one] - values[other],) * 2
+                with np.errstate(invalid="ignore"):
+                    limits = (values[one] - values[other],) * 2
             elif towards < 0:
                 limits = -limits[1], -limits[0]
             may[other] &= ~(limits[0] > 0)

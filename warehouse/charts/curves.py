@@ -31,7 +31,7 @@ class Projected:
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class BestWhere:
     """At which generalities a system has the best value, and at which it may have it."""
 
     name: str
@@ -77,7 +77,7 @@ def _generality(generalities: Sequence[float]) -> Axis:
     return Axis("generality", "number", *((low, high) if log else limits(generalities, (0.0, 1.0))), log=log)
 
 
-def best(above: Panel, generalities: Sequence[float], systems: Sequence[Best]) -> Panel:
+def best(above: Panel, generalities: Sequence[float], systems: Sequence[BestWhere]) -> Panel:
     """A strip beneath the curves: a row a system, thick where it has the best value and thin where it may have it."""
 
     def stretches(chosen: Sequence[bool], row: int) -> Iterator[tuple[float, float, float]]:

@@ -782,11 +782,12 @@ class StatementMethods:
         except_: NameOrNames | None = None,
         of: str | None = None,
         from_: str,
-        to_generality: Numeric | Sequence[Numeric],
+        to_generality: Numeric | Sequence[Numeric] | None = None,
+        to_stream: str | None = None,
         assuming_fallout_exponent: Numeric | None = None,
         where: str | None = None,
     ) -> PrintedResult:
-        """Precision expected at another generality, if fallout stays as measured.
+        """Measures expected at another generality, if recall and fallout stay as measured.
 
         The statement `project MEASURE, …` of the language.
 
@@ -802,8 +803,10 @@ class StatementMethods:
             What is asked about: extraction, filtering, values or published; in the language `of filtering`.
         from_ : str
             The test set to begin with, and `to` another; in the language `from TST3 to TST4`.
-        to_generality : number or sequence of numbers
+        to_generality : number or sequence of numbers, optional
             The generalities to project to; in the language `to generality 0.01, 0.05`.
+        to_stream : str, optional
+            A test set without a key, whose generality is estimated; in the language `to stream NEWS`.
         assuming_fallout_exponent : int, float, Decimal or str, optional
             Fallout changes with generality, to this power; in the language `assuming fallout exponent 0.45`.
         where : str, optional

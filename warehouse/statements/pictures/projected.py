@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.charts import Panel, Unit
-from warehouse.charts.curves import Best, Projected, best, projection
+from warehouse.charts.curves import BestWhere, Projected, best, projection
 from warehouse.measures import Statistic
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
@@ -67,7 +67,7 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
         panels.append(projection(title, axis, unit, systems, marked if len(marked) <= MOST_CROSSINGS else ()))
         if len(systems) > 1:
             ranked = known.best(statistic, grid)
-            rows_of_best = [Best(system.name, *ranked[system.name]) for system in systems]
+            rows_of_best = [BestWhere(system.name, *ranked[system.name]) for system in systems]
             panels.append(best(panels[-1], grid.tolist(), rows_of_best))
     names = [system.name for system in plan.entry.systems]
     measures = ", ".join(labels([plan.entry]))

@@ -13,6 +13,7 @@
 # make fuzz         statements and files with mistakes in them, many thousands; the parser under atheris
 # make pictures     the pictures of the documentation
 # make docs         the site of the documentation in build/docs, and the manual page in build/man
+# make release      the source distribution and the wheel in build/release, built twice, checked and tried
 # Each target sets up .venv as far as it needs, once; `make clean` starts over. A few tests: make test TESTS=tests/shell
 
 PYTHON ?= python3
@@ -24,7 +25,7 @@ PARALLEL := -n auto --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 FAST := not (spark or browser or crash or fuzz or terminal or docs or long or soak)
 
-.PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs clean
+.PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -84,6 +85,20 @@ pictures: .venv/installed-test
 docs: .venv/installed-dev
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d build/doctrees -b html docs build/docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning -d build/doctrees -b man docs build/man
+
+# What is built twice is the same, byte for byte, and works where there is nothing else.
+release: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+release: .venv/installed-dev
+	$(BIN)/python $(PIP) build twine
+	rm -rf build/release build/again build/tried
+	$(BIN)/python -m build --outdir build/release . > /dev/null
+	$(BIN)/python -m build --outdir build/again . > /dev/null
+	diff -r build/release build/again
+	$(BIN)/python -m twine check --strict build/release/*
+	for built in build/release/*; do \
+	  rm -rf build/tried && $(PYTHON) -m venv build/tried && build/tried/bin/python $(PIP) $$built && \
+	  build/tried/bin/evalhouse demo > /dev/null || exit 1; done
+	@ls build/release/*
 
 clean:
 	rm -rf .venv .venv-* build

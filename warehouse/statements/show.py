@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import cast
 
 from grammar import nodes as n
@@ -55,7 +56,9 @@ def compile(plan: ShowPlan) -> Queries:
 
 
 def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
-    """The things of one kind, a row each."""
+    """The things of one kind, a row each. What nothing has a part in, such as labels where there are none, is not shown
+    on screen.
+    """
     table = plan.table or Table(plan.columns, tuple(facts[plan.what]))
     if plan.observed is not None:
         rows = TableRows.of(plan.columns)
@@ -64,7 +67,11 @@ def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
             known = said.get((row["evaluation"], row["test_set"]))
             rows.add(**row | {"observed": known or counted(cast(int, row["documents"]), PLAIN_NOUN)})
         table = rows.table(plan.columns)
-    return Result(plan.text, plan.what, plan.text, table)
+    shown = tuple(
+        replace(column, on_screen=False) if table.rows and not any(table.column(column.name)) else column
+        for column in table.columns
+    )
+    return Result(plan.text, plan.what, plan.text, replace(table, columns=shown))
 
 
 def _observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:

@@ -1,0 +1,12 @@
+"""What is to be cited is the version that is here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warehouse.version import __version__
+
+
+def test_the_citation_names_the_version() -> None:
+    citation = Path(__file__).resolve().parent.parent / "CITATION.cff"
+    assert f"\nversion: {__version__}\n" in citation.read_text(encoding="utf-8")

@@ -66,6 +66,8 @@ def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
     """
     out = io.StringIO()
     console = Console(
+        # In a notebook it would show its lines there, and give none back.
+        force_jupyter=False,
         file=out,
         width=width,
         force_terminal=style.colour,

@@ -118,6 +118,8 @@ class Held:
     lost: int = 0
     area_pr: int = 0
     area_roc: int = 0
+    with_roc: int = 0
+    """In how many sets the area has an interval: there are 15 documents of either kind."""
 
     def share(self, times: int) -> str:
         return f"{100 * times / self.sets:.1f}%"
@@ -152,6 +154,7 @@ def simulated(documents: int, generality: float, sets: int, digits: int | None) 
         if digits is None:
             held.area_pr += found.area is not None and found.area.low <= true_area <= found.area.high
             roc = one_area(confidence[relevant], confidence[~relevant], LEVEL)
+            held.with_roc += roc is not None and roc[1] == roc[1]
             held.area_roc += roc is not None and roc[1] <= true_roc <= roc[2]
     return held
 
@@ -203,7 +206,8 @@ def main() -> None:
         start = f"| {documents:,} | {generality} | {called} |"
         for where, times in (("everywhere", held.everywhere), (f"{ENDS} from either end", held.inside)):
             print(f"{start} {where} | {' | '.join(map(held.share, times))} |", flush=True)
-        areas = (held.share(held.area_pr), held.share(held.area_roc)) if digits is None else ("–", "–")
+        of_roc = f"{100 * held.area_roc / max(held.with_roc, 1):.1f}% of {held.with_roc}"
+        areas = (held.share(held.area_pr), of_roc) if digits is None else ("–", "–")
         rest.append(f"{start} {held.share(held.best)} | {held.share(held.lost)} | {' | '.join(areas)} |")
     print("\n| documents | generality | thresholds | best threshold | lost | PR area | ROC area |")
     print("|---|---|---|---|---|---|---|")

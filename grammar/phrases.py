@@ -113,11 +113,26 @@ class MeasureCall(Node):
 
 
 @value
+class Attribute(Node):
+    """`document`, `unit`, `label`, `confidence`, `system`, `document.source`, `system.pre_parse`.
+
+    `name` is the attribute behind the dot, or empty.
+    """
+
+    of: str
+    name: str = ""
+
+
+@value
 class Mean(Node):
-    """`mean(M)`, or `macro(M)`: M document by document, then averaged. `micro(M)` is M itself."""
+    """`mean(M)`, or `macro(M)`: M document by document, then averaged. `micro(M)` is M itself.
+
+    `mean(M by document.topic)` is M topic by topic, then averaged.
+    """
 
     measure: MeasureCall
     word: Literal["mean", "macro", "micro"] = "mean"
+    by: Attribute | None = None
 
     @property
     def averages(self) -> bool:
@@ -142,17 +157,6 @@ class Renamed(Node):
 
 
 # --- attributes and conditions ----------------------------------------------------------------------------------------
-
-
-@value
-class Attribute(Node):
-    """`document`, `unit`, `label`, `confidence`, `system`, `document.source`, `system.pre_parse`.
-
-    `name` is the attribute behind the dot, or empty.
-    """
-
-    of: str
-    name: str = ""
 
 
 @value

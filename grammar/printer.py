@@ -63,8 +63,8 @@ def _text(node: nodes.Node) -> str:
             return f"{_name(name)}({_list(parameters) if parameters else ''})"
         case nodes.Argument(name=name, value=value):
             return f"{as_word(name)}={_text(value)}"
-        case nodes.Mean(measure=measure, word=word):
-            return f"{word}({_text(measure)})"
+        case nodes.Mean(measure=measure, word=word, by=by):
+            return f"{word}({_text(measure)}{'' if by is None else f' by {_text(by)}'})"
         case nodes.Default(name=name, value=None):
             return as_word(name)
         case nodes.Default(name=name, value=nodes.Number() as number):

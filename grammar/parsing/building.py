@@ -245,7 +245,8 @@ class Builder(Transformer[Token, Any]):
 
     def mean(self, pieces: list[Parsed]) -> nodes.Mean:
         word: Any = str(pieces[0]).lower()
-        return nodes.Mean(pieces[2], word, span=_whole(pieces))
+        by = next((piece for piece in pieces[3:] if isinstance(piece, nodes.Attribute)), None)
+        return nodes.Mean(pieces[2], word, by, span=_whole(pieces))
 
     def baseline(self, pieces: list[Parsed]) -> nodes.BaselineCall:
         name, *parameters = _without_tokens(pieces)

@@ -71,10 +71,11 @@ unsigned = st.builds(nodes.Number, decimals.map(abs))
 texts = st.builds(nodes.Text, st.text(max_size=20) | st.sampled_from(['"', '""', "a\nb", "-- no", ";"]))
 amounts = numbers | variables
 
-parameters = st.builds(nodes.Argument, name_texts, numbers | names | variables)
+parameters = st.builds(nodes.Argument, name_texts, numbers | names | variables | st.builds(nodes.All))
 some_parameters = some(parameters, at_least=0)
 plain_measures = st.builds(nodes.MeasureCall, name_texts, some_parameters)
-means = st.builds(nodes.Mean, plain_measures, st.sampled_from(["mean", "macro", "micro"]))
+attributes = st.builds(nodes.Attribute, name_texts, name_texts)
+means = st.builds(nodes.Mean, plain_measures, st.sampled_from(["mean", "macro", "micro"]), st.none() | attributes)
 measures = some(plain_measures | means)
 baselines = st.builds(nodes.BaselineCall, name_texts, some_parameters)
 everything = st.builds(nodes.All)
@@ -85,7 +86,6 @@ systems = st.builds(
 )
 test_sets = st.builds(nodes.TestSets, some(names | patterns | variables | everything))
 
-attributes = st.builds(nodes.Attribute, name_texts, name_texts)
 compared = texts | numbers | bare_words | variables
 comparisons = st.builds(nodes.Relation, attributes, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), compared)
 ins = st.builds(nodes.In, attributes, some(compared))

@@ -189,6 +189,8 @@ class Entry:
     """Whether a system has a value, 0, for topics that it has no list for."""
     listed: bool = False
     """Whether documents are wanted one by one and by their names, however many there are."""
+    grouped: str = ""
+    """The attribute whose documents stand together as one document, where means are taken over it."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
 

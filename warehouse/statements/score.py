@@ -33,6 +33,7 @@ from warehouse.query.labels import (
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
+from warehouse.query.resolving.means_by_attribute import check_groups
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_replicates
 from warehouse.query.standardizing import standardized, with_deviations
@@ -104,6 +105,9 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
         by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
         where = filter_of(scope, statement.where, task)
     _check_computed(statement, entries, by, where)
+    for entry in entries:
+        for dimension, attribute in zip(by, statement.by, strict=False):
+            check_groups(entry, dimension, "a score", attribute)
     check_replicates(entries, statement.replicates or statement, by, where)
     first = entries[0].statistics[0]
     order, descending = first.label, not first.measure.lower_is_better

@@ -19,7 +19,7 @@ from warehouse.query.compile.fact_rows import value_of
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.paired import Booleans, Floats, Integers
-from warehouse.tasks.observed import counted
+from warehouse.tasks.observed import PLAIN_NOUN, counted
 
 MANY = 20_000
 """From so many documents on, those of a pair that are alike are counted in the database and not fetched one by one."""
@@ -72,6 +72,8 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     """
     # What is computed of lists is read together, so its parts have one query.
     queries = tuple({query.name: query for query in (_rows(how, part) for part in entry.observed_apart)}.values())
+    if entry.grouped and how.missing == "error":
+        queries = (*queries, Query(_incomplete_name(entry), unit_rows.names_of_incomplete(entry, how.where)))
     if _counts_alike(entry):
         names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
         ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
@@ -79,6 +81,10 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
     return (*queries, documents, *((units,) if entry.exchange.of == "unit" else ()))
+
+
+def _incomplete_name(entry: p.Entry) -> str:
+    return f"documents that are not there for every system on {entry.test_set.name!r}"
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
@@ -186,6 +192,13 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     zero.
     """
     name = _rows_name(entry)
+    if entry.grouped and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
+        lacking = [str(document) for (document,) in names]
+        few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
+        raise QueryError(
+            f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} not there for every system: {few}",
+            hints=(f"a mean over document.{entry.grouped} needs the same documents of every system",),
+        )
     if _counts_alike(entry):
         return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
     return _from_rows(how, _own_rows(facts[name], entry), entry, facts)

@@ -6,6 +6,7 @@ Values travel as parameters beside the text. What is summed of the rows is writt
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from warehouse.measures import ListMean, Statistic
@@ -68,6 +69,8 @@ class FactRows:
         key: bool = False,
         annotators: bool = False,
     ) -> None:
+        together = _together(entry, where) if entry.grouped and not key else None
+        where = where if together is None else None
         wanted = (*split, *dimensions(where))
         thresholds, where = _thresholds(where) if entry.task.has_key and not key else (None, where)
         wanted = tuple(dimension for dimension in wanted if dimension.of != "confidence" or thresholds is None)
@@ -79,6 +82,8 @@ class FactRows:
             self._source = _thresholded(entry.task.source, self._condition(thresholds))
         if entry.task.of_lists and not key:
             self._source = _of_lists(entry)
+        if together is not None:
+            self._source = together
         if entry.replicates is not None and not key:
             self._source = _averaged_runs(self._source, entry, entry.replicates)
         if entry.attempts is not None and not key:
@@ -90,6 +95,11 @@ class FactRows:
                 self._joins.append(self._attribute(dimension))
             elif not self._own(dimension.of):
                 self._joins.append(Sql(_NEEDS[dimension.of]))
+
+    def joined(self, table: Sql) -> FactRows:
+        """The same rows with another table beside them."""
+        self._joins.append(table)
+        return self
 
     def _own(self, of: str) -> bool:
         if of == "annotator":
@@ -152,6 +162,29 @@ class FactRows:
     def _comparable(self, dimension: p.Dimension, wanted: p.Scalar) -> Sql:
         expression = self.expression(dimension)
         return expression + "::double" if isinstance(wanted, Decimal) and dimension.attribute else expression
+
+
+def _together(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """The rows that meet a condition with the documents that share an attribute summed to one, the first of them by
+    name; a document without the attribute stays by itself. A sum is null where a count is unknown in any row.
+    """
+    first = (
+        "(select x.document_id, first_value(d.id) over (partition by x.value order by d.name) as one "
+        "from document_attribute x join document d on d.id = x.document_id "
+        "where x.name = " + value(entry.grouped) + " and d.test_set_id = " + value(entry.test_set.id) + ")"
+    )
+    rows = FactRows(replace(entry, grouped=""), where).joined(
+        "left join " + first + " g on g.document_id = f.document_id"
+    )
+    sums = join(
+        ", ",
+        [
+            "case when count(" + name + ") = count(*) then sum(" + name + ")::bigint end as " + name
+            for name in (column(count) for count in entry.counts)
+        ],
+    )
+    keys = "f.test_set_id, f.system_id, coalesce(g.one, f.document_id) as document_id, "
+    return "(select " + keys + sums + rows.tail() + " group by all)"
 
 
 def value_of(entry: p.Entry, statistic: Statistic) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import FactRows, column
@@ -58,6 +59,14 @@ def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:
     observed = _observed(entry, where, p.Dimension("document"), ())
     one_alone = "select document from (" + observed + ") o group by document having count(*) < 2"
     return "select d.name from document d join (" + one_alone + ") l on l.document = d.id order by d.name"
+
+
+def names_of_incomplete(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """The names of the documents that not every system of an entry has, before any are put together, in their order."""
+    rows = FactRows(replace(entry, grouped=""), where).tail()
+    fewer = " group by f.document_id having count(distinct f.system_id) < " + value(len(entry.stored_systems))
+    lacking = "select f.document_id as document" + rows + fewer
+    return "select d.name from document d join (" + lacking + ") l on l.document = d.id order by d.name"
 
 
 def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:

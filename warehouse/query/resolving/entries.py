@@ -17,6 +17,7 @@ from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p
 from warehouse.query.resolving.attempted import Attempted, attempt_statistics, attempted, without_attempts
 from warehouse.query.resolving.conditions import dimension_of
+from warehouse.query.resolving.means_by_attribute import grouped, takes_groups
 from warehouse.query.resolving.names import UNSAID_ATTRIBUTES, LackingMeasureError, Scope
 from warehouse.query.resolving.optional_documents import Several, statistics_of
 from warehouse.query.resolving.systems import present_on, systems_of
@@ -38,6 +39,8 @@ class Wanted:
     missing: str | None = None
     """What becomes of documents that a system lacks, as it was said."""
     several: Several = Several()
+    groups: bool = False
+    """Whether the statement takes means over what documents share."""
 
     @classmethod
     def of(cls, statement: n.Score | n.Tested | n.Documents | n.Differ) -> Wanted:
@@ -50,6 +53,7 @@ class Wanted:
             statement.replicates,
             statement.missing,
             Several.of(statement),
+            takes_groups(statement),
         )
 
 
@@ -116,6 +120,10 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     stored = _stored(wanted.systems, scope, task, test_set, replicates)
     several_kinds = len(scope.stored_with(wanted.measures, test_set)) > 1
     entry = scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
+    entry = grouped(entry, of_nodes, scope, wanted.groups)
+    if entry.grouped and wanted.missing is not None:
+        what = f"missing {wanted.missing} is of documents, and a mean by document.{entry.grouped} takes all of them"
+        raise QueryError(what, wanted.span, ("leave it out",))
     return replace(entry, filled=wanted.missing == "zero") if task.of_lists else entry
 
 

@@ -17,6 +17,7 @@ from unicodedata import normalize
 from grammar import nodes as n
 from grammar.editing.hints import brief, hints, listing, written
 from grammar.errors import QueryError
+from grammar.printer import to_text
 from grammar.span import NOWHERE
 from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, measure_named, settle, without_cutoff
 from warehouse.measures.attempts import COLUMNS as ATTEMPT_COUNTS
@@ -399,7 +400,12 @@ class Scope:
         statistic = replace(settle(measure, settings, averaged, synonym, around), counted=how)
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value document by document", node.span)
-        return statistic
+        if not isinstance(node, n.Mean) or node.by is None:
+            return statistic
+        if not averaged:
+            wrong = f"{statistic.label} is of all documents together"
+            raise QueryError(wrong, node.by.span, (f"say mean({node.measure.name} by {to_text(node.by)})",))
+        return replace(statistic, label=f"{statistic.label[:-1]} by {to_text(node.by)})")
 
     def _imported(
         self,

@@ -15,6 +15,7 @@ from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
+from warehouse.query.resolving.means_by_attribute import check_groups
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.significance.tests import (
     ADJUSTMENTS,
@@ -52,6 +53,9 @@ def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> 
     if exchange.of not in ("document", "unit", "system") or (exchange.of == "system" and exchange.attribute):
         what = ("say document, unit or document.attribute",)
         raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
+    check_groups(entry, exchange, "exchange", statement.exchange)
+    if entry.grouped and exchange.of == "document":
+        return entry
     return replace(entry, exchange=exchange)
 
 

@@ -1,0 +1,174 @@
+"""Means over what documents share, `mean(T11SU by document.topic)`: values by hand, exact levels against every exchange
+of topics, and what cannot be asked of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from statistics import mean
+
+import pytest
+
+from grammar.errors import QueryError
+from grammar.parser import parse
+from grammar.printer import to_text
+from tests.conftest import write_csv
+from warehouse.loading.ingest import load
+from warehouse.session import Session
+from warehouse.store.replacement import create
+
+TOPICS: Mapping[str, Mapping[str, tuple[int, int, int]]] = {
+    "A": {"t1": (3, 1, 1), "t2": (0, 4, 2), "t3": (2, 0, 0), "t4": (1, 3, 2), "t5": (2, 2, 1)},
+    "B": {"t1": (2, 0, 2), "t2": (1, 1, 1), "t3": (1, 1, 1), "t4": (3, 0, 0), "t5": (0, 0, 3)},
+}
+"""Hits, false alarms and misses of two systems on five topics."""
+
+REST = 3
+"""Documents of each topic that nobody accepts and nobody wants."""
+
+
+def decided(system: str, topic: str) -> list[tuple[str, str]]:
+    """The labels and decisions of the documents of a topic, in one order for both systems."""
+    hits, alarms, misses = TOPICS[system][topic]
+    relevant = ["yes"] * hits + ["no"] * misses
+    others = max(TOPICS[name][topic][1] for name in TOPICS) + REST
+    rest = ["yes"] * alarms + ["no"] * (others - alarms)
+    return [("relevant", said) for said in relevant] + [("nonrelevant", said) for said in rest]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("topics")
+    names = [(topic, place) for topic in TOPICS["A"] for place in range(len(decided("A", topic)))]
+    decisions = [
+        ("t", system, f"{topic}-{place}", decided(system, topic)[place][1])
+        for system in TOPICS
+        for topic, place in names
+    ]
+    labels = [("t", f"{topic}-{place}", decided("A", topic)[place][0]) for topic, place in names]
+    attributes = [("t", f"{topic}-{place}", topic, place % 2) for topic, place in names]
+    with create(folder / "w.duckdb") as database:
+        load(database, write_csv(folder / "d.csv", "test_set system document decision", decisions), "decisions")
+        load(database, write_csv(folder / "l.csv", "test_set document label", labels), "labels")
+        load(database, write_csv(folder / "a.csv", "test_set document topic half", attributes), "documents")
+    with Session.open(folder / "w.duckdb") as opened:
+        yield opened
+
+
+def t11su(cells: Sequence[int]) -> float:
+    hits, alarms, misses = cells
+    return (max((2 * hits - alarms) / (2 * (hits + misses)), -0.5) + 0.5) / 1.5
+
+
+def t9u(cells: Sequence[int]) -> float:
+    return max(2 * cells[0] - cells[1], -2)
+
+
+def f(cells: Sequence[int]) -> float:
+    hits, alarms, misses = cells
+    return 2 * hits / (2 * hits + alarms + misses)
+
+
+MEASURES = {"T11SU": t11su, "T9U(min=-2)": t9u, "F": f}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_value_is_the_mean_over_topics(session: Session, name: str) -> None:
+    rows = session.run(f"score mean({name} by document.topic) for A, B on t").rows
+    label = next(column for column in rows[0] if column.startswith("mean("))
+    for row in rows:
+        expected = mean(MEASURES[name](cells) for cells in TOPICS[str(row["system"])].values())
+        assert row[label] == pytest.approx(expected, abs=1e-12)
+        assert row["documents"] == 5
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_comparison_exchanges_topics(session: Session, name: str) -> None:
+    of = MEASURES[name]
+    pairs = [(of(TOPICS["A"][topic]), of(TOPICS["B"][topic])) for topic in TOPICS["A"]]
+    differences = [
+        mean((a - b) * sign for (a, b), sign in zip(pairs, signs, strict=True))
+        for signs in product((1, -1), repeat=len(pairs))
+    ]
+    beyond = sum(abs(difference) >= abs(differences[0]) - 1e-9 for difference in differences)
+    (row,) = session.run(f"compare mean({name} by document.topic) for A, B on t exact").rows
+    assert row["difference"] == pytest.approx(differences[0], abs=1e-12)
+    assert row["p"] == pytest.approx(beyond / len(differences), abs=1e-12)
+    assert (row["documents"], row["units"]) == (5, 5)
+    (same,) = session.run(f"compare mean({name} by document.topic) for A, B on t exact exchange by document.topic").rows
+    assert same["p"] == row["p"]
+
+
+def test_what_all_documents_have_together_is_the_same_beside_it(session: Session) -> None:
+    (row,) = session.run("score utility, mean(utility by document.topic) of filtering for A on t").rows
+    assert row["utility(a=2, b=-1)"] == 5 * row["mean(utility(a=2, b=-1) by document.topic)"]  # type: ignore[operator]
+
+
+def test_a_condition_chooses_documents_before_they_are_put_together(session: Session) -> None:
+    (row,) = session.run('score mean(utility by document.topic) for A on t where label = "relevant"').rows
+    assert row["mean(utility(a=2, b=-1) by document.topic)"] == mean(2 * cells[0] for cells in TOPICS["A"].values())
+    whole = session.run("compare mean(F by document.topic) for A, B on t").rows[0]["value_a"]
+    half = session.run("compare mean(F by document.topic) for A, B on t where document.half = 0").rows[0]["value_a"]
+    assert whole != half
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "group mean(T11SU by document.topic) for A, B on t",
+        "rank mean(T11SU by document.topic) for A, B on t",
+        "table mean(T11SU by document.topic), T11U for A, B on t",
+        "power mean(F by document.topic) for A, B on t detect 10% documents 5, 50",
+        "score mean(T11F by document.topic) for A, B on t interval percentile",
+        "plot compare mean(T11SU by document.topic) for A, B on t",
+        "compare mean(F(optional=all) by document.topic) for A, B on t",
+        "expect score mean(F by document.topic) for A on t at least 10%",
+    ],
+)
+def test_other_statements_take_it(session: Session, statement: str) -> None:
+    assert session.run(statement).rows
+
+
+def test_captions_speak_of_topics(session: Session) -> None:
+    assert "5 topics exchanged" in session.run("compare mean(F by document.topic) for A, B on t").caption
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("score mean(F by document.theme) for A on t", "unknown attribute 'document.theme'"),
+        ("score mean(F by system.x) for A on t", "attribute"),
+        ("score mean(F by label) for A on t", "over documents, or over an attribute of theirs"),
+        ("score micro(F by document.topic) for A on t", "is of all documents together"),
+        ("score mean(F), mean(recall by document.topic) for A on t", r"and mean\(F\(beta=1\)\) over documents"),
+        ("score mean(F by document.half), mean(F by document.topic) for A on t", "another over document.topic"),
+        ("score mean(F by document.topic) for A on t by document.half", "does not go with a mean over document.topic"),
+        ("compare mean(F by document.topic) for A, B on t exchange by document.half", "exchange by document.half does"),
+        ("compare mean(F by document.topic) for A, B on t missing zero", "missing zero is of documents"),
+        ("documents mean(F by document.topic) for A, B on t", "a mean by an attribute goes with score"),
+        ("differ mean(F by document.topic) for A, B on t by label", "a mean by an attribute goes with score"),
+        ("score mean(F by document.topic) for A, random(s=0.5) on t", "has no document.topic"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(session: Session, statement: str, said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        session.run(statement)
+
+
+def test_it_is_printed_as_it_is_read() -> None:
+    text = "score mean(T11SU(min=-1) by document.topic) for A on t"
+    assert to_text(parse(text)) == text
+
+
+def test_a_document_that_one_system_lacks_is_named(session: Session, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("lacking")
+    decisions = [("t", s, f"d{k}", "yes") for s in "AB" for k in range(4) if (s, k) != ("B", 2)]
+    with create(folder / "w.duckdb") as database:
+        load(database, write_csv(folder / "d.csv", "test_set system document decision", decisions), "decisions")
+        labels = [("t", f"d{k}", "relevant") for k in range(4)]
+        load(database, write_csv(folder / "l.csv", "test_set document label", labels), "labels")
+        topics = [("t", f"d{k}", k // 2) for k in range(4)]
+        load(database, write_csv(folder / "a.csv", "test_set document topic", topics), "documents")
+    with Session.open(folder / "w.duckdb") as opened, pytest.raises(QueryError, match="not there for every system: d2"):
+        opened.run("compare mean(F by document.topic) for A, B on t")

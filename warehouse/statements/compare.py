@@ -174,7 +174,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             over_all = [comparison for comparison in batch if is_bounded(comparison.statistic)]
             of_labellings, partly = optional_bounds.bounded(over_all, workforce, pairs)
             bounds |= of_labellings
-            decided = {**decided, **missing_bounds.over_all(over_all, decided, bounds)}
+            decided = {**decided, **optional_bounds.over_all(over_all, decided, bounds)}
             for one in over_all:
                 notes += optional_bounds.notes(one, decided, bounds, partly.get(one.statistic.label))
         margins = margined(batch, decided, workforce, pairs)

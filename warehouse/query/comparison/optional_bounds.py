@@ -19,6 +19,7 @@ from grammar.errors import QueryError
 from warehouse.measures import Function, Ratio, Statistic, settle
 from warehouse.measures.expression import Expression, evaluate, of_ratio
 from warehouse.measures.filtering import CONVENTIONS
+from warehouse.query.comparison import missing_bounds
 from warehouse.query.comparison.deciding import Decisions, decisions
 from warehouse.query.comparison.missing_bounds import Bounded, MissingBounds
 from warehouse.query.comparison.pairs import Comparison, Pair, only
@@ -189,6 +190,19 @@ def _bounds(labellings: _Labellings, tested: Integers, workforce: Workforce, pai
     return MissingBounds(min(differences), max(differences), min(levels), max(levels))
 
 
+def over_all(batch: Sequence[Comparison], decided: Decisions, bounds: Bounded) -> Decisions:
+    """The verdicts that hold by every labelling, and for the same system; else undecided."""
+    return {
+        key: replace(one, verdict="undecided") if _turns(bounds[key]) and one.verdict == "significant" else one
+        for key, one in missing_bounds.over_all(batch, decided, bounds).items()
+    }
+
+
+def _turns(bounds: MissingBounds) -> bool:
+    """Whether either system is higher by some labelling."""
+    return bounds.difference_low < 0 < bounds.difference_high
+
+
 def notes(comparison: Comparison, decided: Decisions, bounds: Bounded, partly: tuple[int, int] | None) -> Iterator[str]:
     """Whether what was found holds by every labelling of the optional documents, or by those that were tested."""
     label = comparison.statistic.label
@@ -210,11 +224,7 @@ def notes(comparison: Comparison, decided: Decisions, bounds: Bounded, partly: t
             f"{where}: {len(open_):,} of {len(comparison.pairs):,} verdicts {depend} on how the optional documents are "
             f"labelled: {_named(comparison, open_)}"
         )
-    turning = [
-        (a, b)
-        for a, b in comparison.pairs
-        if bounds[label, (a, b)].difference_low < 0 < bounds[label, (a, b)].difference_high
-    ]
+    turning = [pair for pair in comparison.pairs if _turns(bounds[label, pair])]
     if turning:
         yield f"{where}: which system is higher depends on the labelling for {_named(comparison, turning)}"
 

@@ -4,7 +4,7 @@
 
 invents documents with fixed seeds, a judge who sees 500 of them and people who see some, drawn at random. It prints
 markdown tables: the share of intervals at 95% that hold the true value, with the judge and, in brackets, by the people
-alone; then how often the labelled documents show no mistake of the judge, and how many labels the judge is worth. With
+alone; then the share of sets without an interval, and how many labels the judge is worth. With
 --beside-ppi-py value, λ and interval are compared with those of the package ppi-python, which must be installed.
 """
 
@@ -121,11 +121,11 @@ def drawn(design: Design, labelled: int, sets: int) -> Iterator[Corrected]:
 
 
 def cell(design: Design, labelled: int, sets: int) -> tuple[str, str, str]:
-    """The share of intervals that hold the true value, of sets without a mistake seen, and the worth of the judge."""
-    held = given = alone = by_people = without = 0
+    """The share of intervals that hold the true value, of sets without one, and the worth of the judge."""
+    held = given = alone = by_people = 0
     worth = []
     for of in drawn(design, labelled, sets):
-        limits = of.limits(LEVEL) if of.error else None
+        limits = of.limits(LEVEL)
         if limits is not None:
             given += 1
             held += limits[0] <= design.true <= limits[1]
@@ -134,10 +134,10 @@ def cell(design: Design, labelled: int, sets: int) -> tuple[str, str, str]:
             classical = Corrected(of.people, 0, of.people_error, of.labelled - 1, 0, 0, None, None, None).limits(LEVEL)
             alone += 1
             by_people += classical is not None and classical[0] <= design.true <= classical[1]
-        without += of.exact
     share = "–" if not given else f"{100 * held / given:.1f}"
     people = "–" if not alone or design.clustered else f"{100 * by_people / alone:.1f}"
-    return f"{share} ({people})", f"{100 * without / sets:.0f}%", f"{np.median(worth):.0f}" if worth else "–"
+    without = f"{100 * (sets - given) / sets:.0f}%"
+    return f"{share} ({people})", without, f"{np.median(worth):.0f}" if worth else "–"
 
 
 def beside_ppi_py() -> None:
@@ -178,7 +178,7 @@ def main() -> None:
         return
     heads = " | ".join(map(str, LABELLED))
     rows = {design.name: [cell(design, labelled, arguments.sets) for labelled in LABELLED] for design in DESIGNS}
-    for place, what in enumerate(("interval holds the value", "no mistake seen", "worth in labels")):
+    for place, what in enumerate(("interval holds the value", "sets without an interval", "worth in labels")):
         print(f"\n| {what} | {heads} |\n|---|{'---:|' * len(LABELLED)}")
         for name, cells in rows.items():
             print(f"| {name} | {' | '.join(cell[place] for cell in cells)} |")

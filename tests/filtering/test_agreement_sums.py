@@ -13,6 +13,7 @@ from tests.filtering.test_agreement import LABELS
 from warehouse.filtering.agreement import MISSING, agree
 from warehouse.filtering.agreement_sums import KAPPA, F, alpha_over, cells, coincidences, f_of_second, turned
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan
 from warehouse.significance.draws import Draws
 from warehouse.significance.valuation import ManyCounts, Valuation
 
@@ -84,3 +85,18 @@ def test_documents_that_share_a_unit_are_one() -> None:
     assert (counts.shape, one) == ((9, 3), 2)
     assert counts.sum() == one * (labels != MISSING).sum()
     assert cells(labels[0], labels[1], unit).sum(axis=0).tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("kind", INTERVALS, ids=lambda kind: kind.name)
+def test_documents_counted_by_kind_have_the_interval_of_documents_one_by_one(kind: IntervalKind) -> None:
+    draws = np.random.default_rng(9)
+    first = draws.choice(3, size=400, p=[0.6, 0.1, 0.3])
+    second = np.where(draws.random(400) < 0.8, first, draws.choice(3, size=400))
+    counts = cells(first, second, each(first))
+    many, plan = ManyCounts(np.stack((counts, counts)), KAPPA), IntervalPlan(kind=kind)
+    bootstrap = Bootstrap(Draws(20_000))
+    one_by_one, by_kind = bootstrap.values(many, plan), bootstrap.of_kinds(many, plan)
+    assert by_kind.errors[0] == pytest.approx(one_by_one.errors[0], rel=1e-9)
+    # The limits differ by the chance of the resamples alone: by a twentieth of a standard error, give or take.
+    assert by_kind.low[0] == pytest.approx(one_by_one.low[0], abs=0.2 * one_by_one.errors[0])
+    assert by_kind.high[0] == pytest.approx(one_by_one.high[0], abs=0.2 * one_by_one.errors[0])

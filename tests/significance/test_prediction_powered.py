@@ -60,6 +60,13 @@ def test_a_judge_who_is_always_right_makes_all_documents_count() -> None:
     assert found.value == pytest.approx(np.mean(JUDGE) + found.weight * (np.mean(REST) - np.mean(JUDGE)))
 
 
+def test_few_documents_without_a_mistake_of_the_judge_give_no_interval() -> None:
+    few, many = given_to(JUDGE, JUDGE, REST), given_to(JUDGE * 4, JUDGE * 4, REST)
+    assert (few.unseen, few.limits(0.05), few.effective) == (True, None, None)
+    assert (many.exact, many.unseen) == (True, False)
+    assert many.limits(0.05) is not None
+
+
 def test_a_judge_who_says_the_opposite_is_not_believed() -> None:
     found = given_to(PEOPLE, [1 - one for one in JUDGE], REST)
     assert (found.weight, found.value) == (0.0, pytest.approx(np.mean(PEOPLE)))

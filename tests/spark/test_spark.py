@@ -150,6 +150,8 @@ score recall for all on "odd/names" order by system
 plot group F for all on "odd/names"
 agree on alerts
 agree on alerts where annotator in ("eve") with key
+agree on alerts by document.source with key exchange by document.source
+score F for all on alerts corrected by eve
 """.strip().split("\n")
 
 CLUSTERED = """
@@ -183,6 +185,7 @@ compare pass(k=3) for base, tuned on qa
 score pass for all on folds
 spread accuracy, seconds for all on qa
 spread accuracy for base on qa exchange by document.passage
+score accuracy for all on qa corrected by seconds exchange by document.passage
 """.strip().split("\n")
 
 REFUSED = [each for each in SAMPLE if each.endswith(("test sign", "test wilcoxon"))]

@@ -43,6 +43,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     values += [("qa", "new", "d999", "accuracy", 1)]
     values += [("few", "new", document(k), "llm", k % 2) for k in range(10)]
     values += [("few", "new", document(k), "accuracy", 1) for k in range(2)]
+    values += [("sure", "new", document(k), "llm", k % 2) for k in range(60)]
+    values += [("sure", "new", document(k), "accuracy", k % 2) for k in range(12)]
     values += [("apart", "new", document(k), "llm" if k % 2 else "accuracy", 1) for k in range(10)]
     values += [("unlike", "new", document(k), "llm", int(k < 20 or k % 10 == 0)) for k in range(100)]
     values += [("unlike", "new", document(k), "accuracy", int(k % 7 > 0)) for k in range(40)]
@@ -125,6 +127,7 @@ def test_a_level_a_condition_and_clusters(session: Session) -> None:
     [
         ("few", 1.0, "new on few: 2 labelled documents are too few for an interval"),
         ("apart", None, "new on apart: no document is labelled by people and judged by llm"),
+        ("sure", 0.5, "llm is right on all 12 labelled documents, too few to tell how often it is wrong: no interval"),
         ("unlike", None, "what people labelled is not like the rest to llm"),
     ],
 )

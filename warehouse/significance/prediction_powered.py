@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.paired import Booleans, Floats
 
+FEW = 30
+"""With fewer labelled documents intervals may hold the value too seldom, and where they show no mistake of the judge
+there is none: what it does wrong elsewhere would be taken for nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
@@ -40,16 +44,21 @@ class Corrected:
     """What λ would be if it were not held between 0 and 1."""
 
     def limits(self, level: float) -> tuple[float, float] | None:
-        """The interval of this level; None where there is no standard error."""
-        if self.value is None or self.error is None:
+        """The interval of this level; None where there is no standard error, or none that can be trusted."""
+        if self.value is None or not self.error or self.unseen:
             return None
         half = t_quantile(level / 2, self.degrees) * self.error
         return self.value - half, self.value + half
 
     @property
+    def unseen(self) -> bool:
+        """Whether the judge may be wrong at times that too few labelled documents could show."""
+        return self.exact and self.labelled < FEW
+
+    @property
     def effective(self) -> float | None:
-        """How many labelled documents would do as well without the judge."""
-        if not self.error or self.people_error is None:
+        """How many labelled documents would do as well without the judge; None where there is no interval."""
+        if not self.error or self.people_error is None or self.unseen:
             return None
         return self.labelled * self.people_error**2 / self.error**2
 

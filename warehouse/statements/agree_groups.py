@@ -37,6 +37,9 @@ from warehouse.significance.valuation import ManyCounts, Valuation
 KEY = "key"
 """What the labels of no annotator are called, where the key is taken in."""
 
+MANY_UNITS = 256
+"""From so many documents on those that are labelled alike are counted, and the counts resampled."""
+
 MOST_PAIRS = 2_000
 """The means of more pairs than this have no interval."""
 
@@ -157,7 +160,9 @@ def _resampled(
 ) -> Interval:
     if counts.shape[1] < 2:
         return Interval(None, None, 0.0, 0, 0, False)
-    found = single(bootstrap.values(ManyCounts(np.stack((counts, counts)), of), plan), within)[0]
+    alone = ManyCounts(np.stack((counts, counts)), of)
+    limits = bootstrap.of_kinds(alone, plan) if counts.shape[1] >= MANY_UNITS else bootstrap.values(alone, plan)
+    found = single(limits, within)[0]
     # What does not vary from document to document says nothing of other documents.
     return found if found.error > 0 else Interval(None, None, 0.0, 0, found.resamples, False)
 

@@ -27,6 +27,7 @@ from warehouse.query.resolving.testing import (
 )
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
+from warehouse.statements.pictures import of_replicate
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decided
@@ -193,7 +194,7 @@ def _ratio(over: Fraction, under: Fraction) -> float | None:
 
 def _columns(plan: ReplicatePlan) -> tuple[Column, ...]:
     source, target = (entry.test_set.name for entry in plan.entries)
-    difference = plan.source.task.difference
+    difference = "number" if plan.source.unit == "number" else plan.source.task.difference
     return (
         Column("measure", "name", on_screen=len(plan.source.statistics) > 1),
         Column("task", "text", on_screen=False),
@@ -242,4 +243,5 @@ REPLICATE = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
+    picture=of_replicate,
 )

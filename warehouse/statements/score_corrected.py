@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from warehouse.significance.prediction_powered import Corrected
 
-FEW = 30
-"""Intervals of fewer labelled documents may hold the value too seldom (docs/language.md, score)."""
-
 APART = 3.3
 """By so many standard errors what people labelled differs from the rest once in a thousand random choices."""
 
@@ -325,7 +322,7 @@ def _columns(plan: CorrectedPlan) -> tuple[Column, ...]:
 
 def _cells(plan: CorrectedPlan, entry: p.Entry, of: Corrected) -> dict[str, Cell]:
     """The cells of a row; no limit beyond what the measure can be."""
-    limits = of.limits(float(plan.how.level)) if of.error else None
+    limits = of.limits(float(plan.how.level))
     lowest, highest = entry.statistics[0].measure.within or (float("-inf"), float("inf"))
     low, high = (None, None) if limits is None else (max(limits[0], lowest), min(limits[1], highest))
     return {
@@ -366,6 +363,8 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
 
 def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
     """What is wrong with a value, the gravest first; one is said."""
+    from warehouse.significance.prediction_powered import FEW
+
     units = plural(entry.noun)
     return {
         f"no {entry.noun} is labelled by people and judged by {judge}": of.labelled == 0,
@@ -377,6 +376,9 @@ def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
         f"{of.labelled} labelled {units} are too few for an interval": of.error is None,
         f"the labelled {units} do not vary, so there is no interval": not of.error,
         f"{judge} does not go with what people say on the labelled {units}, so it corrects nothing": of.weight == 0,
+        f"{judge} is right on all {of.labelled} labelled {units}, too few to tell how often it is wrong: no interval": (
+            of.unseen
+        ),
         f"{judge} is right on all {of.labelled} labelled {units}; how seldom it is wrong is not in the interval": (
             of.exact
         ),

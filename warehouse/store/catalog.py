@@ -242,11 +242,11 @@ class Catalog:
 
     def annotators(self, test_set: int) -> tuple[str, ...]:
         """Who labelled documents of a test set, beside the key."""
-        rows = self._database.rows(
+        rows = self._facts(
             "select distinct n.name from key_label f join annotator n on n.id = f.annotator_id "
-            "where f.annotator_id <> 0 and f.test_set_id = " + value(test_set) + " order by 1"
+            "where f.annotator_id <> 0 and f.test_set_id = " + value(test_set)
         )
-        return tuple(str(name) for (name,) in rows)
+        return tuple(sorted(str(name) for (name,) in rows))
 
     def printed(self, test_set: int) -> dict[str, tuple[str, str]]:
         """The measures of the published figures of a test set: task and measure as stored, by what they are called.

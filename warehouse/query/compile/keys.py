@@ -30,32 +30,34 @@ def labels_by_annotator(entry: p.Entry, split: Sequence[p.Dimension], where: p.F
 
     def columns(rows: FactRows) -> Sql:
         document = rows.expression(p.Dimension("document"))
-        return join(", ", [document, Sql("f.label::varchar"), *(rows.expression(dimension) for dimension in split)])
+        values = (rows.expression(dimension) + f" as by_{place}" for place, dimension in enumerate(split))
+        return join(", ", [document + " as document", Sql("f.label::varchar as label"), *values])
 
     wanted = (p.Dimension("document"), *split)
     rows = FactRows(entry, where, wanted, key=True, annotators=True)
-    labels = "select n.name, " + columns(rows) + rows.tail() + " and f.annotator_id <> 0"
+    labels = "select n.name as annotator, " + columns(rows) + rows.tail() + " and f.annotator_id <> 0"
     if not with_key:
         return labels
     of_key = FactRows(entry, _but_of_annotators(where), wanted, key=True)
-    return labels + " union all select null, " + columns(of_key) + of_key.tail()
+    return labels + " union all select null as annotator, " + columns(of_key) + of_key.tail()
 
 
 def annotator_labels(entry: p.Entry, annotator: str) -> Sql:
     """Document and label of one annotator, and those of the key, with whether they are of the annotator."""
-    of = "select d.name, f.label::varchar, "
+    of = "select d.name as document, f.label::varchar as label, "
     rows = FactRows(entry, None, (p.Dimension("document"),), key=True, annotators=True)
     of_key = FactRows(entry, None, (p.Dimension("document"),), key=True)
-    own = of + "true" + rows.tail() + " and f.annotator_id <> 0 and n.name = " + value(annotator)
-    return own + " union all " + of + "false" + of_key.tail()
+    own = of + "true as of_annotator" + rows.tail() + " and f.annotator_id <> 0 and n.name = " + value(annotator)
+    return own + " union all " + of + "false as of_annotator" + of_key.tail()
 
 
 def decided(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """System id, document, decision and the `split` values, whether the key has the document or not."""
     of_decisions = replace(entry, task=replace(entry.task, source=entry.task.facts))
     rows = FactRows(of_decisions, where, (p.Dimension("document"), *split))
-    columns = [Sql("f.system_id"), Sql("d.name"), Sql("f.decision"), *(rows.expression(of) for of in split)]
-    return "select " + join(", ", columns) + rows.tail()
+    columns = [Sql("f.system_id"), Sql("d.name as document"), Sql("f.decision")]
+    values = (rows.expression(of) + f" as by_{place}" for place, of in enumerate(split))
+    return "select " + join(", ", [*columns, *values]) + rows.tail()
 
 
 def systems_with(attribute: str) -> Sql:

@@ -146,8 +146,9 @@ def confidences(entry: p.Entry, where: p.Filter | None) -> Sql:
 def values_one_by_one(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """System id, document, measure and value of imported values, with the `split` values."""
     rows = FactRows(entry, where, (p.Dimension("document"), *split))
-    columns = [Sql("f.system_id"), Sql("d.name"), Sql("f.measure"), Sql("f.value")]
-    return "select " + join(", ", [*columns, *(rows.expression(of) for of in split)]) + rows.tail()
+    columns = [Sql("f.system_id"), Sql("d.name as document"), Sql("f.measure"), Sql("f.value")]
+    values = (rows.expression(of) + f" as by_{place}" for place, of in enumerate(split))
+    return "select " + join(", ", [*columns, *values]) + rows.tail()
 
 
 def published(entry: p.Entry, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from warehouse.significance.bootstrap.averages import Averages, OfTestSet, OverAverages
 from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Standardized, Student, quantile_of_largest
 from warehouse.significance.bootstrap.estimates import (
+    CountedByKind,
     Differences,
     OverResamples,
     Supply,
@@ -88,6 +89,11 @@ class Bootstrap:
         Two systems whose intervals overlap may still differ: their difference has an interval of its own.
         """
         return self._found(SystemEstimates(many, np.ones(many.units, dtype=np.int64)), plan, factor)
+
+    def of_kinds(self, many: ManySystems, plan: IntervalPlan = PLAIN) -> ConfidenceLimits:
+        """The interval of the first system's value, from resamples of how many units of each kind there are: the same
+        in law, and sooner there where the kinds are few."""
+        return self._found(CountedByKind.of(many), plan, 1.0)
 
     def _found(self, estimates: Estimates, plan: IntervalPlan, factor: float) -> ConfidenceLimits:
         search = _Search(estimates, plan if factor >= 0 else plan.turned, self)

@@ -113,6 +113,25 @@ class SystemEstimates:
         return OverResamples(self, Resamples.of_kinds(self.times, draws))
 
 
+class CountedByKind(SystemEstimates):
+    """The value of one system whose units are of few kinds, which are counted and drawn as counts."""
+
+    @classmethod
+    def of(cls, many: ManySystems) -> CountedByKind:
+        """The first system, all of whose units are given one by one."""
+        return cls(*_by_kind(many, [0, 0]))
+
+    @property
+    def values(self) -> Floats:
+        sums = (self.many.columns * self.times).sum(axis=2)
+        if isinstance(self.many, ManyCounts):
+            return self.many.valuation.values(sums.astype(np.float64))
+        return np.asarray(sums[0] / sums[1], dtype=np.float64)
+
+    def over(self, supply: Supply, draws: Draws) -> OverResamples:
+        return self.over_kinds(draws)
+
+
 @dataclass(frozen=True, eq=False)
 class Differences(SystemEstimates):
     """The differences of pairs of systems, `first` less `second`, by place; `turned` says which were named the other

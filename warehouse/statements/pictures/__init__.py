@@ -61,6 +61,12 @@ def of_change() -> Picture:
     return Picture(changed)
 
 
+def of_replicate() -> Picture:
+    from warehouse.statements.pictures.carried import carried
+
+    return Picture(carried)
+
+
 def of_project() -> Picture:
     from warehouse.statements.pictures.projected import projected
 

@@ -35,6 +35,8 @@ html_title = f"evalhouse {release}"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+# Transcripts have 100 columns, which are not to be cut.
+html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}
 
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
@@ -105,9 +107,9 @@ def _write_for_models(app: Any, error: Exception | None) -> None:
 
 
 def _paragraphs(text: str) -> tuple[str, str]:
-    """The title of a page and its first paragraph."""
+    """The title of a page and its first paragraph, without links."""
     title, first = text.split("\n\n")[:2]
-    return title.removeprefix("# ").strip(), " ".join(first.split())
+    return title.removeprefix("# ").strip(), re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", " ".join(first.split()))
 
 
 def setup(app: Any) -> None:

@@ -93,6 +93,14 @@ def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool) -> None:
         assert replayed == text
 
 
+def test_the_readme_shows_no_error_that_is_not_meant() -> None:
+    """A transcript that fails would be true, too."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    outputs = re.findall(r"^error: .*(?:\n(?!\$|```).*)*", "\n".join(CONSOLE.findall(text)), re.MULTILINE)
+    assert len(outputs) == 1
+    assert "did you mean UMASS?" in outputs[0]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_print_what_they_show(page: Path, tmp_path: Path, accept: bool) -> None:
     """Each block is a script of its own; a block of text behind it is what it prints."""

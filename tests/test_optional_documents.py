@@ -20,7 +20,10 @@ from warehouse.loading.ingest import load
 from warehouse.measures import MEASURES, Function, Measure, Ratio, settle
 from warehouse.measures.filtering import BOUNDS, COLUMNS, OPTIONAL
 from warehouse.query.comparison import optional_bounds
+from warehouse.query.comparison.deciding import of_outcomes
 from warehouse.session import Session
+from warehouse.significance.outcome import Outcome, approximate
+from warehouse.significance.shuffles.confidence import shuffles_to_decide
 from warehouse.store.replacement import create
 
 Cells = dict[str, int]
@@ -144,6 +147,27 @@ def test_a_comparison_goes_through_every_labelling(small: Session, name: str, si
         assert row["verdict"] == (
             "significant" if significant else "not significant" if min(levels) > level else "undecided"
         )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_verdict_over_labellings_is_as_sure_as_any_other(small: Session, seed: int) -> None:
+    """The exact p is 1; nine shuffles cannot tell that it is above 0.99."""
+    asked = 'compare F(optional=bounds) of filtering for A, B on t where label != "optional" level 0.99'
+    result = small.run(f"{asked} shuffles 9 seed {seed}")
+    assert [row["verdict"] for row in result.rows] == ["undecided"]
+    assert any("undecided, it is not 0.99 sure for each p" in note for note in result.notes)
+    assert not any("the same by every labelling" in note or "depends on how" in note for note in result.notes)
+    [exact] = small.run(f"{asked} exact").rows
+    [many] = small.run(f"{asked} shuffles 2000 seed {seed}").rows
+    assert exact["verdict"] == many["verdict"] != "undecided"
+
+
+def test_outcomes_share_a_verdict_only_where_each_is_sure_of_it() -> None:
+    sure, unsure, exact = approximate(0, 9_999), approximate(7, 199), Outcome(0.04, "exact")
+    assert of_outcomes([sure, exact], 0.05, 0.99) == ("significant", None)
+    assert of_outcomes([sure, exact], 0.02, 0.99) == ("undecided", None)
+    verdict, enough = of_outcomes([sure, unsure], 0.05, 0.99)
+    assert (verdict, enough) == ("undecided", shuffles_to_decide(7, 199, 0.05, 0.99))
 
 
 def test_of_very_many_labellings_some_are_tested_and_it_is_said(

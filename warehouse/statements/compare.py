@@ -169,7 +169,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         if plan.bounded:
             bounds = missing_bounds.bounded(batch, decided, facts, workforce, pairs)
             decided = missing_bounds.over_all(batch, decided, bounds)
-            notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided)]
+            notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided, bounds)]
         if plan.over_labellings:
             over_all = [comparison for comparison in batch if is_bounded(comparison.statistic)]
             of_labellings, partly = optional_bounds.bounded(over_all, workforce, pairs)

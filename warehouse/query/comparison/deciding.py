@@ -155,6 +155,24 @@ def _against(outcome: Outcome, p: float, level: float, by_shuffles: bool) -> tup
     return outcome.nge, level * outcome.p / p if p > outcome.p else level
 
 
+def of_outcomes(outcomes: Sequence[Outcome], level: float, wanted: float) -> tuple[Verdict, int | None]:
+    """The verdict that all outcomes surely share, else undecided; and about how many shuffles would decide it where
+    they were too few, None where no number is known."""
+    said: set[Verdict] = set()
+    enough: list[int] = []
+    for outcome in outcomes:
+        if outcome.shuffles is None or outcome.nge is None:
+            said.add("significant" if outcome.p <= level else "not significant")
+            continue
+        of_outcome = verdict(outcome.p, confidence(outcome.nge, outcome.shuffles, level), level, wanted)
+        said.add(of_outcome)
+        if of_outcome == "undecided" and (more := shuffles_to_decide(outcome.nge, outcome.shuffles, level, wanted)):
+            enough.append(more)
+    return (
+        (said.pop(), None) if len(said) == 1 and "undecided" not in said else ("undecided", max(enough, default=None))
+    )
+
+
 # --- until every verdict is settled -----------------------------------------------------------------------------------
 
 

@@ -15,25 +15,29 @@ import numpy as np
 
 from grammar.errors import QueryError
 from grammar.value import value
-from warehouse.query.comparison.deciding import Decisions, decisions
+from warehouse.query.comparison.deciding import Decisions, decisions, of_outcomes
 from warehouse.query.comparison.observations import Observations, observed
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.procedures import adjusted
 from warehouse.query.comparison.sums import RatioSums, sums
 from warehouse.query.engine import Workforce
+from warehouse.query.labels import some
 from warehouse.query.path import Facts
+from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles.confidence import Verdict
+from warehouse.significance.tests import named_test
 
 
 @value
 class MissingBounds:
-    """The lowest and the highest difference and p of a pair."""
+    """The lowest and the highest difference and p of a pair, and the outcomes of which p is the least and the most."""
 
     difference_low: float
     difference_high: float
     p_low: float
     p_high: float
+    outcomes: tuple[Outcome, ...]
 
 
 Bounded = dict[tuple[str, Pair], MissingBounds]
@@ -54,38 +58,85 @@ def bounded(batch: Sequence[Comparison], decided: Decisions, facts: Facts, workf
             differences = [end.difference(0, 1) for end in ends]
             if None in differences:
                 raise QueryError(f"{key[0]} could be undefined for a system, so missing bounds says nothing")
-            levels = [decided[key].outcome.p]
+            outcomes = [decided[key].outcome]
             for end in ends:
-                levels += [decision.outcome.p for decision in decisions([end], workforce, 2 * pairs).values()]
+                outcomes += [decision.outcome for decision in decisions([end], workforce, 2 * pairs).values()]
             low, high = (float(difference or 0.0) for difference in differences)
-            by_pair[key] = MissingBounds(low, high, min(levels), 1.0 if low <= 0 <= high else max(levels))
+            if low <= 0 <= high:
+                outcomes.append(Outcome(1.0, "exact"))
+            levels = [outcome.p for outcome in outcomes]
+            by_pair[key] = MissingBounds(low, high, min(levels), max(levels), tuple(outcomes))
     return by_pair
 
 
 def over_all(batch: Sequence[Comparison], decided: Decisions, bounds: Bounded) -> Decisions:
-    """The verdicts that are the same for everything that missing documents could have been, and else undecided."""
+    """The verdicts that are surely the same for everything that missing documents could have been; else undecided, with
+    about how many shuffles would decide where no more than shuffles are wanting.
+    """
     by_pair: Decisions = {}
     for comparison in batch:
-        label, level = comparison.statistic.label, float(comparison.how.level)
-        of_pairs = [bounds[label, pair] for pair in comparison.pairs]
-        lows = adjusted(comparison, np.array([bound.p_low for bound in of_pairs]))
-        highs = adjusted(comparison, np.array([bound.p_high for bound in of_pairs]))
-        for pair, low, high in zip(comparison.pairs, lows.tolist(), highs.tolist(), strict=True):
-            was = decided[label, pair]
-            said: Verdict = "significant" if high <= level else "not significant" if low > level else "undecided"
-            by_pair[label, pair] = replace(was, verdict=said, enough=None)
+        label, how = comparison.statistic.label, comparison.how
+        for pair, (low, high) in _adjusted(comparison, bounds).items():
+            bound = bounds[label, pair]
+            said: Verdict = "undecided"
+            enough: int | None = None
+            if high <= how.level or low > how.level:
+                p, shown = (bound.p_high, high) if high <= how.level else (bound.p_low, low)
+                own_level = float(how.level) * p / shown if shown > p else float(how.level)
+                said, enough = of_outcomes(bound.outcomes, own_level, float(how.confidence))
+            by_pair[label, pair] = replace(decided[label, pair], verdict=said, enough=enough)
     return by_pair
 
 
-def notes(comparison: Comparison, decided: Decisions) -> Iterator[str]:
-    """For how many pairs it depends on the missing documents whether they differ."""
-    own = [decided[comparison.statistic.label, pair].verdict for pair in comparison.pairs]
-    open_ = own.count("undecided")
-    where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
-    if open_ and len(own) == 1:
+def unsure(comparison: Comparison, decided: Decisions, bounds: Bounded) -> list[Pair]:
+    """The pairs that are undecided though every p lies on one side of the level: shuffles would tell, and not what is
+    missing."""
+    level = comparison.how.level
+    return [
+        pair
+        for pair, (low, high) in _adjusted(comparison, bounds).items()
+        if decided[comparison.statistic.label, pair].verdict == "undecided" and not low <= level < high
+    ]
+
+
+def _adjusted(comparison: Comparison, bounds: Bounded) -> dict[Pair, tuple[float, float]]:
+    """The least and the largest p of each pair, adjusted."""
+    of_pairs = [bounds[comparison.statistic.label, pair] for pair in comparison.pairs]
+    lows = adjusted(comparison, np.array([bound.p_low for bound in of_pairs]))
+    highs = adjusted(comparison, np.array([bound.p_high for bound in of_pairs]))
+    return dict(zip(comparison.pairs, zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
+
+
+def notes(comparison: Comparison, decided: Decisions, bounds: Bounded) -> Iterator[str]:
+    """For how many pairs it depends on the missing documents whether they differ, and for which on the shuffles."""
+    label = comparison.statistic.label
+    where = f"{label} on {comparison.entry.test_set.name}"
+    open_ = [pair for pair in comparison.pairs if decided[label, pair].verdict == "undecided"]
+    by_shuffles = unsure(comparison, decided, bounds)
+    depending = len(open_) - len(by_shuffles)
+    if depending and len(comparison.pairs) == 1:
         yield f"{where}: whether the two differ depends on what the missing documents would have been"
-    elif open_:
-        yield f"{where}: whether they differ depends on the missing documents for {open_:,} of {len(own):,} pairs"
+    elif depending:
+        of = len(comparison.pairs)
+        yield f"{where}: whether they differ depends on the missing documents for {depending:,} of {of:,} pairs"
+    yield from unsure_notes(comparison, decided, by_shuffles)
+
+
+def unsure_notes(comparison: Comparison, decided: Decisions, pairs: Sequence[Pair]) -> Iterator[str]:
+    """That these pairs wait for more shuffles."""
+    if not pairs:
+        return
+    how, label, names = comparison.how, comparison.statistic.label, comparison.entry.systems
+    who = some([f"{names[a].name} and {names[b].name}" for a, b in pairs])
+    needed = max((decided[label, pair].enough or 0 for pair in pairs), default=0)
+    exact = named_test(how.test).exact
+    ways = [f"about {needed:,} {how.drawn}"] if needed else []
+    ways += ["exact"] if exact else []
+    would = f"; {' or '.join(ways)} would decide it" if ways else ""
+    yield (
+        f"{who}, {label} on {comparison.entry.test_set.name}: undecided, it is not {how.confidence} sure for each p "
+        f"that it lies on one side of {how.level}{would}"
+    )
 
 
 def _at(comparison: Comparison, pair: Pair, of_first: RatioSums, of_second: RatioSums) -> Comparison:

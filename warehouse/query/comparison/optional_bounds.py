@@ -26,6 +26,7 @@ from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.sums import sums
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import some
+from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Floats, Integers, Places
 
 MOST = 256
@@ -182,12 +183,13 @@ def _tested(labellings: _Labellings) -> Integers:
 def _bounds(labellings: _Labellings, tested: Integers, workforce: Workforce, pairs: int) -> MissingBounds:
     """The lowest and the highest difference and p of a pair."""
     (pair,) = labellings.comparison.pairs
-    differences, levels = [], []
+    differences, outcomes = list[float](), list[Outcome]()
     for labelling in tested:
         comparison = labellings.at(labelling)
         differences.append(comparison.difference(*pair) or 0.0)
-        levels += [decision.outcome.p for decision in decisions([comparison], workforce, len(tested) * pairs).values()]
-    return MissingBounds(min(differences), max(differences), min(levels), max(levels))
+        outcomes += [decision.outcome for decision in decisions([comparison], workforce, len(tested) * pairs).values()]
+    levels = [outcome.p for outcome in outcomes]
+    return MissingBounds(min(differences), max(differences), min(levels), max(levels), tuple(outcomes))
 
 
 def over_all(batch: Sequence[Comparison], decided: Decisions, bounds: Bounded) -> Decisions:
@@ -212,10 +214,14 @@ def notes(comparison: Comparison, decided: Decisions, bounds: Bounded, partly: t
         every = "every labelling that was tested"
         tested, most = partly
         yield f"{where}: {tested:,} of up to {most:,} labellings tested, those of the extreme differences among them"
-    open_ = [pair for pair in comparison.pairs if decided[label, pair].verdict == "undecided"]
+    turning = [pair for pair in comparison.pairs if _turns(bounds[label, pair])]
+    unsure = [pair for pair in missing_bounds.unsure(comparison, decided, bounds) if pair not in turning]
+    yield from missing_bounds.unsure_notes(comparison, decided, unsure)
+    open_ = [pair for pair in comparison.pairs if decided[label, pair].verdict == "undecided" and pair not in unsure]
     if not open_:
         what = "the verdict is" if len(comparison.pairs) == 1 else f"all {len(comparison.pairs):,} verdicts are"
-        yield f"{where}: {what} the same by {every}"
+        if not unsure:
+            yield f"{where}: {what} the same by {every}"
     elif len(comparison.pairs) == 1:
         yield f"{where}: whether the two differ depends on how the optional documents are labelled"
     else:
@@ -224,7 +230,6 @@ def notes(comparison: Comparison, decided: Decisions, bounds: Bounded, partly: t
             f"{where}: {len(open_):,} of {len(comparison.pairs):,} verdicts {depend} on how the optional documents are "
             f"labelled: {_named(comparison, open_)}"
         )
-    turning = [pair for pair in comparison.pairs if _turns(bounds[label, pair])]
     if turning:
         yield f"{where}: which system is higher depends on the labelling for {_named(comparison, turning)}"
 

@@ -8,8 +8,8 @@ so many resamples.
 
 The others are of so many `--sets` of documents, drawn with a fixed seed: confidences are normal, those of relevant
 documents 1.5 higher; 1,000 resamples, level 0.05. What is true at every threshold is then known. How often does the
-band hold the truth at all thresholds of the sample, and at all but those that decide yes, or no, on fewer than ten
-documents; and how often do the interval of the best threshold for F, that of what the system lost, and those of the
+band hold the truth at all thresholds of the sample where there is one, and at all but those that decide yes, or no, on
+fewer than ten documents; and how often do the interval of the best threshold for F, that of what the system lost, and those of the
 areas hold what is true?
 """
 
@@ -116,6 +116,8 @@ class Held:
     inside: list[int] = field(default_factory=lambda: [0] * len(NAMES))
     best: int = 0
     lost: int = 0
+    with_lost: int = 0
+    """In how many sets what is lost has an interval: own decisions are not those of the best threshold."""
     area_pr: int = 0
     area_roc: int = 0
     with_roc: int = 0
@@ -150,6 +152,7 @@ def simulated(documents: int, generality: float, sets: int, digits: int | None) 
             held.best += low - step <= true_best <= high + step
             chosen = np.array([_at(thresholds, found.best.place)])
             lost = float(np.nan_to_num(measures[0].values(true_cells(chosen, documents, generality))[0])) - own
+            held.with_lost += found.best.lost.low == found.best.lost.low
             held.lost += found.best.lost.low <= lost <= found.best.lost.high
         if digits is None:
             held.area_pr += found.area is not None and found.area.low <= true_area <= found.area.high
@@ -176,7 +179,7 @@ def _count(
     inner = (yes >= ENDS) & (yes <= documents - ENDS)
     for place, (band, one) in enumerate(zip(found.bands, measures, strict=True)):
         truth = one.values(cells)
-        fits = (band.low[1:] <= truth + 1e-9) & (truth - 1e-9 <= band.high[1:]) | np.isnan(band.value[1:])
+        fits = (band.low[1:] <= truth + 1e-9) & (truth - 1e-9 <= band.high[1:]) | np.isnan(band.low[1:])
         held.everywhere[place] += bool(fits.all())
         held.inside[place] += bool(fits[inner].all())
 
@@ -207,8 +210,9 @@ def main() -> None:
         for where, times in (("everywhere", held.everywhere), (f"{ENDS} from either end", held.inside)):
             print(f"{start} {where} | {' | '.join(map(held.share, times))} |", flush=True)
         of_roc = f"{100 * held.area_roc / max(held.with_roc, 1):.1f}% of {held.with_roc}"
+        of_lost = f"{100 * held.lost / max(held.with_lost, 1):.1f}% of {held.with_lost}"
         areas = (held.share(held.area_pr), of_roc) if digits is None else ("–", "–")
-        rest.append(f"{start} {held.share(held.best)} | {held.share(held.lost)} | {' | '.join(areas)} |")
+        rest.append(f"{start} {held.share(held.best)} | {of_lost} | {' | '.join(areas)} |")
     print("\n| documents | generality | thresholds | best threshold | lost | PR area | ROC area |")
     print("|---|---|---|---|---|---|---|")
     print("\n".join(rest))

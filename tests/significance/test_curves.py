@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
-from warehouse.measures import measure_named, settle
-from warehouse.query.comparison.curving import curve_measure
+from warehouse.measures import Measure, measure_named, settle
+from warehouse.measures.filtering import sides
+from warehouse.query.comparison.curving import LABELS, curve_measure
 from warehouse.significance.areas import one_area
 from warehouse.significance.curves import precision_recall, thresholds
 from warehouse.significance.curves.bands import Curves, curves
@@ -30,6 +32,12 @@ def measure(name: str) -> CurveMeasure:
     found = measure_named(name, "filtering")
     assert found is not None
     return curve_measure(settle(found, {}))
+
+
+def utility() -> Measure:
+    found = measure_named("utility", "filtering")
+    assert found is not None
+    return found
 
 
 RECALL, PRECISION, F, MCC, FALLOUT = map(measure, ("recall", "precision", "F", "MCC", "fallout"))
@@ -242,11 +250,12 @@ def test_bands_hold_their_values_and_are_wider_at_a_lower_level() -> None:
     data = filtered()
     narrow, wide = asked(data, F, PRECISION, MCC, level=0.2), asked(data, F, PRECISION, MCC, level=0.01)
     for inner, outer in zip(narrow.bands, wide.bands, strict=True):
-        known = ~np.isnan(inner.value)
+        known = ~np.isnan(inner.low)
         assert inner.reach < outer.reach
         in_order = (outer.low, inner.low, inner.value, inner.high, outer.high)
         assert (np.diff([limit[known] for limit in in_order], axis=0) >= 0).all()
-        assert np.isnan(inner.low[~known]).all()
+        assert np.isnan(inner.high[~known]).all()
+        assert not known[np.isnan(inner.value)].any()
 
 
 def test_a_band_says_something_where_all_that_is_decided_is_right() -> None:
@@ -254,6 +263,54 @@ def test_a_band_says_something_where_all_that_is_decided_is_right() -> None:
     band = asked(data, PRECISION).bands[0]
     first = int(np.flatnonzero(band.value == 1.0)[0])
     assert band.low[first] < 0.3
+
+
+def test_only_shares_have_a_band_where_few_are_decided() -> None:
+    data = filtered(digits=6)
+    worth = curve_measure(settle(utility(), {"a": Decimal(2), "b": Decimal(-1)}))
+    found = asked(data, F, MCC, worth)
+    yes = data.thresholds.decided.sum(axis=0)
+    told = (yes >= 10) & (yes <= 110)
+    for band in found.bands[1:]:
+        assert (~np.isnan(band.low) == told).all()
+    assert not np.isnan(found.bands[0].low).any()
+    few = Filtered(data.confidence, data.kind, data.confidence >= np.sort(data.confidence)[-9])
+    own = asked(few, F, MCC, worth).own
+    assert [np.isnan(known.low) for known in own] == [False, True, True]
+
+
+def test_own_decisions_of_the_best_threshold_have_lost_nothing_that_is_sure() -> None:
+    data = filtered()
+    best = asked(data, F).best
+    assert best is not None
+    at_best = Filtered(data.confidence, data.kind, data.confidence >= data.thresholds.at[best.place - 1])
+    lost = asked(at_best, F).best
+    assert lost is not None
+    assert lost.lost.value == 0
+    assert np.isnan([lost.lost.low, lost.lost.high]).all()
+
+
+@pytest.mark.parametrize(("optional", "stands_for"), [("relevant", 0), ("nonrelevant", 1)])
+def test_optional_documents_count_for_the_area_as_the_measure_takes_them(optional: str, stands_for: int) -> None:
+    data = filtered(optional=0.3)
+    relabelled = Filtered(data.confidence, np.where(data.kind == 2, stands_for, data.kind).astype(np.int8), data.yes)
+    counted = curves(data.thresholds, [F], 0, Draws(300), 0.05, ALONE, sides(LABELS, optional)).area
+    plain, left_out = asked(relabelled, F).area, asked(data, F).area
+    assert counted is not None
+    assert plain is not None
+    assert left_out is not None
+    assert counted.value == pytest.approx(plain.value)
+    assert counted.value != pytest.approx(left_out.value)
+    assert (counted.low, counted.high) == pytest.approx((plain.low, plain.high), abs=0.03)
+
+
+def test_areas_that_do_not_vary_have_no_interval() -> None:
+    up, down = np.arange(20.0) + 20, np.arange(20.0)
+    for above, below, area in ((up, down, 1.0), (down, up, 0.0)):
+        found = one_area(above, below, 0.05)
+        assert found is not None
+        assert found[0] == area
+        assert np.isnan(found[1:]).all()
 
 
 def test_the_same_seed_gives_the_same_curves_whoever_works() -> None:

@@ -183,7 +183,8 @@ def one_area(above: Floats, below: Floats, level: float) -> tuple[float, float, 
     """The area for the confidences of relevant and of nonrelevant documents, and between what it lies by its standard
     error and the normal distribution (DeLong, DeLong and Clarke-Pearson 1988), within 0 and 1.
 
-    The limits are NaN for fewer than LEAST documents of a kind; None without a document of either.
+    The limits are NaN for fewer than LEAST documents of a kind, and where nothing varies, as for an area of 1; None
+    without a document of either.
     """
     m, n = above.size, below.size
     if not m or not n:
@@ -194,6 +195,8 @@ def one_area(above: Floats, below: Floats, level: float) -> tuple[float, float, 
     if min(m, n) < LEAST:
         return area, np.nan, np.nan
     variance = np.var(relevant / (2 * n), ddof=1) / m + np.var(nonrelevant / (2 * m), ddof=1) / n
+    if not variance:
+        return area, np.nan, np.nan
     half = reach(1 - level) * sqrt(variance)
     return area, max(area - half, 0.0), min(area + half, 1.0)
 

@@ -37,7 +37,7 @@ from warehouse.tasks import FILTERING
 from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.curving import AreaTest
+    from warehouse.query.comparison.curving import AreaTests
 
 RESAMPLES = 1000
 """How many resamples are drawn where nothing is said."""
@@ -137,7 +137,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
         parts += [SystemRows(None, len(rows.rows), None)] if entry.baselines else []
         add_guesses(plan, entry, facts, rows, summary)
         tests = _tests(plan, found)
-        p_values += [test.p for test in tests]
+        p_values += [test.p for test in tests.tests]
         notes += [*notes_of(plan, entry, found), *said_of_areas(plan, entry, tests)]
     if not rows.rows:
         raise QueryError("no decisions meet the condition")
@@ -172,11 +172,11 @@ def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce,
     work = workforce.work.part(place, len(plan.entries))
     for number, system in enumerate(systems):
         part = work.part(number, len(systems))
-        found = curves_of(entry, system, measures, plan.chosen, draws, level, part)
+        found = curves_of(entry, system, measures, plan.chosen, draws, level, plan.optional, part)
         yield Curved(entry, system, found, None if system.lacking else roc_area(system, plan.optional, level))
 
 
-def _tests(plan: CurvePlan, found: Sequence[Curved]) -> list[AreaTest]:
+def _tests(plan: CurvePlan, found: Sequence[Curved]) -> AreaTests:
     from warehouse.query.comparison.curving import area_tests
 
     return area_tests([one.system for one in found], plan.optional)

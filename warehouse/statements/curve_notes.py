@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from warehouse.query import plan as p
@@ -11,7 +12,7 @@ from warehouse.statements.curve_plan import MOST_THRESHOLDS, Curved, CurvePlan
 from warehouse.tasks.observed import counted, plural
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.curving import AreaTest
+    from warehouse.query.comparison.curving import AreaTests
 
 FEW = 10
 """A best threshold among so few says nothing of its measure."""
@@ -54,6 +55,7 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         for kind, called in ((RELEVANT, "relevant"), (NONRELEVANT, "nonrelevant")):
             if not kinds[kind]:
                 yield f"{test_set}: no {entry.noun} is {called}, so there are no areas, and some measures are undefined"
+    yield from _without_intervals(plan, test_set, drawn)
     if drawn and all(_at_an_end(one) for one in drawn):
         yield (
             f"{plan.best_for.label} is best where nothing, next to nothing or everything is decided yes, so that "
@@ -67,16 +69,55 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         )
 
 
+def _fixed(plan: CurvePlan, one: Curved) -> bool:
+    """Whether there are documents enough for an interval of the ROC area, but nothing varies."""
+    from warehouse.measures.filtering import sides
+    from warehouse.query.comparison.curving import LABELS
+    from warehouse.significance.areas import LEAST
+
+    kinds = one.system.thresholds.of_kinds.sum(axis=1)
+    enough = all(kinds[side].sum() >= LEAST for side in sides(LABELS, plan.optional))
+    return enough and one.roc is not None and isnan(one.roc.low)
+
+
+def _without_intervals(plan: CurvePlan, test_set: str, drawn: Sequence[Curved]) -> Iterator[str]:
+    """Which numbers have no interval since nothing varies, and which measure has no band at the ends."""
+    from warehouse.query.comparison.curving import curve_measure
+    from warehouse.significance.curves.bands import LEAST
+
+    fixed = [one.system.system.name for one in drawn if _fixed(plan, one)]
+    if fixed:
+        yield f"{test_set}: the ROC area of {some(fixed)} does not vary over documents, so it has no interval"
+    alike = [one.system.system.name for one in drawn if one.curves.best and isnan(one.curves.best.lost.low)]
+    if alike:
+        are = "are the decisions" if len(alike) == 1 else "are each the decisions"
+        yield (
+            f"{test_set}: own decisions of {some(alike)} {are} of the best threshold here, which does not say that "
+            "nothing is lost on other documents, so lost has no interval"
+        )
+    of = [statistic.label for statistic in plan.statistics if not curve_measure(statistic).share]
+    if drawn and of:
+        yield f"{some(of)}: no band where fewer than {LEAST} are decided yes, or no"
+
+
 def _at_an_end(one: Curved) -> bool:
     """Whether the best threshold decides none, one of the highest confidence, or all."""
     best, places = one.curves.best, one.system.thresholds.at.size
     return best is not None and (best.place <= 1 or best.place == places) and places > FEW
 
 
-def said_of_areas(plan: CurvePlan, entry: p.Entry, tests: Sequence[AreaTest]) -> Iterator[str]:
+def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator[str]:
     """The tests between areas under ROC curves: each where they are few, else how many differ."""
     from warehouse.charts import p_written
 
+    tests = found.tests
+    for first, second, difference in found.untested[:TESTED]:
+        yield (
+            f"{entry.test_set.name}: ROC area of {first} − {second} {100 * difference:+.2f} is the same on every "
+            f"{entry.noun}, so DeLong has no test of it, and it is not among those adjusted for"
+        )
+    if len(found.untested) > TESTED:
+        yield f"{entry.test_set.name}: {len(found.untested) - TESTED:,} more differences of ROC areas are such"
     adjusted = ", adjusted by Holm" if len(tests) > 1 else ""
     if len(tests) <= TESTED:
         for test in tests:

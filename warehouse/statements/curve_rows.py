@@ -221,7 +221,7 @@ def summary_columns_of(plan: CurvePlan, curved: bool) -> tuple[Column, ...]:
         Column("system", "name"),
         Column("measure", "name", on_screen=False),
         Column("best_threshold", "number", "best at", on_screen=curved),
-        Column("best_low", "number", interval, on_screen=curved, spare=3),
+        Column("best_low", "number", f"{percent(plan.level)} of resamples", on_screen=curved, spare=3),
         Column("best_high", "number", on_screen=curved, upper=True),
         *known("best_value", kind, f"best {label}"),
         *known("own_value", kind, "own" if curved else f"own {label}"),

@@ -142,12 +142,13 @@ def curves_of(
     chosen: int,
     draws: Draws,
     level: float,
+    optional: str,
     work: Work,
 ) -> Curves:
     """The curves of a system. Its chance depends on the seed, the test set and its own name alone."""
     stream = (zlib.crc32(entry.test_set.own_name.encode()), zlib.crc32(system.system.name.encode()))
     own = Draws(draws.shuffles, draws.seed, stream)
-    return curves(system.thresholds, measures, chosen, own, level, work)
+    return curves(system.thresholds, measures, chosen, own, level, work, sides(LABELS, optional))
 
 
 # --- areas under ROC curves -------------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def curves_of(
 
 def roc_area(system: OwnDecisions, optional: str, level: float) -> Known | None:
     """The area under the ROC curve of a system with its interval (DeLong, DeLong and Clarke-Pearson 1988), NaN where
-    there are too few documents of a kind; None without a document of either kind.
+    there are too few documents of a kind or nothing varies; None without a document of either kind.
     """
     above, below = sides(LABELS[system.kind], optional)
     found = one_area(system.confidence[above], system.confidence[below], level)
@@ -173,17 +174,26 @@ class AreaTest:
     adjusted: float
 
 
-def area_tests(systems: Sequence[OwnDecisions], optional: str) -> list[AreaTest]:
-    """DeLong's test of every two systems with confidences on the same documents, adjusted by Holm; none where there are
-    too few documents of a kind.
+@dataclass(frozen=True, slots=True)
+class AreaTests:
+    """The tests of all pairs of a test set, and the pairs whose difference does not vary, so that there is none."""
+
+    tests: tuple[AreaTest, ...] = ()
+    untested: tuple[tuple[str, str, float], ...] = ()
+
+
+def area_tests(systems: Sequence[OwnDecisions], optional: str) -> AreaTests:
+    """DeLong's test of every two systems with confidences on the same documents, adjusted by Holm over all that could
+    be made; none where there are too few documents of a kind.
     """
+    untested: list[tuple[str, str, float]] = []
     found: list[tuple[str, str, float, Outcome]] = []
     for a, b in combinations([system for system in systems if not system.lacking], 2):
         if not np.array_equal(a.document, b.document):
             continue
         above, below = sides(LABELS[a.kind], optional)
         if min(np.count_nonzero(above), np.count_nonzero(below)) < LEAST:
-            return []
+            return AreaTests()
         kept = above | below
         both = np.stack((a.confidence[kept], b.confidence[kept]))
         areas = Ranked(both, above[kept], np.arange(np.count_nonzero(kept))).of_two(0, 1)
@@ -191,14 +201,13 @@ def area_tests(systems: Sequence[OwnDecisions], optional: str) -> list[AreaTest]
             found.append((a.system.name, b.system.name, areas.difference, delong(areas)))
         except ValueError:
             # The difference does not vary, so it has no standard error.
-            continue
-    if not found:
-        return []
-    adjusted = holm(np.array([outcome.p for *_, outcome in found]))
-    return [
+            untested.append((a.system.name, b.system.name, areas.difference))
+    adjusted = holm(np.array([outcome.p for *_, outcome in found])) if found else ()
+    tests = (
         AreaTest(a, b, difference, outcome.p, float(level))
         for (a, b, difference, outcome), level in zip(found, adjusted, strict=True)
-    ]
+    )
+    return AreaTests(tuple(tests), tuple(untested))
 
 
 # --- which thresholds are shown ---------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ A band reaches so many standard errors to either side that the share `1 − leve
 at every threshold, and at least as many as one threshold by itself needs. Of a share (recall, precision, F) it is
 Wilson's interval of that reach, one document wider to either side; so it says something also where every document that
 counts is a hit, as at the highest thresholds of most systems. Of any other measure it is the value and so many standard
-deviations of its resamples.
+deviations of its resamples, and there is none where these say little: where hardly a document, or nearly every one, is
+decided yes.
 
 The value at a threshold that was chosen because it is the best lies within the band there as anywhere, so the choice
 takes nothing from the interval.
@@ -23,9 +24,9 @@ import numpy as np
 from warehouse.significance.curves import precision_recall
 from warehouse.significance.curves.measured import CurveMeasure, score_interval
 from warehouse.significance.curves.redrawing import drawn
-from warehouse.significance.curves.thresholds import NONRELEVANT, RELEVANT, Thresholds
+from warehouse.significance.curves.thresholds import CELLS, Thresholds
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Floats, Places
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.work import ALONE, Work
 
 ONE = 1.0
@@ -33,14 +34,23 @@ ONE = 1.0
 the sample is furthest from the truth just before or behind one; for fixed ones half a trial would do (Newcombe 1998).
 """
 
+LEAST = 10
+"""With fewer documents decided yes, or no, a measure that is no share has no band: a standard deviation over resamples
+says little there (benchmarks/curves.py)."""
+
 NEARLY = 1e-12
 """Values that differ by less are the same but for rounding."""
+
+Sides = tuple[Booleans, Booleans]
+"""Which kinds of documents count as relevant for areas, and which as nonrelevant; each of shape (kinds,)."""
+
+WITHOUT_OPTIONAL: Sides = (np.array([True, False, False]), np.array([False, True, False]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
     """A measure at each place, and between what it lies at all of them at once, of shape (places,), NaN where it is
-    undefined. `reach` is how many standard errors the band goes to either side.
+    undefined or nothing is said. `reach` is how many standard errors the band goes to either side.
     """
 
     value: Floats
@@ -62,7 +72,7 @@ class Known:
 class Best:
     """The place where the chosen measure is best, the places between which it is in the share `1 − level` of all
     resamples (`first` decides less than `last`), the value there, and how much better it is than that of the system's
-    own decisions.
+    own decisions, without limits where these are what the place decides.
     """
 
     place: int
@@ -94,27 +104,38 @@ def curves(
     draws: Draws,
     level: float,
     work: Work = ALONE,
+    sides: Sides = WITHOUT_OPTIONAL,
 ) -> Curves:
-    """The curves of a system with bands at `level`, for the measure at the place `chosen` also the best threshold."""
+    """The curves of a system with bands at `level`, for the measure at the place `chosen` also the best threshold;
+    `sides` says how optional documents count for the area.
+    """
     cells = thresholds.cells.astype(np.float64)
     values = [measure.values(cells) for measure in measures]
     best = _best_place(values[chosen], measures[chosen])
     grid = thresholds.grid(*(() if best is None else (best,)))
-    at_places, own, areas = _resampled(thresholds, measures, grid, draws, work)
+    at_places, own, areas = _resampled(thresholds, measures, grid, draws, work, sides)
     own_cells = thresholds.own.astype(np.float64)
+    told, own_told = _enough(thresholds.cells), _enough(thresholds.own[:, None])
     bands, owned = [], []
     for measure, value, resampled, resampled_own in zip(measures, values, at_places, own, strict=True):
-        band = _band(measure, value, cells, grid, resampled, level)
-        bands.append(band if measure.share else _also_without(band, thresholds, measure))
+        everywhere = np.ones_like(told) if measure.share else told
+        band = _band(measure, value, cells, grid, resampled, level, everywhere)
+        bands.append(band if measure.share else _only_where(_also_without(band, thresholds, measure), told))
         own_value = np.atleast_1d(measure.values(own_cells))
         one = np.zeros(1, dtype=np.intp)
-        alone = _band(measure, own_value, own_cells[:, None], one, _only(resampled_own), level, single=True)
-        owned.append(_known(alone, 0))
+        alone = _band(measure, own_value, own_cells[:, None], one, _only(resampled_own), level, own_told, single=True)
+        owned.append(_known(alone if measure.share else _only_where(alone, own_told), 0))
     chosen_best = None
     if best is not None:
         of_chosen = (bands[chosen], grid, at_places[chosen].values, own[chosen].values, owned[chosen].value)
         chosen_best = _best(measures[chosen], best, *of_chosen, level)
-    return Curves(tuple(bands), tuple(owned), chosen_best, _area(thresholds, areas, level))
+    return Curves(tuple(bands), tuple(owned), chosen_best, _area(thresholds, sides, areas, level))
+
+
+def _enough(cells: Integers) -> Booleans:
+    """Where enough documents are decided yes, and enough no, for a standard deviation; cells of shape (6, places)."""
+    a, b, c, d, x, y = cells
+    return np.asarray((a + b + x >= LEAST) & (c + d + y >= LEAST))
 
 
 # --- resamples --------------------------------------------------------------------------------------------------------
@@ -135,7 +156,7 @@ def _only(own: ResampledCurve) -> ResampledCurve:
 
 
 def _resampled(
-    thresholds: Thresholds, measures: Sequence[CurveMeasure], grid: Places, draws: Draws, work: Work
+    thresholds: Thresholds, measures: Sequence[CurveMeasure], grid: Places, draws: Draws, work: Work, sides: Sides
 ) -> tuple[list[ResampledCurve], list[ResampledCurve], Floats]:
     """For each measure what the resamples come to at the grid, and by the own decisions; and the areas in them."""
     at_grid: list[list[Floats]] = [[] for _ in measures]
@@ -144,7 +165,8 @@ def _resampled(
     below_own: list[list[Floats]] = [[] for _ in measures]
     areas = []
     for part in drawn(thresholds, grid, draws, work):
-        areas.append(precision_recall.area(part.cells[RELEVANT], part.cells[NONRELEVANT]))
+        decided = part.cells[[CELLS.index(cell) for cell in "abx"]]
+        areas.append(precision_recall.area(*(decided[side].sum(axis=0) for side in sides)))
         cells, own = part.cells.astype(np.float64), part.own.astype(np.float64)
         for place, measure in enumerate(measures):
             at_grid[place].append(measure.values(cells))
@@ -169,9 +191,12 @@ def _band(
     grid: Places,
     resampled: ResampledCurve,
     level: float,
+    told: Booleans,
     single: bool = False,
 ) -> Band:
-    """The band around values at all places, from resamples at the places of a grid; with `single` there is one."""
+    """The band around values at all places, from resamples at the places of a grid; with `single` there is one. It
+    reaches as far as it must at the places that are `told`.
+    """
     away = np.abs(resampled.values - value[grid])
     if resampled.under is not None:
         trials = measure.trials(cells)
@@ -184,7 +209,7 @@ def _band(
         return Band(value, low, high, reach)
     error = _deviation(resampled.values)
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = _reach(away / error, level, single)
+        reach = _reach(np.where(told[grid], away / error, 0.0), level, single)
     everywhere = error if grid.size == value.size else np.interp(np.arange(value.size), grid, error)
     low, high = value - reach * everywhere, value + reach * everywhere
     if measure.within is not None:
@@ -205,6 +230,11 @@ def _also_without(band: Band, thresholds: Thresholds, measure: CurveMeasure) -> 
     low[1:] = np.where(alone, np.fmin(low[1:], np.where(unknown, least, band.low)[:-1]), low[1:])
     high[1:] = np.where(alone, np.fmax(high[1:], np.where(unknown, most, band.high)[:-1]), high[1:])
     return Band(band.value, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high), band.reach)
+
+
+def _only_where(band: Band, told: Booleans) -> Band:
+    low, high = (np.where(told, limits, np.nan) for limits in (band.low, band.high))
+    return Band(band.value, low, high, band.reach)
 
 
 def _deviation(values: Floats) -> Floats:
@@ -266,16 +296,17 @@ def _best(
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = _reach(np.abs(gains - gain) / error, level)
     here = int(np.searchsorted(grid, best))
-    half = reach * float(error[here])
+    # Own decisions that are those of the place differ from it in no resample, which does not say that they are best.
+    half = reach * float(error[here]) if error[here] > NEARLY else np.nan
     lost = Known(float(gain[here]), float(gain[here]) - half, float(gain[here]) + half)
     return Best(best, min(int(first), best), max(int(last), best), _known(band, best), lost)
 
 
-def _area(thresholds: Thresholds, resampled: Floats, level: float) -> Known | None:
+def _area(thresholds: Thresholds, sides: Sides, resampled: Floats, level: float) -> Known | None:
     """The area with an interval by the standard deviation of its logit over resamples (Boyd, Eng and Page 2013 take
     logits, as areas are between 0 and 1).
     """
-    value = float(precision_recall.area(*thresholds.decided[[RELEVANT, NONRELEVANT]]))
+    value = float(precision_recall.area(*(thresholds.decided[side].sum(axis=0) for side in sides)))
     if np.isnan(value):
         return None
     if not 0 < value < 1:

@@ -9,8 +9,8 @@ so many resamples.
 The others are of so many `--sets` of documents, drawn with a fixed seed: confidences are normal, those of relevant
 documents 1.5 higher; 1,000 resamples, level 0.05. What is true at every threshold is then known. How often does the
 band hold the truth at all thresholds of the sample where there is one, and at all but those that decide yes, or no, on
-fewer than ten documents; and how often do the interval of the best threshold for F, that of what the system lost, and those of the
-areas hold what is true?
+fewer than ten documents; and how often do the interval of the best threshold for F, that of what the system lost, and
+those of the areas hold what is true?
 """
 
 from __future__ import annotations

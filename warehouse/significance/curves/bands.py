@@ -41,10 +41,10 @@ says little there (benchmarks/curves.py)."""
 NEARLY = 1e-12
 """Values that differ by less are the same but for rounding."""
 
-Sides = tuple[Booleans, Booleans]
+CountedKinds = tuple[Booleans, Booleans]
 """Which kinds of documents count as relevant for areas, and which as nonrelevant; each of shape (kinds,)."""
 
-WITHOUT_OPTIONAL: Sides = (np.array([True, False, False]), np.array([False, True, False]))
+WITHOUT_OPTIONAL: CountedKinds = (np.array([True, False, False]), np.array([False, True, False]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +104,7 @@ def curves(
     draws: Draws,
     level: float,
     work: Work = ALONE,
-    sides: Sides = WITHOUT_OPTIONAL,
+    sides: CountedKinds = WITHOUT_OPTIONAL,
 ) -> Curves:
     """The curves of a system with bands at `level`, for the measure at the place `chosen` also the best threshold;
     `sides` says how optional documents count for the area.
@@ -115,16 +115,16 @@ def curves(
     grid = thresholds.grid(*(() if best is None else (best,)))
     at_places, own, areas = _resampled(thresholds, measures, grid, draws, work, sides)
     own_cells = thresholds.own.astype(np.float64)
-    told, own_told = _enough(thresholds.cells), _enough(thresholds.own[:, None])
+    banded, own_banded = _enough(thresholds.cells), _enough(thresholds.own[:, None])
     bands, owned = [], []
     for measure, value, resampled, resampled_own in zip(measures, values, at_places, own, strict=True):
-        everywhere = np.ones_like(told) if measure.share else told
+        everywhere = np.ones_like(banded) if measure.share else banded
         band = _band(measure, value, cells, grid, resampled, level, everywhere)
-        bands.append(band if measure.share else _only_where(_also_without(band, thresholds, measure), told))
+        bands.append(band if measure.share else _only_where(_also_without(band, thresholds, measure), banded))
         own_value = np.atleast_1d(measure.values(own_cells))
         one = np.zeros(1, dtype=np.intp)
-        alone = _band(measure, own_value, own_cells[:, None], one, _only(resampled_own), level, own_told, single=True)
-        owned.append(_known(alone if measure.share else _only_where(alone, own_told), 0))
+        alone = _band(measure, own_value, own_cells[:, None], one, _only(resampled_own), level, own_banded, single=True)
+        owned.append(_known(alone if measure.share else _only_where(alone, own_banded), 0))
     chosen_best = None
     if best is not None:
         of_chosen = (bands[chosen], grid, at_places[chosen].values, own[chosen].values, owned[chosen].value)
@@ -156,7 +156,12 @@ def _only(own: ResampledCurve) -> ResampledCurve:
 
 
 def _resampled(
-    thresholds: Thresholds, measures: Sequence[CurveMeasure], grid: Places, draws: Draws, work: Work, sides: Sides
+    thresholds: Thresholds,
+    measures: Sequence[CurveMeasure],
+    grid: Places,
+    draws: Draws,
+    work: Work,
+    sides: CountedKinds,
 ) -> tuple[list[ResampledCurve], list[ResampledCurve], Floats]:
     """For each measure what the resamples come to at the grid, and by the own decisions; and the areas in them."""
     at_grid: list[list[Floats]] = [[] for _ in measures]
@@ -191,11 +196,11 @@ def _band(
     grid: Places,
     resampled: ResampledCurve,
     level: float,
-    told: Booleans,
+    banded: Booleans,
     single: bool = False,
 ) -> Band:
     """The band around values at all places, from resamples at the places of a grid; with `single` there is one. It
-    reaches as far as it must at the places that are `told`.
+    reaches as far as it must at the places that are `banded`.
     """
     away = np.abs(resampled.values - value[grid])
     if resampled.under is not None:
@@ -209,7 +214,7 @@ def _band(
         return Band(value, low, high, reach)
     error = _deviation(resampled.values)
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = _reach(np.where(told[grid], away / error, 0.0), level, single)
+        reach = _reach(np.where(banded[grid], away / error, 0.0), level, single)
     everywhere = error if grid.size == value.size else np.interp(np.arange(value.size), grid, error)
     low, high = value - reach * everywhere, value + reach * everywhere
     if measure.within is not None:
@@ -232,8 +237,8 @@ def _also_without(band: Band, thresholds: Thresholds, measure: CurveMeasure) -> 
     return Band(band.value, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high), band.reach)
 
 
-def _only_where(band: Band, told: Booleans) -> Band:
-    low, high = (np.where(told, limits, np.nan) for limits in (band.low, band.high))
+def _only_where(band: Band, banded: Booleans) -> Band:
+    low, high = (np.where(banded, limits, np.nan) for limits in (band.low, band.high))
     return Band(band.value, low, high, band.reach)
 
 
@@ -302,7 +307,7 @@ def _best(
     return Best(best, min(int(first), best), max(int(last), best), _known(band, best), lost)
 
 
-def _area(thresholds: Thresholds, sides: Sides, resampled: Floats, level: float) -> Known | None:
+def _area(thresholds: Thresholds, sides: CountedKinds, resampled: Floats, level: float) -> Known | None:
     """The area with an interval by the standard deviation of its logit over resamples (Boyd, Eng and Page 2013 take
     logits, as areas are between 0 and 1).
     """

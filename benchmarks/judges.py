@@ -41,14 +41,15 @@ class Design:
     name: str
     draw: Callable[[np.random.Generator, int], tuple[Sides, Sides]]
     true: float
-    clustered: bool = False
+    together: int = 1
+    """How many documents are drawn as a whole."""
 
 
-def right(share: float, judge: float) -> Callable[[np.random.Generator, int], tuple[Sides, Sides]]:
-    """So often an answer is right, and so often the judge sees which it is."""
+def right(share: float, judge: float, alike: int = 1) -> Callable[[np.random.Generator, int], tuple[Sides, Sides]]:
+    """So often an answer is right, of so many together all or none, and so often the judge sees which it is."""
 
     def draw(source: np.random.Generator, documents: int) -> tuple[Sides, Sides]:
-        people = (source.random(documents) < share).astype(float)
+        people = np.repeat(source.random(documents // alike) < share, alike).astype(float)
         seen = np.where(source.random(documents) < judge, people, 1 - people)
         return (people, np.ones(documents)), (seen, np.ones(documents))
 
@@ -100,9 +101,12 @@ DESIGNS = (
     Design("7 of 10 right, judge 98%", right(0.7, 0.98), 0.7),
     Design("graded, correlation 0.8", graded(0.8), 0.0),
     Design("graded, a judge by chance", graded(0.0), 0.0),
-    Design("graded, clusters of 5", graded(0.8, 0.5), 0.0, clustered=True),
+    Design("graded, clusters of 5", graded(0.8, 0.5), 0.0, together=5),
     Design("F, 4 of 10 relevant, judge 90%", filtered(0.4, 0.8, 0.9), f_of(0.4, 0.8)),
     Design("F, 1 of 10 relevant, judge 90%", filtered(0.1, 0.8, 0.9), f_of(0.1, 0.8)),
+    Design("95 of 100 right, judge 95%", right(0.95, 0.95), 0.95),
+    Design("97 of 100 right, judge 90%", right(0.97, 0.9), 0.97),
+    Design("7 of 10 right, 10 together alike, judge 90%", right(0.7, 0.9, alike=10), 0.7, together=10),
 )
 
 
@@ -112,9 +116,10 @@ def drawn(design: Design, labelled: int, sets: int) -> Iterator[Corrected]:
         people, judge = design.draw(source, DOCUMENTS)
         mask = np.zeros(DOCUMENTS, dtype=np.bool_)
         unit = None
-        if design.clustered:
-            unit = np.arange(DOCUMENTS) // 5
-            mask[np.isin(unit, source.permutation(DOCUMENTS // 5)[: max(labelled // 5, 1)])] = True
+        if design.together > 1:
+            unit = np.arange(DOCUMENTS) // design.together
+            chosen = source.permutation(DOCUMENTS // design.together)[: max(labelled // design.together, 1)]
+            mask[np.isin(unit, chosen)] = True
         else:
             mask[source.permutation(DOCUMENTS)[:labelled]] = True
         yield corrected(people, judge, mask, unit)
@@ -135,7 +140,7 @@ def cell(design: Design, labelled: int, sets: int) -> tuple[str, str, str]:
             alone += 1
             by_people += classical is not None and classical[0] <= design.true <= classical[1]
     share = "–" if not given else f"{100 * held / given:.1f}"
-    people = "–" if not alone or design.clustered else f"{100 * by_people / alone:.1f}"
+    people = "–" if not alone or design.together > 1 else f"{100 * by_people / alone:.1f}"
     without = f"{100 * (sets - given) / sets:.0f}%"
     return f"{share} ({people})", without, f"{np.median(worth):.0f}" if worth else "–"
 

@@ -226,7 +226,7 @@ def test_what_cannot_be_had_is_null_and_said(odd: Session, test_set: str, kappa:
     for kind in ("studentized", "percentile", "bca"):
         result = odd.run(f"agree on {test_set} interval {kind}")
         [row] = result.rows
-        assert (row["kappa"], row["ci_low"], row["ci_high"]) == (kappa, None, None)
+        assert (row["kappa"], row["se"], row["ci_low"], row["ci_high"]) == (kappa, None, None, None)
         assert notes in " ".join(result.notes)
     assert [row["test_set"] for row in odd.run("agree").rows] == ["apart", "full", "one", "same"]
 

@@ -176,6 +176,10 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
             "rank needs two systems that are on all test sets, and only GE is",
         ),
         ("rank F for all on TST3, TST4 over test sets adjust maxt", "rank over test sets adjusts by holm or nemenyi"),
+        (
+            "rank F(optional=all) of filtering for all on TST3, TST4 over test sets",
+            "rank over test sets looks at one value a test set, and F(optional=all) stands for several",
+        ),
         ("rank F for all on TST3, TST4 over test sets exact", "rank over test sets looks at one value a test set"),
     ],
 )

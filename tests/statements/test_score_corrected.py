@@ -48,13 +48,15 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     values += [("apart", "new", document(k), "llm" if k % 2 else "accuracy", 1) for k in range(10)]
     values += [("unlike", "new", document(k), "llm", int(k < 20 or k % 10 == 0)) for k in range(100)]
     values += [("unlike", "new", document(k), "accuracy", int(k % 7 > 0)) for k in range(40)]
+    values += [("rare", "new", document(k), "llm", int(k % 10 > 0)) for k in range(DOCUMENTS)]
+    values += [("rare", "new", document(k), "accuracy", int(k % 15 > 0)) for k in range(60)]
     decisions = [("mail", "A", document(k), "yes" if DECIDED[k] else "no") for k in range(DOCUMENTS)]
     labels = [("mail", document(k), WORDS[JUDGED[k]], "llm") for k in range(DOCUMENTS)]
     labels += [("mail", document(k), WORDS[RELEVANT[k]], "") for k in range(0, DOCUMENTS, 4)]
     sources = [
         (name, document(k), "radio" if k % 3 else "press", f"s{k // 6}")
         for k in range(DOCUMENTS)
-        for name in ("qa", "mail")
+        for name in ("qa", "mail", "rare")
     ]
     with create(folder / "w.duckdb") as database:
         load(database, write_csv(folder / "v.csv", "test_set system document measure value", values), "values")
@@ -145,6 +147,8 @@ def test_what_cannot_be_had_or_trusted_is_said(session: Session, test_set: str, 
         ("score F on mail corrected by bob", "unknown annotator 'bob' on mail"),
         ("score accuracy on qa corrected by accuracy", "accuracy cannot correct itself"),
         ("score F, recall on mail corrected by llm", "a judge corrects one measure"),
+        ("score F(optional=all) on mail corrected by llm", "one measure, and F(optional=all) stands for 4"),
+        ("score F(optional=bounds) on mail corrected by llm", "one measure, and F(optional=bounds) stands for 2"),
         ("score MCC on mail corrected by llm", "MCC is no ratio of sums, so a judge cannot correct it"),
         ("score mean(F) on mail corrected by llm", "is no ratio of sums, so a judge cannot correct it"),
         ("score F by document.source on mail corrected by llm", "corrected by has no by"),
@@ -157,6 +161,37 @@ def test_what_cannot_be_had_or_trusted_is_said(session: Session, test_set: str, 
 def test_what_a_judge_cannot_correct_is_refused(session: Session, statement: str, message: str) -> None:
     with pytest.raises(QueryError, match=message.replace("(", r"\(").replace(")", r"\)")):
         session.run(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "note"),
+    [
+        ("accuracy for new on rare", "new on rare: of 60 labelled documents only 4 count as wrong"),
+        ("accuracy for new on rare exchange by document.story", "the 60 labelled documents are of only 10 units"),
+        ("accuracy for new on qa", "new on qa: of 30 labelled documents only 5 show a mistake of llm"),
+        ("precision for A on mail", "A on mail: of 30 labelled documents only"),
+    ],
+)
+def test_what_is_seldom_seen_is_said(session: Session, statement: str, note: str) -> None:
+    [said] = [note for note in session.run(f"score {statement} corrected by llm").notes if "too seldom" in note]
+    assert note in said
+
+
+def test_limits_stay_between_0_and_1_and_nothing_is_worth_more_than_all(session: Session) -> None:
+    [row] = session.run("score accuracy for new on rare corrected by llm level 0.0001").rows
+    assert row["ci_high(accuracy)"] == 1.0
+    people = np.array([0.0, 1.0, 0.0, 1.0] * 10)
+    judge = np.concatenate((people[:20], people[:20]))
+    judge[0] = 1.0
+    known = np.arange(40) < 20
+    of = corrected((people, np.ones(40)), (judge, np.ones(40)), known)
+    assert of.effective is not None
+    assert of.effective <= of.judged == 40
+
+
+def test_without_an_interval_there_is_no_standard_error(session: Session) -> None:
+    [row] = session.run("score accuracy for new on sure corrected by llm").rows
+    assert (row["se(accuracy)"], row["ci_low(accuracy)"], row["effective"]) == (None, None, None)
 
 
 def test_other_rows_have_no_judge() -> None:

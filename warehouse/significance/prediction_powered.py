@@ -17,6 +17,10 @@ FEW = 30
 """With fewer labelled documents intervals may hold the value too seldom, and where they show no mistake of the judge
 there is none: what it does wrong elsewhere would be taken for nothing."""
 
+RARE = 10
+"""What labelled documents show less often, right or wrong answers or mistakes of a judge, is too rare for an interval
+to hold the value as often as it should."""
+
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
@@ -57,10 +61,10 @@ class Corrected:
 
     @property
     def effective(self) -> float | None:
-        """How many labelled documents would do as well without the judge; None where there is no interval."""
+        """How many labelled documents would do as well without the judge, at most all; None where there is none."""
         if not self.error or self.people_error is None or self.unseen:
             return None
-        return self.labelled * self.people_error**2 / self.error**2
+        return min(self.labelled * self.people_error**2 / self.error**2, float(self.judged))
 
 
 def corrected(

@@ -230,7 +230,7 @@ def _pair_cells(labels: Labels, group: AnnotatorPairs) -> Iterator[dict[str, Cel
             "documents": pair.documents,
             "agreement": pair.agreement,
             "kappa": pair.kappa,
-            "se": interval.error if interval is not None else None,
+            "se": interval.error if interval is not None and interval.low is not None else None,
             "ci_low": interval.low if interval is not None else None,
             "ci_high": interval.high if interval is not None else None,
             "f_a": f_a,

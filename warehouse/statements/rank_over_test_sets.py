@@ -14,6 +14,7 @@ from grammar import nodes as n
 from grammar.clauses import as_typed
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
+from grammar.printer import to_text
 from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
@@ -22,6 +23,7 @@ from warehouse.query.path import Facts, Line, Queries
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
 from warehouse.query.resolving.names import Scope, text_of
+from warehouse.query.resolving.optional_documents import stands_for_several
 from warehouse.query.resolving.testing import check_replicates, check_twice
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
@@ -83,6 +85,10 @@ def resolve(statement: n.Rank, scope: Scope) -> Over:
             raise QueryError(
                 f"rank over test sets looks at one value a test set, and {field} says nothing of it", statement.span
             )
+    for measure in statement.measures:
+        if stands_for_several(measure):
+            wrong = f"rank over test sets looks at one value a test set, and {to_text(measure)} stands for several"
+            raise QueryError(wrong, measure.span, ("ask for one of them: optional=excluded",))
     wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
     entries = entries_on(statement.test_sets, wanted, scope)
     check_twice(statement.systems)

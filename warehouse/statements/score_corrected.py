@@ -103,6 +103,9 @@ def _check_clauses(statement: n.Score) -> None:
 def _check_entry(entry: p.Entry, statement: n.Score, where: p.Filter | None) -> None:
     """What a judge can correct: means of values, and ratios of filtering."""
     statistic, node = entry.statistics[0], statement.measures[0]
+    if len(entry.statistics) > 1:
+        wrong = f"a judge corrects one measure, and {to_text(node)} stands for {len(entry.statistics)}"
+        raise QueryError(wrong, node.span, ("ask for one of them: optional=excluded",))
     if not (entry.task.by_measure or entry.task.has_key):
         kinds = ("it corrects values, and measures of filtering",)
         raise QueryError(f"corrected by knows no judge of {entry.task.rows}", node.span, kinds)
@@ -179,6 +182,39 @@ class JudgedDocuments:
     labelled: NDArray[np.bool_]
     judged: NDArray[np.bool_]
     unit: NDArray[np.intp] | None
+
+    @property
+    def both(self) -> NDArray[np.bool_]:
+        """What people labelled of what the judge saw."""
+        return self.labelled & self.judged
+
+    @property
+    def right_or_wrong(self) -> bool:
+        """Whether people say 0 or 1 of each document, and nothing between."""
+        return set(self.people[0][self.labelled].tolist()) <= {0.0, 1.0}
+
+    @property
+    def units(self) -> int:
+        """How many units hold documents that people labelled and the judge saw."""
+        return int(self.both.sum()) if self.unit is None else len(set(self.unit[self.both].tolist()))
+
+    def rarest(self, judge: str, believed: bool) -> tuple[int, str] | None:
+        """What of these the labelled documents show least often: that one counts as right, that one counts as wrong,
+        and where the judge is `believed`, that it says otherwise. None where people say more than right and wrong.
+        """
+        (over, under), (theirs, below) = ((top[self.both], down[self.both]) for top, down in (self.people, self.judge))
+        if not _right_or_wrong(over, under):
+            return None
+        counts, right = under > 0, over > 0
+        shown = [(int((counts & of).sum()), f"count as {what}") for of, what in ((right, "right"), (~right, "wrong"))]
+        if believed and _right_or_wrong(theirs, below):
+            shown.append((int(((over != theirs) | (under != below)).sum()), f"show a mistake of {judge}"))
+        return min(shown)
+
+
+def _right_or_wrong(over: NDArray[np.float64], under: NDArray[np.float64]) -> bool:
+    """Whether each document counts fully, or for nothing: it has one of at most two numerators, of which one is 0."""
+    return len(set(over[under > 0].tolist()) - {0.0}) <= 1
 
 
 SaidOfDocument = tuple[str, Any, Any, Any]
@@ -271,8 +307,9 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
         found.sort(key=lambda one: one[0], reverse=plan.order == "system" and plan.descending)
         if plan.order != "system":
             found.sort(key=lambda one: _rank(one[2].value, plan.descending))
-        for name, _, of in found[: plan.limit]:
-            rows.add(test_set=entry.test_set.name, task=entry.task.name, system=name, **_cells(plan, entry, of))
+        for name, said, of in found[: plan.limit]:
+            cells = _cells(plan, entry, said, of)
+            rows.add(test_set=entry.test_set.name, task=entry.task.name, system=name, **cells)
     judges = ", ".join(dict.fromkeys(plan.judges))
     label = plan.column_labels()[0]
     how = f"PPI++, {_heading(plan)} by Student's t"
@@ -320,14 +357,16 @@ def _columns(plan: CorrectedPlan) -> tuple[Column, ...]:
     )
 
 
-def _cells(plan: CorrectedPlan, entry: p.Entry, of: Corrected) -> dict[str, Cell]:
-    """The cells of a row; no limit beyond what the measure can be."""
+def _cells(plan: CorrectedPlan, entry: p.Entry, said: JudgedDocuments, of: Corrected) -> dict[str, Cell]:
+    """The cells of a row; no standard error where it gives no interval, and no limit beyond what the measure can be,
+    for imported values 0 and 1 where people say no other."""
     limits = of.limits(float(plan.how.level))
-    lowest, highest = entry.statistics[0].measure.within or (float("-inf"), float("inf"))
+    shares = (0.0, 1.0) if said.right_or_wrong else (float("-inf"), float("inf"))
+    lowest, highest = entry.statistics[0].measure.within or shares
     low, high = (None, None) if limits is None else (max(limits[0], lowest), min(limits[1], highest))
     return {
         "value": of.value,
-        "se": of.error,
+        "se": None if limits is None else of.error,
         "ci_low": low,
         "ci_high": high,
         "lambda": of.weight if of.value is not None else None,
@@ -354,6 +393,10 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
             if holds:
                 yield f"{where}: {reason}"
                 break
+        if of.limits(0.05) is not None and not of.exact:
+            yield from (
+                f"{where}: {why}: the interval may hold the value too seldom" for why in _few(entry, judge, said, of)
+            )
         if abs(of.apart) > APART:
             yield (
                 f"{where}: what people labelled is not like the rest to {judge} ({of.apart:+.1f} standard errors), "
@@ -363,8 +406,6 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
 
 def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
     """What is wrong with a value, the gravest first; one is said."""
-    from warehouse.significance.prediction_powered import FEW
-
     units = plural(entry.noun)
     return {
         f"no {entry.noun} is labelled by people and judged by {judge}": of.labelled == 0,
@@ -383,5 +424,18 @@ def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
             of.exact
         ),
         f"λ is held at 1 and would be {of.unlimited:.2f}: {judge} counts in a smaller unit": of.unlimited > 1.2,
-        f"{of.labelled} labelled {units} are few: the interval may hold the value too seldom": of.labelled < FEW,
     }
+
+
+def _few(entry: p.Entry, judge: str, said: JudgedDocuments, of: Corrected) -> Iterator[str]:
+    """Why an interval may say too much, the first reason that there is."""
+    from warehouse.significance.prediction_powered import FEW, RARE
+
+    labelled = f"{of.labelled} labelled {plural(entry.noun)}"
+    rarest = said.rarest(judge, believed=of.weight > 0)
+    if of.labelled < FEW:
+        yield f"{labelled} are few"
+    elif said.units < FEW:
+        yield f"the {labelled} are of only {counted(said.units, entry.unit_noun)}"
+    elif rarest is not None and rarest[0] < RARE:
+        yield f"of {labelled} only {rarest[0]} {rarest[1]}"

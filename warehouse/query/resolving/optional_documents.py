@@ -51,6 +51,11 @@ def statistics_of(
     return [(scope.statistic(_with(node, setting), task, test_set), node) for setting in values]
 
 
+def stands_for_several(node: _Measured) -> bool:
+    """Whether a measure was asked for by all conventions, or by every labelling."""
+    return _word(node) in (ALL, BOUNDS)
+
+
 def _over_labellings(statistic: Statistic, node: _Measured) -> Statistic:
     """A statistic that is compared for every labelling, and shown as it is without the parameter."""
     if isinstance(node, n.Mean):

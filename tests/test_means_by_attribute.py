@@ -130,6 +130,29 @@ def test_other_statements_take_it(session: Session, statement: str) -> None:
     assert session.run(statement).rows
 
 
+def test_documents_without_a_topic_are_left_out_and_counted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("without")
+    said = {"A": "ynynyyn", "B": "yyynnny"}
+    decisions = [("t", s, f"d{k}", {"y": "yes", "n": "no"}[v]) for s, of in said.items() for k, v in enumerate(of)]
+    labels = [("t", f"d{k}", "relevant" if k % 2 == 0 else "nonrelevant") for k in range(7)]
+    # B lacks a document, which has no topic either.
+    del decisions[-1]
+    with create(folder / "w.duckdb") as database:
+        load(database, write_csv(folder / "d.csv", "test_set system document decision", decisions), "decisions")
+        load(database, write_csv(folder / "l.csv", "test_set document label", labels), "labels")
+        topics = [("t", f"d{k}", k // 2) for k in range(4)]
+        load(database, write_csv(folder / "a.csv", "test_set document topic", topics), "documents")
+    with Session.open(folder / "w.duckdb") as opened:
+        result = opened.run("score mean(F by document.topic) for A, B on t")
+        assert [row["documents"] for row in result.rows] == [2, 2]
+        assert "t: 3 documents without document.topic left out" in result.notes
+        compared = opened.run("compare mean(F by document.topic) for A, B on t")
+        assert "2 topics exchanged" in compared.caption
+        assert "t: 3 documents without document.topic left out" in compared.notes
+        apart = opened.run("score mean(T11SU) for A on t")
+        assert any("mean(T11SU by document.topic) averages over topics" in note for note in apart.notes)
+
+
 def test_captions_speak_of_topics(session: Session) -> None:
     assert "5 topics exchanged" in session.run("compare mean(F by document.topic) for A, B on t").caption
 
@@ -145,6 +168,10 @@ def test_captions_speak_of_topics(session: Session) -> None:
         ("score mean(F by document.half), mean(F by document.topic) for A on t", "another over document.topic"),
         ("score mean(F by document.topic) for A on t by document.half", "does not go with a mean over document.topic"),
         ("compare mean(F by document.topic) for A, B on t exchange by document.half", "exchange by document.half does"),
+        (
+            "compare mean(F by document.topic) for A, B on t exchange by document",
+            "exchange by document does not",
+        ),
         ("compare mean(F by document.topic) for A, B on t missing zero", "missing zero is of documents"),
         ("documents mean(F by document.topic) for A, B on t", "a mean by an attribute goes with score"),
         ("differ mean(F by document.topic) for A, B on t by label", "a mean by an attribute goes with score"),

@@ -62,6 +62,9 @@ nonrelevant, and so are those that were rejected. With `credit` each decision is
 EXTREMES: Mapping[str, FunctionName] = {"lowest": "min", "highest": "max"}
 """The labelling of the optional documents by which the value is lowest, or highest."""
 
+OF_TOPICS = frozenset({"T9U", "T11U", "T11SU", "T11F"})
+"""The measures of TREC's filtering tracks, which are computed topic by topic and averaged over topics."""
+
 ALL, BOUNDS = "all", "bounds"
 
 CONVENTIONS = Parameter(
@@ -362,7 +365,7 @@ FILTERING = (
         "max(2·h − f, min)",
         _TREC_2000,
         _by_labelling(_t9u),
-        (Parameter("min", Decimal(-100), "the lowest T9U that a topic can have", highest=Decimal(0)), POLICY),
+        (Parameter("min", Decimal(-100), "the lowest T9U, of what is summed together", highest=Decimal(0)), POLICY),
     ),
     Measure(
         "T11SU",

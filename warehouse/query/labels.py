@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from grammar.value import value
+from warehouse.measures.filtering import OF_TOPICS
 from warehouse.query import plan as p
-from warehouse.tasks.observed import PLAIN_NOUN, counted
+from warehouse.tasks.observed import PLAIN_NOUN, counted, plural
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -148,6 +149,19 @@ def means(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(apart))
 
 
+def over_topics(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which measures of TREC's filtering tracks are averaged over documents, where these have topics."""
+    over_documents = (
+        f"{statistic.label} averages over {plural(entry.noun)} one by one; mean({statistic.measure.name} by "
+        "document.topic) averages over topics"
+        for entry in entries
+        if entry.topical and not entry.grouped
+        for statistic in entry.statistics
+        if statistic.averaged and statistic.measure.name in OF_TOPICS
+    )
+    return tuple(dict.fromkeys(over_documents))
+
+
 def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """Which replicates are attempts, and which of them passed."""
     return tuple(
@@ -161,7 +175,16 @@ def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
 
 def said_of_measures(entries: Sequence[p.Entry]) -> tuple[str, ...]:
     """What there is to note of measures whatever their values are."""
-    return (*directions(entries), *means(entries), *attempts(entries))
+    return (*directions(entries), *means(entries), *over_topics(entries), *ungrouped(entries), *attempts(entries))
+
+
+def ungrouped(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """How many documents have no part in means over what documents share."""
+    return tuple(
+        f"{entry.test_set.name}: {counted(entry.ungrouped, 'document')} without document.{entry.grouped} left out"
+        for entry in entries
+        if entry.ungrouped
+    )
 
 
 def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:

@@ -191,6 +191,10 @@ class Entry:
     """Whether documents are wanted one by one and by their names, however many there are."""
     grouped: str = ""
     """The attribute whose documents stand together as one document, where means are taken over it."""
+    topical: bool = False
+    """Whether its documents have the attribute topic, over which TREC averages utilities."""
+    ungrouped: int = 0
+    """How many documents lack that attribute."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
 

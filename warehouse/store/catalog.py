@@ -314,11 +314,12 @@ class Catalog:
         document of the test set has.
         """
         declared = observed_in(self._declarations, task, test_set)
-        if declared.cluster and not self._is_clustered(test_set, declared.cluster):
+        if declared.cluster and not self.has_attribute(test_set, declared.cluster):
             return Observed(declared.noun)
         return declared
 
-    def _is_clustered(self, test_set: int, attribute: str) -> bool:
+    def has_attribute(self, test_set: int, attribute: str) -> bool:
+        """Whether some document of a test set has an attribute."""
         key = (test_set, attribute)
         if attribute == PLAIN_NOUN:
             return False
@@ -349,6 +350,12 @@ class Catalog:
             )
             self._documents[key] = int(rows[0][0])
         return self._documents[key]
+
+    def documents_without(self, attribute: str, task: str, test_set: int) -> int:
+        """How many documents that rows of a task are about lack an attribute."""
+        about = f"select distinct document_id from {TASKS[task].facts} where test_set_id = " + value(test_set)
+        lacking = " and document_id not in (select document_id from document_attribute where name = "
+        return int(self._database.rows("select count(*) from (" + about + lacking + value(attribute) + "))")[0][0])
 
     @cached_property
     def definitions(self) -> dict[str, str]:

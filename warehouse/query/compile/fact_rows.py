@@ -166,16 +166,14 @@ class FactRows:
 
 def _together(entry: p.Entry, where: p.Filter | None) -> Sql:
     """The rows that meet a condition with the documents that share an attribute summed to one, the first of them by
-    name; a document without the attribute stays by itself. A sum is null where a count is unknown in any row.
+    name; a document without the attribute is left out. A sum is null where a count is unknown in any row.
     """
     first = (
         "(select x.document_id, first_value(d.id) over (partition by x.value order by d.name) as one "
         "from document_attribute x join document d on d.id = x.document_id "
         "where x.name = " + value(entry.grouped) + " and d.test_set_id = " + value(entry.test_set.id) + ")"
     )
-    rows = FactRows(replace(entry, grouped=""), where).joined(
-        "left join " + first + " g on g.document_id = f.document_id"
-    )
+    rows = FactRows(replace(entry, grouped=""), where).joined("join " + first + " g on g.document_id = f.document_id")
     sums = join(
         ", ",
         [
@@ -183,7 +181,7 @@ def _together(entry: p.Entry, where: p.Filter | None) -> Sql:
             for name in (column(count) for count in entry.counts)
         ],
     )
-    keys = "f.test_set_id, f.system_id, coalesce(g.one, f.document_id) as document_id, "
+    keys = "f.test_set_id, f.system_id, g.one as document_id, "
     return "(select " + keys + sums + rows.tail() + " group by all)"
 
 

@@ -64,6 +64,9 @@ def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:
 def names_of_incomplete(entry: p.Entry, where: p.Filter | None) -> Sql:
     """The names of the documents that not every system of an entry has, before any are put together, in their order."""
     rows = FactRows(replace(entry, grouped=""), where).tail()
+    if entry.grouped:
+        rows += " and f.document_id in (select document_id from document_attribute where name = "
+        rows += value(entry.grouped) + ")"
     fewer = " group by f.document_id having count(distinct f.system_id) < " + value(len(entry.stored_systems))
     lacking = "select f.document_id as document" + rows + fewer
     return "select d.name from document d join (" + lacking + ") l on l.document = d.id order by d.name"

@@ -1,5 +1,6 @@
 """Means over what documents share: `mean(T11SU by document.topic)` is the measure topic by topic, of all documents of a
-topic together, then averaged. Each topic stands as one document from then on. Nothing is computed here.
+topic together, then averaged. Each topic stands as one document from then on, and a document without one is left out.
+Nothing is computed here.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def grouped(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken: boo
     return replace(
         entry,
         grouped=dimension.attribute,
+        ungrouped=scope.catalog.documents_without(dimension.attribute, entry.task.name, entry.test_set.id),
         in_units=False,
         noun=dimension.attribute.replace("_", " "),
         cluster="",

@@ -143,6 +143,7 @@ class Scope:
             exchange=p.Dimension("document", observed.cluster),
             several_kinds=several_kinds,
             told_by=self.catalog.told_by(task.name, test_set.id),
+            topical=task.has_key and self.catalog.has_attribute(test_set.id, "topic"),
         )
 
     def keys(self, node: n.TestSets | None) -> tuple[p.Entry, ...]:

@@ -55,6 +55,10 @@ def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> 
         raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
     check_groups(entry, exchange, "exchange", statement.exchange)
     if entry.grouped and exchange.of == "document":
+        if not exchange.attribute:
+            wrong = f"exchange by document does not go with a mean over document.{entry.grouped}"
+            hint = (f"leave it out: each {entry.noun} is exchanged as a whole",)
+            raise QueryError(wrong, statement.exchange.span, hint)
         return entry
     return replace(entry, exchange=exchange)
 

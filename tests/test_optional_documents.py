@@ -225,13 +225,35 @@ def test_the_bounds_of_a_score_are_two_columns(session: Session) -> None:
     assert low <= value <= high  # type: ignore[operator]
 
 
+def test_a_measure_beside_one_over_every_labelling_has_no_bounds(session: Session) -> None:
+    bounded, plain = session.run("compare F(optional=bounds), recall of filtering for UMASS, BBN on TST3").rows
+    assert bounded["p_low"] < bounded["p"] < bounded["p_high"]  # type: ignore[operator]
+    assert (plain["difference_low"], plain["p_high"]) == (None, None)
+
+
+def test_a_misspelt_convention_has_all_words_listed(session: Session) -> None:
+    with pytest.raises(QueryError) as refused:
+        session.run("score F(optional=al) of filtering for GE on TST3")
+    known = "credit, excluded, relevant, nonrelevant, lowest, highest, all, bounds"
+    assert refused.value.message == f"optional is one of {known}, not al"
+    assert refused.value.hints == ("did you mean all?",)
+
+
 @pytest.mark.parametrize(
     ("statement", "said", "place"),
     [
-        ("define measure Q = F(optional=all)", "optional=all stands for several, and goes with score", "all"),
-        ("define measure Q = 1 - F(optional=bounds)", "optional=bounds stands for several", "bounds"),
-        ("documents F(optional=all) of filtering for GE, UMASS on TST3", "optional=all stands for several", "all"),
-        ("group F(optional=bounds) of filtering for GE, UMASS on TST3", "goes with score and compare", "bounds"),
+        ("define measure Q = F(optional=all)", "optional=all expands to four measures; only score, compare", "all"),
+        (
+            "define measure Q = 1 - F(optional=bounds)",
+            "optional=bounds goes through every labelling; only score and compare accept it",
+            "bounds",
+        ),
+        (
+            "documents F(optional=all) of filtering for GE, UMASS on TST3",
+            "optional=all expands to four measures",
+            "all",
+        ),
+        ("group F(optional=bounds) of filtering for GE, UMASS on TST3", "only score and compare accept it", "bounds"),
         ("score auc(optional=bounds) for GE on TST3", "optional is one of credit, excluded", "bounds"),
         ("score F(beta=all) of filtering for GE on TST3", "beta is a number, not all", "all"),
         ("score F(optional=all) of extraction for GE on TST3", "F has no parameter 'optional'", "optional=all"),

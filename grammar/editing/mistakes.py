@@ -223,10 +223,19 @@ def _extra(stop: Stop) -> QueryError:
     if stop.stretch:
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, _in_quotes(stop))
     if "COMMA" in stop.accepted and not _is_sign(word):
-        return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, ("a list is separated by commas",))
+        return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (_no_comma(stop),))
     if _is_word(word) and stop.place.question:
         return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, _clauses_of(statement))
     return QueryError(f"unexpected '{_short(word)}'{after}", stop.span)
+
+
+def _no_comma(stop: Stop) -> str:
+    """What may be missing between two names: a comma, or behind a measure the word before the systems."""
+    if stop.place.kind != "measure" or not _is_word(stop.word):
+        return "a list is separated by commas"
+    if re.search(r"\bvs\b", stop.rest, re.IGNORECASE):
+        return f"systems stand behind for: for {_short(stop.word)} vs …"
+    return "measures are separated by commas, and systems stand behind for"
 
 
 def _misfit(stop: Stop) -> QueryError:

@@ -108,6 +108,18 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     # names and lists
     ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("a list is separated by commas",)),
     (
+        "compare F tern-1b vs heron-7b on units",
+        "unexpected 'tern-1b' after 'F'",
+        "tern-1b",
+        ("systems stand behind for: for tern-1b vs …",),
+    ),
+    (
+        "score F tern-1b on units",
+        "unexpected 'tern-1b' after 'F'",
+        "tern-1b",
+        ("measures are separated by commas, and systems stand behind for",),
+    ),
+    (
         "score F for on TST3",
         "expected a system, not 'on'",
         "on",

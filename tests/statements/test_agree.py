@@ -239,6 +239,9 @@ def test_resamples_without_kappa_are_counted_and_few_documents_are_said(session:
 
 
 def test_what_agreement_is_no_matter_of_is_refused(session: Session) -> None:
-    for of in ("label", "document", "system"):
-        with pytest.raises(QueryError, match=f"agreement is no matter of {of}"):
+    for of in ("label", "document", "system", "docment"):
+        with pytest.raises(QueryError, match=f"agree cannot be grouped by {of}") as refused:
             session.run(f"agree on T by {of}")
+        assert refused.value.hints == (
+            "say by document.attribute, or by system.attribute where annotators are systems",
+        )

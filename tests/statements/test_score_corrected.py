@@ -151,9 +151,9 @@ def test_what_cannot_be_had_or_trusted_is_said(session: Session, test_set: str, 
         ("score F(optional=bounds) on mail corrected by llm", "one measure, and F(optional=bounds) stands for 2"),
         ("score MCC on mail corrected by llm", "MCC is no ratio of sums, so a judge cannot correct it"),
         ("score mean(F) on mail corrected by llm", "is no ratio of sums, so a judge cannot correct it"),
-        ("score F by document.source on mail corrected by llm", "corrected by has no by"),
-        ("score F on mail corrected by llm interval", "corrected by has no interval"),
-        ("score F on mail corrected by llm standardized", "corrected by has no standardized"),
+        ("score F by document.source on mail corrected by llm", "corrected by does not go with by"),
+        ("score F on mail corrected by llm interval bca", "corrected by does not go with interval bca"),
+        ("score F on mail corrected by llm standardized", "corrected by does not go with standardized"),
         ("score F on mail corrected by llm where label = relevant", "documents without a label have no label"),
         ("score F for allrel on mail corrected by llm", "allrel is computed from the key, and has no judge"),
     ],
@@ -199,11 +199,31 @@ def test_other_rows_have_no_judge() -> None:
         sample.run("score F for GE on TST3 corrected by llm")
 
 
-def test_an_expectation_looks_at_the_interval_and_a_picture_draws_it(session: Session) -> None:
+def test_an_expectation_looks_at_the_value_or_the_interval_and_a_picture_draws_it(session: Session) -> None:
     asked = "score accuracy for new on qa corrected by llm"
     [row] = session.run(asked).rows
     for bound, outcome in ((0.2, "met"), (row["accuracy"], "undecided"), (0.99, "not met")):
+        assert session.run(f"expect {asked} at least {bound} interval").outcome == outcome
+    above = float(str(row["accuracy"])) + 1e-6
+    for bound, outcome in ((row["ci_low(accuracy)"], "met"), (row["accuracy"], "met"), (above, "not met")):
         assert session.run(f"expect {asked} at least {bound}").outcome == outcome
+    assert session.run(f"{asked} interval").rows == [row]
     picture = session.run(f"plot {asked}").chart
     assert picture is not None
     assert any("PPI++" in line for line in picture.legend)
+
+
+def test_judge_and_people_the_wrong_way_round_are_told(session: Session) -> None:
+    result = session.run("score llm for new on qa corrected by accuracy")
+    assert (
+        "new on qa: accuracy has values of 31 documents, and llm of 120; "
+        "if llm is the judge, say score accuracy … corrected by llm"
+    ) in result.notes
+
+
+def test_explain_says_how_a_judge_corrects(session: Session) -> None:
+    rows = session.run("explain score accuracy for new on qa corrected by llm").table.rows
+    said = {str(stage): str(what) for stage, what in rows}
+    assert "PPI++" in said["executor"]
+    assert "λ" in said["executor"]
+    assert "Student's t" in said["executor"]

@@ -106,6 +106,7 @@ def test_everything_is_sent_with_its_policy_and_without_cookies(path: str, visit
 
 REFUSED = {
     'load "x.csv" as scores': "load is not a question",
+    "load x.csv": "load is not a question",
     "forget import 1": "forget import is not a question",
     "define measure twice = correct * 2": "define measure is not a question",
     'export score F for all on TST3 to "x.csv"': "export is not a question",

@@ -72,14 +72,14 @@ CONVENTIONS = Parameter(
     "credit",
     "how optional documents count",
     choices=tuple(OPTIONAL),
-    several={ALL: "score, compare, group, rank, table and power"},
+    several={ALL: "expands to four measures; only score, compare, group, rank, table and power accept it"},
 )
 """What measures take that have no lowest and highest value by labellings."""
 
 POLICY = replace(
     CONVENTIONS,
     choices=(*OPTIONAL, *EXTREMES),
-    several={**CONVENTIONS.several, BOUNDS: "score and compare"},
+    several={**CONVENTIONS.several, BOUNDS: "goes through every labelling; only score and compare accept it"},
 )
 
 

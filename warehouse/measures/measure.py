@@ -42,7 +42,12 @@ class Parameter:
     up_to: str = ""
     """The count that it is no larger than."""
     several: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Words that stand for several values of it, and the statements that take them."""
+    """Words that stand for several values of it, each with what it does and which statements accept it."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that it takes, those that stand for several values last."""
+        return (*self.choices, *self.several)
 
     def fault(self, setting: Setting) -> str | None:
         """What is wrong with a value for this parameter, or None."""
@@ -50,8 +55,8 @@ class Parameter:
             if setting in self.choices:
                 return None
             if setting in self.several:
-                return f"{self.name}={setting} stands for several, and goes with {self.several[str(setting)]}"
-            return f"{self.name} is one of {', '.join(self.choices)}, not {setting}"
+                return f"{self.name}={setting} {self.several[str(setting)]}"
+            return f"{self.name} is one of {', '.join(self.words)}, not {setting}"
         if isinstance(setting, str):
             return f"{self.name} is a number, not {setting}"
         if self.whole and self.lowest is not None and self.highest is not None:

@@ -26,6 +26,20 @@ def is_bounded(statistic: Statistic) -> bool:
     return statistic.settings.get(CONVENTIONS.name) == BOUNDS
 
 
+def headings(statistics: Sequence[Statistic], between: str) -> dict[str, str]:
+    """What the columns of measures are called on screen that differ in how optional documents count: the convention
+    stands behind the rest, or in a line below it.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for statistic in statistics:
+        convention = str(statistic.settings.get(CONVENTIONS.name, ""))
+        given = f"{CONVENTIONS.name}={convention}"
+        rest = statistic.label.replace(f", {given})", ")").replace(f"({given})", "")
+        found[statistic.label] = rest, convention
+    asked = {rest for label, (rest, _) in found.items() if rest != label}
+    return {label: f"{rest}{between}{convention}" for label, (rest, convention) in found.items() if rest in asked}
+
+
 def families(entry: p.Entry) -> Iterator[ByConvention]:
     """The measures that an entry has by all conventions."""
     by_measure: dict[tuple[object, ...], dict[str, str]] = {}

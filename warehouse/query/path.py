@@ -105,7 +105,7 @@ class Statement:
 
     `resolve` takes the node and a Scope and looks every name up; `compile` gives the queries of the plan; `answer` is
     arithmetic on what they brought. For `explain`, `subject` says what is asked of an entry, `weigh` how the plan would
-    be executed where that follows from the facts, and `executor` where it is always the same.
+    be executed where that follows from the facts, and `executor` where the plan says it or it is always the same.
     """
 
     node: type[n.Node]
@@ -115,7 +115,7 @@ class Statement:
     answer: Callable[[Any, Facts, Workforce], Result]
     subject: Callable[[p.Entry], str] = statistics_of
     weigh: Callable[[Any, Facts], Iterable[Line]] | None = None
-    executor: str = ""
+    executor: str | Callable[[Any], str] = ""
     picture: Callable[[], Picture] | None = None
 
     @property

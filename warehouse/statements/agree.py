@@ -69,11 +69,10 @@ def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
 
 
 def _dimension(scope: Scope, node: n.Attribute) -> p.Dimension:
-    dimension = dimension_of(scope, node, FILTERING)
-    if not dimension.attribute:
+    if not node.name:
         hint = ("say by document.attribute, or by system.attribute where annotators are systems",)
-        raise QueryError(f"agreement is no matter of {dimension.of}", node.span, hint)
-    return dimension
+        raise QueryError(f"agree cannot be grouped by {node.of}", node.span, hint)
+    return dimension_of(scope, node, FILTERING)
 
 
 def compile(plan: AgreePlan) -> Queries:

@@ -43,7 +43,7 @@ COLUMNS = (
     Column("value_a", "proportion", "A", spare=2),
     Column("value_b", "proportion", "B", spare=3),
     Column("difference", "difference"),
-    Column("difference_low", "difference", "bounds of difference"),
+    Column("difference_low", "difference", "bounds of\ndifference"),
     Column("difference_high", "difference", "to", upper=True),
     Column("test", "text", on_screen=False),
     Column("sides", "text", on_screen=False),
@@ -51,7 +51,7 @@ COLUMNS = (
     Column("shuffles", "count", on_screen=False),
     Column("nge", "count", on_screen=False),
     Column("p", "probability"),
-    Column("p_low", "probability", "bounds of p", spare=5),
+    Column("p_low", "probability", "bounds\nof p"),
     Column("p_high", "probability", "to", upper=True),
     Column("p_adjusted", "probability", on_screen=False),
     Column("confidence", "number", "MC confidence", on_screen=False, spare=6),
@@ -319,7 +319,7 @@ def _add(
         by_interval = margin is not None and margin.by_interval
         rows.add(
             **of_all,
-            **_bounds(bounds.get((label, pair))),
+            **(_bounds(bounds.get((label, pair))) if BOUNDS[0] in rows.names else {}),
             **_margin(how, margin),
             system_a=names[a],
             system_b=names[b],
@@ -367,8 +367,10 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
         spare["p"] = 4  # it is the adjusted one that decides
-    if plan.how.confidence_asked or "undecided" in rows.cells("verdict"):
+    if plan.how.confidence_asked or _in_doubt(rows):
         shown.add("confidence")
+    if plan.over_labellings and len(set(rows.cells("measure"))) == 1:
+        hidden.add("measure")  # it is in the caption, and bounds need the room
     hidden |= {column for column in MARGIN if column in rows.names and set(rows.cells(column)) == {None}}
     values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high", "margin"}
     numbers = any(entry.unit == "number" for entry in plan.entries)
@@ -384,6 +386,12 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     )
 
 
+def _in_doubt(rows: TableRows) -> bool:
+    """Whether shuffles leave a verdict open; an exact p has no doubt of that kind."""
+    known = zip(rows.cells("verdict"), rows.cells("confidence"), strict=True)
+    return any(verdict == "undecided" and isinstance(sure, float) and sure < 1 for verdict, sure in known)
+
+
 def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
     """The columns; those of missing documents and of a margin are there where they were asked for."""
     unasked = {*(() if plan.bounded or plan.over_labellings else BOUNDS), *(MARGIN if plan.how.margin is None else ())}
@@ -391,7 +399,7 @@ def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
 
 
 def _bounds(bounds: MissingBounds | None) -> dict[str, Cell]:
-    return {} if bounds is None else {name: getattr(bounds, name) for name in BOUNDS}
+    return {name: None if bounds is None else getattr(bounds, name) for name in BOUNDS}
 
 
 def _margin(how: p.Testing, margin: Margined | None) -> dict[str, Cell]:

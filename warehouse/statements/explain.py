@@ -49,7 +49,8 @@ def _lines(plan: ExplainPlan, facts: Facts) -> Iterator[Line]:
     if statement.weigh:
         yield from statement.weigh(question, facts)
     if statement.executor:
-        yield "executor", statement.executor
+        executor = statement.executor
+        yield "executor", executor if isinstance(executor, str) else executor(question)
 
 
 EXPLAIN = Statement(

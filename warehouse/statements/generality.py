@@ -35,7 +35,9 @@ def resolve(statement: n.Generality, scope: Scope) -> GeneralityPlan:
     by = tuple(dimension_of(scope, attribute, FILTERING) for attribute in statement.by)
     for dimension, node in zip(by, statement.by, strict=True):
         if dimension.of != "document":
-            raise QueryError(f"generality is no matter of {dimension.of}", node.span, ("say by document.attribute",))
+            raise QueryError(
+                f"generality cannot be grouped by {dimension.of}", node.span, ("say by document.attribute",)
+            )
     return GeneralityPlan(to_text(statement), entries, by, key_filter(scope, statement.where))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from grammar import nodes as n
 from grammar.errors import QueryError
+from grammar.span import Span
 from grammar.value import value
 
 CHANGING = (n.Load, n.Forget, n.Define, n.Export)
@@ -22,12 +23,18 @@ class OnlyQuestions:
     sql: bool = False
     allowed_by: str = ""
 
+    def check_beginning(self, text: str) -> None:
+        """Raises QueryError for a text that begins like what is not a question, however it goes on."""
+        first = text.split(None, 1)[0].casefold() if text.strip() else ""
+        words = next((kind.words for kind in CHANGING if kind.words.split()[0] == first), "")
+        if words:
+            at = text.casefold().index(first)
+            raise QueryError(_refused(words), Span(at, at + len(first)))
+
     def check(self, statement: n.AnyStatement) -> None:
         """Raises QueryError for what is not a question."""
         if isinstance(statement, CHANGING):
-            raise QueryError(
-                f"{statement.words} is not a question, and only questions are answered here", statement.span
-            )
+            raise QueryError(_refused(statement.words), statement.span)
         if isinstance(statement, n.Plot) and statement.to is not None:
             raise QueryError(
                 "plot … to writes a file, and only questions are answered here",
@@ -37,3 +44,7 @@ class OnlyQuestions:
         if isinstance(statement, n.SqlQuery) and not self.sql:
             hints = (f"{self.allowed_by} allows it",) if self.allowed_by else ()
             raise QueryError("sql is not allowed here", statement.span, hints)
+
+
+def _refused(words: str) -> str:
+    return f"{words} is not a question, and only questions are answered here"

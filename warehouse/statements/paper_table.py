@@ -28,7 +28,7 @@ from warehouse.results import Cell, CellKind, Column, Grid, GridMeasure, Result
 from warehouse.significance.tests import named_adjustment
 from warehouse.statements.compare import COMPARE, ComparePlan
 from warehouse.statements.rank import RANK, RankPlan
-from warehouse.statements.score import SCORE, ScorePlan
+from warehouse.statements.score import SCORE, ScorePlan, executor
 from warehouse.tasks.observed import counted, plural
 
 STRICTER = Decimal("0.2")
@@ -508,7 +508,7 @@ def _legend(
 
 def weigh(plan: PaperTablePlan, facts: Facts) -> Iterator[Line]:
     """How what is tested would be tested. No difference has its interval in a table."""
-    yield "executor", SCORE.executor
+    yield "executor", executor(plan.score)
     for statement, tested in ((COMPARE, plan.compared), (RANK, plan.ranked)):
         if tested is not None and statement.weigh is not None:
             yield from (line for line in statement.weigh(tested, facts) if line[0] != "interval")

@@ -41,7 +41,13 @@ from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued, ValueLine
 from warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table
 from warehouse.statements.pictures import of_score
-from warehouse.statements.score_corrected import CorrectedPlan, corrected_answer, corrected_plan, corrected_queries
+from warehouse.statements.score_corrected import (
+    CORRECTED_EXECUTOR,
+    CorrectedPlan,
+    corrected_answer,
+    corrected_plan,
+    corrected_queries,
+)
 from warehouse.statements.score_documents import documents_notes, documents_query, unlike
 from warehouse.statements.score_intervals import (
     interval_caption,
@@ -274,6 +280,7 @@ def _columns(
     """The columns; `counted` puts the numbers of documents on screen."""
     alone = len(plan.entries) == 1
     values = list(zip(labels, kinds, strict=True))
+    headings = conventions.headings(plan.entries[0].statistics, "\n" if alone else " ")
     return (
         Column("test_set", "name", on_screen=not alone),
         Column("task", "text", on_screen=False),
@@ -283,7 +290,10 @@ def _columns(
         *(
             column
             for label, kind in values
-            for column in (Column(label, kind), *(interval_columns(label, kind, plan.how) if plan.interval else ()))
+            for column in (
+                Column(label, kind, headings.get(label, "")),
+                *(interval_columns(label, kind, plan.how) if plan.interval else ()),
+            )
         ),
         *((Column("replicates", "count", on_screen=alone, spare=2),) if replicated else ()),
         *(Column(f"sd({label})", kind, f"sd {label}", alone, spare=1) for label, kind in values if replicated),
@@ -536,12 +546,19 @@ def _why(statistic: Statistic) -> str:
             return f"{under} is 0, or a count it needs was not loaded"
 
 
+def executor(plan: ScorePlan | CorrectedPlan) -> str:
+    """How values come about, for `explain`."""
+    if isinstance(plan, CorrectedPlan):
+        return CORRECTED_EXECUTOR
+    return "sums in the database, values from the sums; each is rounded once"
+
+
 SCORE = Statement(
     node=n.Score,
     usage=Usage("score MEASURE, …", "values of measures, a row a system", "score recall, precision, F for all on TST3"),
     resolve=resolve,
     compile=compile,
     answer=answer,
-    executor="sums in the database, values from the sums; each is rounded once",
+    executor=executor,
     picture=of_score,
 )

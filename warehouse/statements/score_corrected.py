@@ -34,10 +34,18 @@ if TYPE_CHECKING:
 APART = 3.3
 """By so many standard errors what people labelled differs from the rest once in a thousand random choices."""
 
+CORRECTED_EXECUTOR = (
+    "documents one by one from the database; PPI++ weighs the judge by λ, estimated from the labelled documents; the "
+    "interval is by the standard error and Student's t"
+)
+"""What `explain` says of how it is computed."""
+
 
 @value
 class CorrectedPlan:
-    """`judges` is the measure or the annotator that the judge is on each test set, as it is stored."""
+    """`judges` is the measure or the annotator that the judge is on each test set, as it is stored. There is always an
+    interval; `interval` says that it was asked for, so that `expect` looks at its limits.
+    """
 
     text: str
     entries: tuple[p.Entry, ...]
@@ -47,7 +55,7 @@ class CorrectedPlan:
     descending: bool
     limit: int | None = None
     by: tuple[p.Dimension, ...] = ()
-    interval: bool = True
+    interval: bool = False
     standardized: bool = False
 
     def column_labels(self) -> list[str]:
@@ -81,6 +89,7 @@ def corrected_plan(
         order=order,
         descending=descending,
         limit=scope.whole(statement.limit, "limit", 1, 10**9),
+        interval=statement.interval is not None,
     )
 
 
@@ -88,16 +97,19 @@ def _check_clauses(statement: n.Score) -> None:
     if len(statement.measures) > 1:
         raise QueryError("a judge corrects one measure", statement.measures[1].span, ("ask for each by itself",))
     places = {
-        "by": (bool(statement.by), "say where for each part"),
+        "by": (bool(statement.by), "ask for each part by itself, with where"),
         "replicates": (statement.replicates is not None, "name the runs"),
         "standardized": (statement.standardized, "leave it out"),
         "missing": (statement.missing is not None, "leave it out"),
         "seed": (statement.seed is not None, "nothing is drawn"),
-        "interval": (statement.interval is not None, "there is always one, by the standard error"),
+        f"interval {statement.interval}": (
+            statement.interval not in (None, n.INTERVAL_WORDS[0]),
+            "say interval alone: nothing is resampled, it is by the standard error and Student's t",
+        ),
     }
     for word, (given, hint) in places.items():
         if given:
-            raise QueryError(f"corrected by has no {word}", statement.corrected.span, (hint,))  # type: ignore[union-attr]
+            raise QueryError(f"corrected by does not go with {word}", statement.corrected.span, (hint,))  # type: ignore[union-attr]
 
 
 def _check_entry(entry: p.Entry, statement: n.Score, where: p.Filter | None) -> None:
@@ -348,12 +360,12 @@ def _columns(plan: CorrectedPlan) -> tuple[Column, ...]:
         Column(f"ci_low({label})", kind, _heading(plan)),
         Column(f"ci_high({label})", kind, "to", upper=True),
         Column("lambda", "number", "λ", spare=3),
-        Column("labelled", "count", f"{plural(noun)} labelled"),
+        Column("labelled", "count", f"{plural(noun)}\nlabelled"),
         Column("judged", "count"),
-        Column("effective", "count", "worth", spare=1),
-        Column("people", kind, "people alone"),
+        Column("effective", "count", "effective\nn", spare=1),
+        Column("people", kind, "people\nalone"),
         Column("se_people", kind, on_screen=False),
-        Column("judge", kind, "judge alone", spare=2),
+        Column("judge", kind, "judge\nalone", spare=2),
     )
 
 
@@ -387,6 +399,13 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
     for name, said, of in found:
         where = f"{name} on {entry.test_set.name}"
         unseen = int((said.labelled & ~said.judged).sum())
+        if unseen and entry.task.by_measure and said.labelled.sum() > said.judged.sum() > 0:
+            people = entry.statistics[0].label
+            yield (
+                f"{where}: {judge} has values of {counted(int(said.judged.sum()), entry.noun)}, and {people} of "
+                f"{int(said.labelled.sum()):,}; if {people} is the judge, say score {judge} … corrected by {people}"
+            )
+            continue
         if unseen:
             yield f"{where}: {counted(unseen, entry.noun)} labelled by people and not by {judge}: left out"
         for reason, holds in _doubts(entry, judge, of).items():

@@ -81,6 +81,7 @@ def only_questions(sql: bool) -> OnlyQuestions:
 
 def checked(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
     """The statements of a text, all of which may be asked. Raises QueryError."""
+    only.check_beginning(text)
     statements = tuple(parse(text))
     for statement in statements:
         only.check(statement)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from unicodedata import normalize
 
 from grammar import nodes as n
-from grammar.editing.hints import brief, hints, listing, written
+from grammar.editing.hints import brief, hints, listing, near, written
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.span import NOWHERE
@@ -463,7 +463,10 @@ class Scope:
             setting = value.value if isinstance(value, n.Number) else text_of(value, value, "a word").casefold()
             fault = parameter.fault(setting)
             if fault:
-                raise QueryError(fault, written_parameter.value.span)
+                near_words = near(str(setting), parameter.words, at_most=1)
+                raise QueryError(
+                    fault, written_parameter.value.span, tuple(f"did you mean {word}?" for word in near_words)
+                )
             settings[parameter.name] = setting
         for parameter in measure.parameters:
             if parameter.default is None and not parameter.optional and parameter.name not in settings:

@@ -42,7 +42,15 @@ numpydoc_show_class_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "alphabetical"
 
-man_pages = [("command-line", "evalhouse", "keep past evaluations and ask honest questions of them", author, 1)]
+man_pages = [
+    (
+        "command-line",
+        "evalhouse",
+        "store evaluation results, query them, and test which differences are real",
+        author,
+        1,
+    )
+]
 
 ELSEWHERE = {
     "../SECURITY.md": "security.md",

@@ -135,7 +135,12 @@ def field_names(kind: type[nodes.StatementNode]) -> tuple[str, ...]:
 
 CLAUSES = (
     Clause(
-        "of", "task", "KIND", "what is asked about: extraction, filtering, values or published", "of filtering", "task"
+        "of",
+        "task",
+        "KIND",
+        "what is asked about: extraction, filtering, counts, rankings, values or published",
+        "of filtering",
+        "task",
     ),
     Clause(
         "for",
@@ -204,7 +209,7 @@ CLAUSES = (
         "utility",
         "utility",
         "A, B, C, D",
-        "what a document of each cell is worth, yes or no to a relevant or nonrelevant one; what is not said is 0",
+        "value of a true positive, a false positive, a miss and a correct rejection; 0 where left out",
         "utility 2, -1",
         shape=Shape.LIST,
     ),

@@ -81,11 +81,13 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     everywhere.add_argument("--level", type=_level, metavar="A", help=level)
     theme = "colours of the shell and of pictures: auto, light or dark"
     everywhere.add_argument("--theme", choices=("auto", "light", "dark"), metavar="THEME", help=theme)
-    threads = "threads to compute with; else one a processor. No number depends on it"
+    threads = "threads to compute with, one per processor unless said; does not change any result"
     everywhere.add_argument("--threads", type=_count, metavar="N", help=threads)
     parser = _Parser(
         prog="evalhouse",
-        description="Keeps past evaluations and answers honest questions of them. Without a command: the shell.",
+        description=(
+            "Store evaluation results, query them, and test which differences are real. Without a command: the shell."
+        ),
         epilog="evalhouse COMMAND --help shows the options of a command and an example.",
         parents=[everywhere],
     )

@@ -25,6 +25,7 @@ def config(args: argparse.Namespace) -> int:
         rows.add(setting=one.setting.name, value=written, where=one.where or "default", meaning=one.setting.meaning)
     show(args, Result("config", "settings", "", rows.table(columns)))
     file = file_of_user()
-    there = "" if file.exists() else ", which is not there; a line such as digits = 1 sets one of them"
-    note(args, f"the file of settings is {file}{there}")
+    known = f"settings file: {file}"
+    none = f"no settings file yet ({file}); create it with lines such as digits = 1"
+    note(args, known if file.exists() else none)
     return DONE

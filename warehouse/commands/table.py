@@ -158,7 +158,7 @@ def _assistant_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--characters", type=_characters, default=60_000, metavar="N", help=characters)
     seconds = "how long a question may take; 60 unless said"
     parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=seconds)
-    parser.add_argument("--allow-sql", action="store_true", help="answer sql, too, which only reads")
+    parser.add_argument("--allow-sql", action="store_true", help="also answer sql, which can only read")
 
 
 def _rows(text: str) -> int:
@@ -284,18 +284,16 @@ COMMANDS = (
         "evalhouse load results/",
         _load_words,
     ),
-    Command("fmt", "lay scripts out in the canonical way", "evalhouse fmt study.eval --check", _fmt_words),
+    Command("fmt", "format scripts in the canonical layout", "evalhouse fmt study.eval --check", _fmt_words),
     Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _new_file),
-    Command("info", "what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words),
-    Command("check", "whether a warehouse is sound", "evalhouse check --db muc.duckdb", _no_words),
-    Command("backup", "a copy of a warehouse, made safely", "evalhouse backup monday.duckdb", _new_file),
-    Command(
-        "upgrade", "bring a warehouse of an older version up to date", "evalhouse upgrade --db muc.duckdb", _no_words
-    ),
-    Command("verify", "whether results of the past come out again", "evalhouse verify table2.json", _verify_words),
+    Command("info", "show what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words),
+    Command("check", "check a warehouse for damage", "evalhouse check --db muc.duckdb", _no_words),
+    Command("backup", "copy a warehouse safely", "evalhouse backup monday.duckdb", _new_file),
+    Command("upgrade", "upgrade a warehouse of an older version", "evalhouse upgrade --db muc.duckdb", _no_words),
+    Command("verify", "check that saved results still reproduce", "evalhouse verify table2.json", _verify_words),
     Command(
         "export-scores",
-        "write rows to files that load takes",
+        "write rows to files that load can read",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
     ),
@@ -313,7 +311,7 @@ COMMANDS = (
     ),
     Command(
         "mcp",
-        "answer questions of assistants, over standard input and output",
+        "let assistants ask questions, over standard input and output",
         "evalhouse mcp --db muc.duckdb",
         _assistant_words,
     ),
@@ -325,16 +323,16 @@ COMMANDS = (
     ),
     Command(
         "publish",
-        "the pages of serve as files, for any web server",
+        "write the pages of serve as files, for any web server",
         "evalhouse publish site --db muc.duckdb --base-url https://me.github.io/muc/",
         _site_words,
     ),
-    Command("config", "what is set for all commands, and where", "evalhouse config", _no_words),
+    Command("config", "show the settings of all commands, and where they are set", "evalhouse config", _no_words),
     Command(
         "completion",
-        "completion for the shell of the system",
+        "print completion for bash, zsh or fish",
         "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
         _completion_words,
     ),
-    Command("demo", "the main job on the sample data, from start to finish", "evalhouse demo", _no_words),
+    Command("demo", "run the main tasks on the sample data, from start to finish", "evalhouse demo", _no_words),
 )

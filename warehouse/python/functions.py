@@ -52,7 +52,8 @@ def score(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     on : str or sequence of str, optional
         The test sets, each computed apart; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
@@ -152,7 +153,8 @@ def compare(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     against : str, optional
         Each system against this one; in the language `against GE`.
     on : str or sequence of str, optional
@@ -258,7 +260,8 @@ def group(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     on : str or sequence of str, optional
         The test sets, each computed apart; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
@@ -357,7 +360,8 @@ def rank(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     on : str or sequence of str, optional
         The test sets, each computed apart; in the language `on TST3, TST4`.
     over_test_sets : bool, default False
@@ -467,7 +471,8 @@ def table(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     against : str, optional
         Each system against this one; in the language `against GE`.
     on : str or sequence of str, optional
@@ -588,7 +593,8 @@ def power(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     on : str or sequence of str, optional
         The test sets, each computed apart; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
@@ -684,7 +690,8 @@ def spread(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     on : str or sequence of str, optional
         The test sets, each computed apart; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
@@ -751,7 +758,8 @@ def documents(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     on : str or sequence of str, optional
         The test sets, each computed apart; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
@@ -828,7 +836,8 @@ def differ(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        filtering`.
     on : str or sequence of str, optional
         The test sets, each computed apart; in the language `on TST3, TST4`.
     replicates_by : str or True, optional

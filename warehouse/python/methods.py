@@ -51,7 +51,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         replicates_by : str or True, optional
@@ -140,7 +141,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         against : str, optional
             Each system against this one; in the language `against GE`.
         on : str or sequence of str, optional
@@ -235,7 +237,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         replicates_by : str or True, optional
@@ -323,7 +326,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         over_test_sets : bool, default False
@@ -422,7 +426,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         against : str, optional
             Each system against this one; in the language `against GE`.
         on : str or sequence of str, optional
@@ -532,7 +537,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         replicates_by : str or True, optional
@@ -656,7 +662,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         from_ : str
             The test set to begin with, and `to` another; in the language `from TST3 to TST4`.
         to : str
@@ -720,7 +727,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         from_ : str
             The test set to begin with, and `to` another; in the language `from TST3 to TST4`.
         to : str
@@ -800,7 +808,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         from_ : str
             The test set to begin with, and `to` another; in the language `from TST3 to TST4`.
         to_generality : number or sequence of numbers, optional
@@ -942,7 +951,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
 
@@ -989,7 +999,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         replicates_by : str or True, optional
@@ -1045,7 +1056,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         replicates_by : str or True, optional
@@ -1111,7 +1123,8 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         replicates_by : str or True, optional
@@ -1184,12 +1197,13 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems that are left out.
         of : str, optional
-            What is asked about: extraction, filtering, values or published; in the language `of filtering`.
+            What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+            filtering`.
         on : str or sequence of str, optional
             The test sets, each computed apart; in the language `on TST3, TST4`.
         utility : number or sequence of numbers, optional
-            What a document of each cell is worth, yes or no to a relevant or nonrelevant one; what is not said is
-            0; in the language `utility 2, -1`.
+            Value of a true positive, a false positive, a miss and a correct rejection; 0 where left out; in the
+            language `utility 2, -1`.
         where : str, optional
             Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
         limit : int, float, Decimal or str, optional

@@ -65,7 +65,7 @@ for (const button of document.querySelectorAll("th button[data-column]")) {
 NOWHERE: Mapping[tuple[int, int], str] = {}
 """No cell of a table leads to another page."""
 
-NUMBERS = "The numbers of the picture"
+NUMBERS = "Data behind this figure"
 
 
 def html(result: Result, style: Style) -> str:

@@ -76,6 +76,13 @@ def words(catalog: Catalog) -> list[str]:
     known = [*STATEMENTS, *clauses, *TASKS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
     tables: tuple[Iterable[Explained], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
     also = [name for measure in MEASURES for name in measure.also]
+    also += [
+        word
+        for m in MEASURES
+        for parameter in m.parameters
+        for word in (parameter.name, *parameter.words)
+        if len(word) > 1
+    ]
     also += [name for table in (TESTS, ADJUSTMENTS) for entry in table for name in entry.synonyms]
     return [*known, *(entry.name for table in tables for entry in table), *also]
 
@@ -166,6 +173,23 @@ def _parameters(measure: Measure) -> Iterator[str]:
         yield f"  {parameter.name}  {parameter.meaning}{choices}{usual}"
 
 
+def _parameter(word: str, catalog: Catalog) -> Iterator[str]:
+    """A parameter of measures, or a word that one takes."""
+    told: dict[str, list[str]] = {}
+    for measure in MEASURES:
+        for parameter in measure.parameters:
+            if word == parameter.name and len(word) > 1:
+                choices = f": {', '.join(parameter.words)}" if parameter.words else ""
+                told.setdefault(f"{parameter.name}, a parameter: {parameter.meaning}{choices}", []).append(measure.name)
+            elif word in parameter.several:
+                told.setdefault(f"{parameter.name}={word} {parameter.several[word]}", []).append(measure.name)
+            elif word in parameter.choices:
+                told.setdefault(f"{parameter.name}={word}: {parameter.meaning}", []).append(measure.name)
+    for line, names in told.items():
+        yield line
+        yield f"  of {', '.join(names)}"
+
+
 def _test(word: str, catalog: Catalog) -> Iterator[str]:
     for test in TESTS:
         if word in test.names:
@@ -213,6 +237,7 @@ _LOOKS: tuple[Callable[[str, Catalog], Iterator[str]], ...] = (
     _clause,
     _function,
     _measure,
+    _parameter,
     _test,
     _adjustment,
     _reader,

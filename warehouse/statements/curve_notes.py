@@ -29,8 +29,8 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
     drawn = [one for one in found if one.has_thresholds]
     without = [one for one in found if not one.has_thresholds]
     if silent := [one.system.system.name for one in without if one.system.lacking == len(one.system.document)]:
-        are = "is a point" if len(silent) == 1 else "are points"
-        yield f"{test_set}: no confidences of {some(silent)}, which {are} of decisions, with an interval of its own"
+        have = "has no confidences; it" if len(silent) == 1 else "have no confidences; each"
+        yield f"{test_set}: {some(silent)} {have} is one point, with its own interval"
     for one in without:
         if (lacking := one.system.lacking) < len(one.system.document):
             yield (
@@ -44,9 +44,10 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
     for one in drawn:
         name, thresholds = one.system.system.name, one.system.thresholds
         if thresholds.contradicting:
+            do = "does" if thresholds.contradicting == 1 else "do"
             yield (
-                f"{test_set}: {counted(thresholds.contradicting, 'decision')} of {name} contradict"
-                f"{'s' if thresholds.contradicting == 1 else ''} its confidences: a no has as much as a yes, or more"
+                f"{test_set}: {counted(thresholds.contradicting, 'decision')} of {name} {do} not fit any threshold: "
+                "a 'no' has a confidence at least as high as a 'yes'"
             )
         if thresholds.at.size == 1:
             yield f"{test_set}: {name} has the same confidence for all {units}, so it can only decide all or none"

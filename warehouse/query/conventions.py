@@ -36,8 +36,8 @@ def headings(statistics: Sequence[Statistic], between: str) -> dict[str, str]:
         given = f"{CONVENTIONS.name}={convention}"
         rest = statistic.label.replace(f", {given})", ")").replace(f"({given})", "")
         found[statistic.label] = rest, convention
-    asked = {rest for label, (rest, _) in found.items() if rest != label}
-    return {label: f"{rest}{between}{convention}" for label, (rest, convention) in found.items() if rest in asked}
+    differing = {rest for label, (rest, _) in found.items() if rest != label}
+    return {label: f"{rest}{between}{convention}" for label, (rest, convention) in found.items() if rest in differing}
 
 
 def families(entry: p.Entry) -> Iterator[ByConvention]:

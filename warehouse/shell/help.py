@@ -175,17 +175,19 @@ def _parameters(measure: Measure) -> Iterator[str]:
 
 def _parameter(word: str, catalog: Catalog) -> Iterator[str]:
     """A parameter of measures, or a word that one takes."""
-    told: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for measure in MEASURES:
         for parameter in measure.parameters:
             if word == parameter.name and len(word) > 1:
                 choices = f": {', '.join(parameter.words)}" if parameter.words else ""
-                told.setdefault(f"{parameter.name}, a parameter: {parameter.meaning}{choices}", []).append(measure.name)
+                lines.setdefault(f"{parameter.name}, a parameter: {parameter.meaning}{choices}", []).append(
+                    measure.name
+                )
             elif word in parameter.several:
-                told.setdefault(f"{parameter.name}={word} {parameter.several[word]}", []).append(measure.name)
+                lines.setdefault(f"{parameter.name}={word} {parameter.several[word]}", []).append(measure.name)
             elif word in parameter.choices:
-                told.setdefault(f"{parameter.name}={word}: {parameter.meaning}", []).append(measure.name)
-    for line, names in told.items():
+                lines.setdefault(f"{parameter.name}={word}: {parameter.meaning}", []).append(measure.name)
+    for line, names in lines.items():
         yield line
         yield f"  of {', '.join(names)}"
 

@@ -84,6 +84,36 @@ def test_an_estimate_outside_of_0_to_1_is_no_generality() -> None:
     assert (end.value, end.inside) == (0.0, False)
 
 
+def test_em_has_no_generality_where_all_draws_are_at_one_end() -> None:
+    for stream, end in (((40, 40), 1.0), ((0, 40), 0.0)):
+        source, unlabelled = of_counts((80, 100), (20, 100), stream)
+        constant = KeyedDecisions(replaced(source.decided), source.relevant, source.other)
+        found = estimated("EM", constant, replaced(unlabelled))
+        assert (found.value, found.limits) == (end, None)
+    # A system without a mistake tells that nothing is relevant.
+    source, unlabelled = of_counts((100, 100), (0, 100), (0, 40))
+    found = estimated(
+        "EM", KeyedDecisions(replaced(source.decided), source.relevant, source.other), replaced(unlabelled)
+    )
+    assert found.limits is not None
+    assert found.limits[0] == 0 < found.limits[1]
+
+
+def test_what_it_tells_lies_within_its_limits() -> None:
+    found = estimated("adjusted counts", *of_counts((4, 4), (0, 3), (5, 9)))
+    assert found.tells == 1
+    assert found.tells_limits[1] == 1
+
+
+def test_the_prior_of_clusters_is_half_a_cluster() -> None:
+    """Clusters that decide as one weigh as many documents as there are clusters."""
+    yes = np.repeat([1, 1, 1, 0, 1, 1], 10).reshape(6, 10).sum(axis=1)
+    weights = Weights(1992, "clusters")
+    (ten,) = weights.shares(["R"], yes[None], 10 - yes[None])
+    (one,) = weights.shares(["R"], yes[None] // 10, 1 - yes[None] // 10)
+    assert ten == pytest.approx(one)
+
+
 def test_em_over_decisions_alone_is_adjusted_counts() -> None:
     source, stream = of_counts((80, 100), (20, 100), (35, 100))
     constant = KeyedDecisions(replaced(source.decided), source.relevant, source.other)

@@ -363,6 +363,12 @@ def test_curves_of_one_kind_of_documents(kinds: tuple[int]) -> None:
     assert len(found.bands[0].value) == 21
 
 
+def test_a_measure_that_is_the_same_everywhere_has_no_best_threshold() -> None:
+    data = Filtered(np.linspace(0, 1, 20), np.ones(20, dtype=np.int8), np.arange(20) > 10)
+    assert asked(data, F).best is None
+    assert asked(data, FALLOUT).best is not None
+
+
 def test_constant_confidences_decide_all_or_nothing() -> None:
     data = Filtered(np.full(30, 0.5), np.repeat([0, 1], 15).astype(np.int8), np.arange(30) % 2 == 0)
     found = asked(data, F)

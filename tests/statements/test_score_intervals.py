@@ -149,7 +149,10 @@ def test_a_system_is_resampled_on_its_own_documents(session: Session) -> None:
     (alone,) = session.run("score accuracy for half on qa interval").rows
     assert rows["half"] == alone
     assert (rows["oracle"]["se(accuracy)"], rows["oracle"]["ci_low(accuracy)"]) == (0.0, None)
-    assert "accuracy on qa: the documents do not vary, so there is no interval for oracle" in result.notes
+    assert (
+        "accuracy on qa: the value is the same whichever documents are drawn, so there is no interval for oracle"
+        in result.notes
+    )
 
 
 def test_who_has_no_interval_and_why(sample: Session) -> None:

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.filtering.weighted_documents import PRIOR, Weights, interval
+from warehouse.filtering.weighted_documents import PRIOR, Weights, interval, mean_size
 from warehouse.significance.paired import Booleans, Floats, Integers
 
 Estimator = Literal["adjusted counts", "EM"]
@@ -188,10 +188,12 @@ def estimate(
     streamed = _counts(divided, stream, (np.ones(len(stream.yes), dtype=np.bool_),))
     plain = _sampled(divided, counted.sum(axis=1)[:, None], streamed.sum(axis=1)[:, None])
     prior = _prior(divided)
+    kinds = [mean_size(kind.sum(axis=0)) for kind in (counted[: divided.size], counted[divided.size :], streamed)]
+    of_kinds = np.repeat(kinds[:2], divided.size)[:, None]
     drawn = _sampled(
         divided,
-        of_source.sums(counted, by_kind=True) + of_source.added(estimator, [*prior, *prior]),
-        of_stream.sums(streamed, by_kind=True) + of_stream.added(estimator, prior),
+        of_source.sums(counted, by_kind=True) + of_kinds * of_source.added(estimator, [*prior, *prior]),
+        of_stream.sums(streamed, by_kind=True) + kinds[2] * of_stream.added(estimator, prior),
     )
     if estimator == "EM":
         values, draws, tells, tells_draws = plain.em(), drawn.em(), plain.above - 0.5, drawn.above - 0.5
@@ -200,17 +202,25 @@ def estimate(
         tells, tells_draws = plain.recall - plain.fallout, drawn.recall - drawn.fallout
     value = float(values[0])
     limits = interval(draws, None, level)
-    tells_limits = interval(tells_draws, None, level) or (0.0, 0.0)
+    tells_limits = interval(tells_draws, float(tells[0]), level) or (0.0, 0.0)
     return Estimate(
         estimator,
         value,
-        None if limits is None or limits[1] < 0 or limits[0] > 1 else _from_0_to_1(limits, value),
+        None if limits is None or _contradicted(estimator, limits) else _from_0_to_1(limits, value),
         float(tells[0]),
         tells_limits,
         np.clip(draws, 0, 1),
         drawn.recall,
         drawn.fallout,
     )
+
+
+def _contradicted(estimator: Estimator, limits: tuple[float, float]) -> bool:
+    """Whether no generality agrees with the data. The greatest likelihood lies from 0 to 1 whatever they are; where it
+    is at the same end in so many draws, it would be beyond.
+    """
+    low, high = limits
+    return high <= 0 or low >= 1 if estimator == "EM" else high < 0 or low > 1
 
 
 def _from_0_to_1(limits: tuple[float, float], value: float) -> tuple[float, float]:

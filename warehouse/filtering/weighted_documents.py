@@ -1,7 +1,8 @@
 """How sure shares of documents are: the Bayesian bootstrap (Rubin 1981) with Jeffreys' prior.
 
 Each document, or each cluster of documents that belong together, gets a random weight from the exponential
-distribution, the same for every system and every share, and each side of a share gets half a document more. For
+distribution, the same for every system and every share, and each side of a share gets half a document more, or half a
+cluster of the size that documents are in on average. For
 documents one by one the weighted share of k among n then has exactly the distribution Beta(k + ½, n − k + ½), whose
 quantiles are Jeffreys' interval: that has a width where all of them, or none, are on one side, which resampled
 documents would not give. What systems have in common they have in common in every draw.
@@ -21,7 +22,10 @@ from warehouse.significance.draws import RESAMPLES, Draws
 from warehouse.significance.paired import Floats, Integers
 
 PRIOR = 0.5
-"""How many documents each side of a share gets beside those there are (Jeffreys 1946)."""
+"""How many documents, or clusters, each side of a share gets beside those there are (Jeffreys 1946)."""
+
+FEW = 10
+"""Of fewer clusters intervals are rough: how much clusters differ is hardly known."""
 
 DRAWS = 2000
 
@@ -61,10 +65,19 @@ class Weights:
         sums = self.sums(np.concatenate((inside, outside)))
         sides = zip(names, sums[: len(names)], sums[len(names) :], strict=True)
         drawn = []
-        for name, one, other in sides:
-            more, less = self.added(name, (PRIOR, PRIOR))
+        weighing = map(mean_size, inside + outside)
+        for (name, one, other), size in zip(sides, weighing, strict=True):
+            more, less = size * self.added(name, (PRIOR, PRIOR))
             drawn.append((one + more) / (one + more + other + less))
         return np.stack(drawn)
+
+
+def mean_size(documents: Integers) -> float:
+    """Of how many documents the unit is that a document is in, on average; of shape (units,). It is 1 of documents one
+    by one.
+    """
+    total = int(documents.sum())
+    return int((documents**2).sum()) / total if total else 1.0
 
 
 def interval(draws: Floats, value: float | None = None, level: float = 0.05) -> tuple[float, float] | None:

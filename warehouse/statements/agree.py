@@ -309,13 +309,13 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
     if constant := [name for name, pair, _ in pairs if pair.documents and pair.kappa is None]:
         yield f"{where}: kappa is undefined where both give one label only: {some(constant)}"
     own = {name: interval for name, _, interval in pairs if interval is not None}
-    yield from interval_notes(f"kappa on {where}", own, units)
+    yield from interval_notes(f"kappa on {where}", own, f"the {units} do not vary")
     alphas = {
         "all" if len(found) == 1 else " and ".join(map(str, group.by)): group.alpha
         for group in found
         if group.alpha is not None and len(group.pairs) > 1
     }
-    yield from interval_notes(f"alpha on {where}", alphas, units)
+    yield from interval_notes(f"alpha on {where}", alphas, f"the {units} do not vary")
     fewest = min((pair.documents for _, pair, interval in pairs if interval is not None), default=FEW)
     if fewest < FEW:
         yield f"{where}: {counted(fewest, entry.noun)} say little about kappa on others, whatever its interval"

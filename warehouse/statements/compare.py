@@ -239,7 +239,7 @@ def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
         # Why they cannot have a standard error is noted with the test.
         found = {pair: interval for pair, interval in found.items() if not isnan(interval.error)}
     vary = "replicates" if comparison.replicates else "differences of units"
-    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, vary)
+    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, f"the {vary} do not vary")
 
 
 def level_column(how: p.Testing) -> str:

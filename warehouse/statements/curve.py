@@ -117,6 +117,7 @@ def compile(plan: CurvePlan) -> Queries:
 
 def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     """A row a system and threshold; the summary has a row a system."""
+    from warehouse.query.comparison.curving import labelled
     from warehouse.query.comparison.intervals import percent
 
     columns = data_columns(plan)
@@ -126,7 +127,8 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     parts: list[SystemRows] = []
     for place, entry in enumerate(plan.entries):
         found = list(_curved(plan, entry, facts, workforce, place))
-        known.append((entry.test_set.name, Size.of(entry, max((len(one.system.document) for one in found), default=0))))
+        documents = max((len(one.system.document) for one in found), default=0) or labelled(entry, facts)
+        known.append((entry.test_set.name, Size.of(entry, documents)))
         for one in found:
             begun = len(rows.rows)
             shown = add_system(plan, one, rows)

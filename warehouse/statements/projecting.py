@@ -17,7 +17,7 @@ from grammar.value import value
 from warehouse.filtering.crossing import INTERVALS, Crossings, Undecided, crossings, told_apart, undecided
 from warehouse.filtering.generality import KeyCounts, generalities
 from warehouse.filtering.projection import growth, project, project_fallout
-from warehouse.filtering.weighted_documents import Weights, interval
+from warehouse.filtering.weighted_documents import FEW, Weights, interval
 from warehouse.measures import Function, PrintedFigure, Ratio, Statistic, measure_named, settle
 from warehouse.query import plan as p
 from warehouse.query.labels import some
@@ -25,6 +25,7 @@ from warehouse.query.path import Facts
 from warehouse.significance.paired import Floats
 from warehouse.statements.projecting_streams import StreamEstimates, estimates
 from warehouse.tasks import FILTERING, TASKS
+from warehouse.tasks.observed import counted
 
 if TYPE_CHECKING:
     from warehouse.filtering.unlabelled import Estimate
@@ -103,11 +104,13 @@ class Projection:
     measured: Mapping[tuple[str, str], float | None]
     """The values of measures, by system and label; of sums over documents, for one of them."""
     estimates: StreamEstimates | None = None
+    few: tuple[str, ...] = ()
+    """What is said of shares that are known from few clusters."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to say of a stream."""
-        return () if self.estimates is None else self.estimates.notes
+        """What there is to say of few clusters, and of a stream."""
+        return self.few if self.estimates is None else (*self.few, *self.estimates.notes)
 
     def targets(self, statistic: Statistic, system: str) -> list[Target]:
         """A measure of a system at the generalities that were asked for, or at what a stream's is estimated to be."""
@@ -242,7 +245,7 @@ def projection(plan: ProjectPlan, facts: Facts) -> Projection:
             total = statistic.label in sums and known is not None and line.documents
             measured[line.system.name, statistic.label] = known / line.documents if total else known  # type: ignore[operator]
     start = _start(plan, facts, values)
-    drawn = _drawn(plan, facts)
+    drawn, few = _drawn(plan, facts)
     shares: dict[str, Shares] = {}
     for statistic, needed in zip(plan.entry.statistics, plan.needed, strict=True):
         own: dict[str, tuple[float, float]] = {}
@@ -257,7 +260,7 @@ def projection(plan: ProjectPlan, facts: Facts) -> Projection:
         raise QueryError(_why_unknown(plan, facts), plan.place)
     starts = next((draws for (_, label), draws in drawn.items() if label == plan.generality.label), None)
     found = None if plan.stream is None else estimates(plan.stream, plan.entry.statistics, facts, LEVEL)
-    return Projection(plan, start, starts, shares, measured, found)
+    return Projection(plan, start, starts, shares, measured, found, few)
 
 
 def _start(plan: ProjectPlan, facts: Facts, values: Mapping[tuple[str, str], float | None]) -> float:
@@ -287,16 +290,17 @@ def _why_unknown(plan: ProjectPlan, facts: Facts) -> str:
     return "; ".join(lacking) or f"recall or fallout is undefined on {where}: {without}"
 
 
-def _drawn(plan: ProjectPlan, facts: Facts) -> dict[tuple[str, str], Floats]:
-    """Draws of each share that is needed, by system and label."""
+def _drawn(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Floats], tuple[str, ...]]:
+    """Draws of each share that is needed, by system and label, and what is to note of few clusters."""
     if plan.resampled is None:
-        return {}
+        return {}, ()
     from warehouse.query.comparison.observations import observed
     from warehouse.query.comparison.sums import RatioSums, additive
 
     entry = plan.resampled
     observations = observed(p.Testing.plain(plan.where), entry, facts)
     names, inside, outside = [], [], []
+    few: dict[str, None] = {}
     for statistic in entry.statistics:
         counts = additive(observations, statistic)
         if not isinstance(counts, RatioSums):
@@ -305,6 +309,11 @@ def _drawn(plan: ProjectPlan, facts: Facts) -> dict[tuple[str, str], Floats]:
             names.append((system.name, statistic.label))
             inside.append(counts.numerators[place])
             outside.append(counts.denominators[place] - counts.numerators[place])
+            there = counts.denominators[place]
+            units = int(np.count_nonzero(there))
+            if units < FEW and there.max(initial=0) > 1:
+                known = f"{statistic.label} on {entry.test_set.name} is known from {counted(units, entry.unit_noun)}"
+                few[f"{known}, and of fewer than {FEW} intervals are rough"] = None
     weights = Weights(p.DEFAULT_SEED, entry.test_set.own_name)
     drawn = weights.shares(["\0".join(name) for name in names], np.stack(inside), np.stack(outside))
-    return dict(zip(names, drawn, strict=True))
+    return dict(zip(names, drawn, strict=True)), tuple(few)

@@ -128,9 +128,10 @@ def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:
     """What the intervals of an entry leave out, and who has none."""
     from warehouse.query.comparison.interval_notes import interval_notes
 
+    same = "the value is the same whichever documents are drawn"
     for statistic in entry.statistics:
         own = {name: interval for (label, name), interval in spread.intervals.items() if label == statistic.label}
-        yield from interval_notes(f"{statistic.label} on {entry.test_set.name}", own, "documents")
+        yield from interval_notes(f"{statistic.label} on {entry.test_set.name}", own, same)
         if why := _why_none(statistic, entry):
             yield f"{statistic.label} on {entry.test_set.name} has no interval: {why}"
     if entry.baselines:

@@ -96,10 +96,19 @@ def decided(entry: p.Entry, facts: Facts) -> list[OwnDecisions]:
 
 def guessed(entry: p.Entry, baseline: p.Baseline, facts: Facts) -> Floats:
     """The contingency table that is expected of a system that guesses, of shape (6,)."""
-    counts = {str(label): int(count) for label, count in facts[_name("labels", entry)]}
+    counts = _labels(entry, facts)
     key = KeyCounts(*(counts.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
     cells = expected_cells(key, baseline.share)
     return np.array([float(cells[cell]) for cell in CELLS])
+
+
+def labelled(entry: p.Entry, facts: Facts) -> int:
+    """How many documents there are to guess the labels of."""
+    return sum(_labels(entry, facts).values()) if entry.baselines else 0
+
+
+def _labels(entry: p.Entry, facts: Facts) -> dict[str, int]:
+    return {str(label): int(count) for label, count in facts[_name("labels", entry)]}
 
 
 # --- measures ---------------------------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ NAMED = 3
 """So many pairs are named where a note is about several."""
 
 
-def interval_notes(where: str, found: Mapping[str, Interval], vary: str = "units") -> Iterator[str]:
+def interval_notes(where: str, found: Mapping[str, Interval], why: str = "the units do not vary") -> Iterator[str]:
     """What was left out of the intervals of one statistic on one test set, by the names of what has them; `where` says
-    which, and `vary` what must vary for there to be an interval."""
+    which, and `why` what it means that nothing varies over resamples.
+    """
     partial = {name: interval for name, interval in found.items() if interval.undefined and not interval.nothing}
     if partial:
         missing = [f"{interval.undefined:,} of {name}" for name, interval in partial.items()]
@@ -33,7 +34,7 @@ def interval_notes(where: str, found: Mapping[str, Interval], vary: str = "units
         yield f"{where}: too many resamples have no value for an interval of {some(empty)}"
     alike = [name for name, interval in found.items() if interval.nothing and not interval.undefined]
     if alike:
-        yield f"{where}: the {vary} do not vary, so there is no interval for {some(alike)}"
+        yield f"{where}: {why}, so there is no interval for {some(alike)}"
     by_formula = [name for name, interval in found.items() if interval.by_formula]
     if by_formula:
         few = "too few units differ for resamples to tell, so the interval is that of Student's t"

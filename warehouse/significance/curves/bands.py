@@ -87,8 +87,8 @@ class Curves:
     """All that is known of the curves of one system.
 
     `bands` and `own`, the values of its own decisions, are in the order of the measures. `best` is None where the
-    chosen measure is undefined at every threshold; `area` is that under precision against recall, None without a
-    relevant document.
+    chosen measure is undefined at every threshold, or the same at all; `area` is that under precision against recall,
+    None without a relevant document.
     """
 
     bands: tuple[Band, ...]
@@ -272,11 +272,15 @@ def _known(band: Band, place: int) -> Known:
 
 
 def _best_place(values: Floats, measure: CurveMeasure) -> int | None:
-    """Where a measure is best; of equal places the one that decides least."""
+    """Where a measure is best; of equal places the one that decides least. None where it has the same value
+    everywhere, or none.
+    """
     toward = -values if measure.lower_is_better else values
     if np.isnan(toward).all():
         return None
     most = np.nanmax(toward)
+    if most - np.nanmin(toward) <= NEARLY * max(1.0, abs(most)):
+        return None
     return int(np.flatnonzero(toward >= most - NEARLY * max(1.0, abs(most)))[0])
 
 

@@ -177,3 +177,55 @@ def test_what_was_loaded_is_asked_as_on_the_command_line(tmp_path: Path) -> None
         answer = w.compare("f1", "new", "base", on="dev")
     with Session.open(tmp_path / "w.duckdb") as session:
         assert session.run("compare f1 for new, base on dev").signature == answer.signature
+
+
+def _of_passages(passage: Callable[[int], object]) -> list[dict[str, object]]:
+    """Eight passages of twelve questions that are answered alike, and the new system better on seven."""
+    return [
+        {"model": model, "question": f"Q{n}", "passage": passage(n // 12), "accuracy": int(model == "new" or n > 83)}
+        for model in ("new", "base")
+        for n in range(96)
+    ]
+
+
+@pytest.mark.parametrize("passage", [int, str, float, "P{}".format], ids=["int", "digits", "float", "text"])
+def test_a_cluster_is_one_whatever_its_cells_look_like(passage: Callable[[int], object]) -> None:
+    result = eh.compare(_of_passages(passage), "accuracy", "new", "base", cluster="passage")
+    assert "8 passages exchanged (96 questions)" in result.caption
+    # Seven of eight differ, all one way: two of 2^7 exchanges differ by as much.
+    assert result.rows[0]["p"] == 2 / 2**7
+
+
+@pytest.mark.parametrize("heading", ["seed", "item", "task"])
+def test_a_cluster_is_nothing_else_whatever_it_is_called(heading: str) -> None:
+    rows = [{heading: n % 4, **row} for n, row in enumerate(_of_passages(int))]
+    assert "4 " in eh.compare(rows, "accuracy", "new", "base", cluster=heading).caption.partition("exact, ")[2][:2]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        ("pasage", "frame: no column and no attribute of documents is called 'pasage'\n  did you mean passage?"),
+        ("half", "frame: row 97: half is declared to be the cluster, and the document Q0 is in two: '0' and '1'"),
+        ("nothing", "the column 'nothing' is empty, so it is no cluster"),
+    ],
+)
+def test_what_is_no_cluster_is_refused(cluster: str, said: str) -> None:
+    rows = [{"half": int(n > 95), "nothing": None, **row} for n, row in enumerate(_of_passages(str))]
+    with pytest.raises(eh.LoadError) as refused:
+        eh.compare(rows, "accuracy", "new", "base", cluster=cluster)
+    assert said in str(refused.value)
+
+
+def test_a_cluster_that_no_document_of_a_file_has_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "long.csv"
+    file.write_text("test_set,system,document,measure,value\nfaq,a,q1,acc,1\nfaq,b,q1,acc,0\n", encoding="utf-8")
+    with pytest.raises(eh.LoadError, match="no document has the attribute 'passage'"):
+        eh.compare(file, "acc", "a", "b", cluster="passage")
+
+
+def test_what_is_odd_in_a_table_is_noted_with_the_answer() -> None:
+    rows = [*_of_passages(int)[:100], {"model": "base", "question": "Q5", "passage": 0, "accuracy": None}]
+    notes = eh.score(rows[:99] + rows[100:], "accuracy", "new", cluster="passage").notes
+    assert notes[0] == "1 cell of accuracy without a value"
+    assert not any(note.startswith("measures: ") for note in notes)

@@ -123,6 +123,20 @@ def test_variables_from_outside(evalhouse: Run, tmp_path: Path) -> None:
     assert "Given from outside: \\$who = SRI, NYU." in (tmp_path / "s.md").read_text(encoding="utf-8")
 
 
+def test_a_variable_from_outside_that_no_statement_has_is_a_mistake(evalhouse: Run, tmp_path: Path) -> None:
+    (tmp_path / "gate.eval").write_text("let $new = GE;\nscore F for $new, $old on TST3;", encoding="utf-8")
+    done = evalhouse("run", "gate.eval", "--param", "nwe=SRI", "--quiet", folder=tmp_path)
+    said = "error: --param nwe: no statement has a variable $nwe\n  did you mean $new?\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    done = evalhouse("query", "show systems", "--param", "new=SRI", "--quiet", folder=tmp_path)
+    said = "error: --param new: no statement has a variable $new\n  there are no variables\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    # The value of another may be of it, and a statement that cannot be read is what is to be said.
+    two = ("--param", "old=SRI", "--param", "new=$old")
+    assert evalhouse("query", "score F for $new on TST3", *two, "--quiet", folder=tmp_path).returncode == 0
+    assert "unknown" in evalhouse("query", "scroe F", "--param", "new=SRI", folder=tmp_path).stderr
+
+
 @pytest.mark.parametrize("name", ["out.html", "out.md", "out.tex"])
 def test_a_report_is_never_written_over_unasked(evalhouse: Run, name: str, brings: Path, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine", encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,7 +31,7 @@ def query(args: argparse.Namespace) -> int:
         session.confined = piped and not args.allow_files
         if (helped := help_on(text, session)) is not None:
             return helped
-        return answer(args, session, text) if given(args, session) else MISUSED
+        return answer(args, session, text) if given(args, session, text) else MISUSED
 
 
 def help_on(text: str, session: Session) -> int | None:
@@ -53,20 +53,48 @@ def help_on(text: str, session: Session) -> int | None:
     return DONE
 
 
-def given(args: argparse.Namespace, session: Session) -> bool:
-    """Sets the variables given with --param. False if one is wrong, after an error message about it."""
+def given(args: argparse.Namespace, session: Session, text: str) -> bool:
+    """Sets the variables given with --param, for statements that use them. False if one is wrong, after an error
+    message about it.
+    """
     from grammar.errors import QueryError
     from warehouse.render.style import clean
 
     session.force = args.force
-    for name, value in pairs(args.param, "--param NAME=VALUE").items():
+    params = pairs(args.param, "--param NAME=VALUE")
+    for name, value in params.items():
         try:
             session.set(name.removeprefix("$"), value)
         except QueryError:
             given_so = clean(f"{name}={value}")
             say(f"error: --param {given_so}: a value is a list of names, a number or a text in quotes")
             return False
-    return True
+    return not params or _are_used(params, text)
+
+
+def _are_used(params: Mapping[str, str], text: str) -> bool:
+    """Whether each variable that is given stands in the statements, or in the value of another; else after an error
+    message. Of statements that cannot be read nothing is said here.
+    """
+    from grammar.editing.hints import hints
+    from grammar.errors import QueryError
+    from grammar.parser import parse
+    from warehouse.query.resolving.substitution import variables_in
+    from warehouse.render.style import clean
+
+    names = {name.removeprefix("$"): value for name, value in params.items()}
+    try:
+        known = {name for statement in parse(text) for name in variables_in(statement)}
+    except QueryError:
+        return True
+    for name, value in names.items():
+        known |= {other for let in parse(f"let $_ = {value}") for other in variables_in(let) - {"_", name}}
+    unused = [name for name in names if name not in known]
+    for name in unused:
+        say(f"error: --param {clean(name)}: no statement has a variable ${clean(name)}")
+        for hint in hints(f"${name}", [f"${one}" for one in known], "variables"):
+            say(f"  {clean(hint)}")
+    return not unused
 
 
 def answer(args: argparse.Namespace, session: Session, text: str) -> int:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     with _session(args, own) as session:
         session.folder = Path() if piped else Path(args.study).parent
         session.confined = not args.allow_files
-        if not given(args, session):
+        if not given(args, session, text):
             return MISUSED
         done: list[Answer] = []
         status = DONE

@@ -68,6 +68,7 @@ def carry_out(
                 keys=file.keys,
                 door=file.found.door,
                 texts=request.texts,
+                alone=len(plan.files) == 1,
                 progress=partial(_overall, advance, place, len(plan.files), words),
             )
         except DataError as error:

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from unicodedata import normalize
 
+from grammar.editing.hints import hints
+from warehouse.faults import DataError
 from warehouse.loading.checks import FilePart
-from warehouse.loading.staging.cells import KINDS, complaint
+from warehouse.loading.staging.cells import KINDS, complaint, shown
 from warehouse.loading.staging.reader import Reader
 from warehouse.loading.staging.staged import Staging
 from warehouse.store.database import Database
@@ -35,6 +37,11 @@ class Declaring:
     reader: Reader
     settings: Observed
 
+    @property
+    def attribute(self) -> str:
+        """The attribute that is set to be the cluster; empty where none is, or each document is to be one."""
+        return "" if self.settings.cluster == PLAIN_NOUN else self.settings.cluster
+
     def said(self, part: FilePart) -> list[Said]:
         """What is said of the documents of a part of the file, whose test sets have their numbers."""
         form = part.staging.form
@@ -51,6 +58,19 @@ class Declaring:
             )
             if observed
         ]
+
+    def check(self, part: FilePart) -> None:
+        """Raises DataError where the cluster that is set is no column of a file whose columns are all known, and no
+        document has an attribute of that name from elsewhere.
+        """
+        header, cluster = part.staged.header, self.attribute
+        if not (cluster and header) or cluster in header:
+            return
+        stored = Sql("select distinct name from document_attribute order by name")
+        attributes = [str(attribute) for (attribute,) in part.staging.database.rows(stored)]
+        if cluster not in attributes:
+            fault = part.staging.fault(f"no column and no attribute of documents is called {shown(cluster)}")
+            raise DataError((fault,), hints=hints(cluster, [*header, *attributes], "columns"))
 
     def _set(self, form: FactForm) -> Observed:
         """The settings for a form. Where a reader has two kinds of documents, the noun is not that of the kind which

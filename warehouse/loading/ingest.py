@@ -103,6 +103,7 @@ def load(
     keys: tuple[Path, ...] = (),
     door: Door = EVERYWHERE,
     texts: bool = False,
+    alone: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
     """Loads one file with a reader, or the reader of a name, all or nothing.
@@ -112,7 +113,8 @@ def load(
     these nor the file gives, and `keys` the files that systems are judged by; `columns` names the columns that fields
     are taken from, `options` are those of the reader; files are opened through `door`; `lower_is_better` declares of
     measures whether lower values are better, where the file has them; `texts` says whether inputs, references and
-    outputs are stored, too, as far as the reader finds them; `progress` is called with the share that is done,
+    outputs are stored, too, as far as the reader finds them; a file that is not `alone` may have attributes of its
+    documents in others; `progress` is called with the share that is done,
     from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is
     wrong or contradicts another or a stored one, or a declaration a stored one, and WarehouseError if it cannot be
     stored.
@@ -133,7 +135,7 @@ def load(
     )
     staging = _with_options(staging, reader, options or {})
     fixed, declared = declaring.parted(staging, reader)
-    staging = replace(staging, fields=fixed)
+    staging = replace(staging, fields=fixed, cluster=declared.attribute)
     progress(0.0)
     as_it_was = _stamp(source)
     try:
@@ -162,6 +164,8 @@ def load(
                 except DataError as error:
                     raise refusal(parts, error) or error from None
                 loaded.append(stored)
+                if alone:
+                    declared.check(part)
                 said += declared.said(part)
                 # Of several forms the counts say it.
                 of_form = [note for note in more_notes if len(parts) == 1 or note != checks.ALL_STORED]

@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from warehouse.python.asking import created
+from grammar.editing.hints import hints
+from warehouse.faults import DataError, Fault
+from warehouse.python.asking import Warehouse, created
 from warehouse.python.printed_result import PrintedResult
+from warehouse.python.spoken import in_full
+from warehouse.tasks.observed import PLAIN_NOUN
 
 _OF_LOADING = ("data", "cluster", "set", "map", "lower_is_better")
 
 
 def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
-    """The answer to the statement that begins with `word`, asked of what `data` is. Raises LoadError and QueryError."""
+    """The answer to the statement that begins with `word`, asked of what `data` is; what was odd in the data is among
+    its notes. Raises LoadError and QueryError.
+    """
+    from warehouse.loading.readers.wide import TAKEN_FOR
+
     warehouse = created(None)
     fields = dict(given["set"] or {})
     if given.get("cluster") is not None:
         fields["cluster"] = given["cluster"]
-    warehouse.load(given["data"], set=fields, map=given["map"], lower_is_better=given["lower_is_better"] or ())
+    loaded = warehouse.load(given["data"], set=fields, map=given["map"], lower_is_better=given["lower_is_better"] or ())
+    if "cluster" in fields:
+        in_full(lambda: _check_cluster(warehouse, fields["cluster"]))
     arguments = {name: value for name, value in given.items() if name not in _OF_LOADING}
     method = getattr(warehouse, word)
     positional = [arguments.pop("measures"), *arguments.pop("systems", ())]
     result: PrintedResult = method(*positional, **arguments)
-    return result
+    notes = (note for note in loaded.notes if not note.startswith(TAKEN_FOR))
+    return PrintedResult.of(replace(result, notes=(*notes, *result.notes)), warehouse.run)
+
+
+def _check_cluster(warehouse: Warehouse, cluster: str) -> None:
+    """Raises LoadError where no document has the attribute: none will come later, as in a warehouse one may."""
+    attributes = warehouse.session.catalog.attributes["document"]
+    attribute = cluster.strip().removeprefix(f"{PLAIN_NOUN}.")
+    if attribute not in (PLAIN_NOUN, *attributes):
+        fault = Fault("cluster", None, f"no document has the attribute '{attribute}'")
+        raise DataError((fault,), hints=hints(attribute, attributes, "attributes of documents"))

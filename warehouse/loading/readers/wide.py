@@ -36,6 +36,7 @@ from warehouse.loading.staging.wide_rows import (
     RUNS_NAMED,
     WideTable,
     attributes_of,
+    check_cluster,
     check_numbers,
     counted_columns,
     document_of,
@@ -71,6 +72,9 @@ tuned,2,P1,Q1,1,1.0
 
 FIELDS = ("evaluation", "test_set", "system", "document")
 """What --map takes from columns of other names, beside what tells replicates apart."""
+
+TAKEN_FOR = ("measures: ", "systems: ")
+"""How the note begins that says what each column was taken for."""
 
 SAMPLES = "samples"
 """A row a sample, so that columns of numbers are measures; else, BY_SYSTEMS, they are systems."""
@@ -112,7 +116,7 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     texts = texts_of(columns, {*staging.columns.values(), *(measures or ())}) if staging.texts else {}
     with_text = {column.place for of_kind in texts.values() for column in of_kind}
     columns = tuple(column for column in columns if column.place not in with_text)
-    roles = roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems)
+    roles = roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems, cluster=staging.cluster)
     check_numbers(table, roles, measures is not None)
     numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
     if not roles.measures:
@@ -127,9 +131,10 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     document = document_of(table, roles)
     make_rows(table, roles, document)
     for_documents, for_systems, left_out = attributes_of(table, roles)
+    check_cluster(table, roles, for_documents)
     notes = _notes(table, roles, document, for_documents, for_systems, left_out, texts)
     observed = Observed(noun_of(document.heading)) if document else None
-    staged = [staged_values(table, roles, observed, notes)]
+    staged = [replace(staged_values(table, roles, observed, notes), header=table.cells.attributes)]
     if for_documents:
         attributes = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_documents}
         key = ("evaluation", "test_set", "document")

@@ -45,7 +45,8 @@ class Staging:
     the reader, each with its default where nothing else is asked for. What is opened is opened through the `door`.
     `unsaid` are the values of fields that neither a setting nor the file gives; `keys` are the files of the load that
     the reader took for keys of this one, and are loaded before it; `called` is what the file is called in messages,
-    where it is not its path; `texts` says whether inputs, references and outputs are to be staged, too.
+    where it is not its path; `texts` says whether inputs, references and outputs are to be staged, too; `cluster` is
+    the attribute that documents share, where the load says so: a column of that name is an attribute and nothing else.
     """
 
     database: Database
@@ -60,6 +61,7 @@ class Staging:
     called: str = ""
     runs: Brought = dataclass_field(default_factory=dict)
     texts: bool = False
+    cluster: str = ""
 
     @property
     def table(self) -> str:
@@ -180,6 +182,8 @@ class Staged:
     """What the file calls the accuracy, with its filter, where it has filters."""
     observed: Observed | None = None
     """What the documents are, where the file says it and not its format."""
+    header: tuple[str, ...] = ()
+    """The columns of the file, where every one of them is known for what it is."""
 
     def faults(self, staging: Staging, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
         """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""

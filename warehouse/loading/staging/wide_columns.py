@@ -141,12 +141,14 @@ def roles_of(
     measures: Sequence[str] | None,
     *,
     by_systems: bool = False,
+    cluster: str = "",
 ) -> Roles:
     """What the columns of a table are.
 
     `mapped` are the headings that fields are to be taken from, `fixed` the fields that have one value for all rows, and
     `measures` the headings that are measures, where that is said; else every column of numbers is one that is nothing
-    else. Where columns are systems, `by_systems`, no column tells their replicates. Raises UnclearError.
+    else. Where columns are systems, `by_systems`, no column tells their replicates. What is declared to be the
+    `cluster` is an attribute, whatever its cells and its name look like. Raises UnclearError.
     """
     by_heading = {column.heading: column for column in columns}
     for heading in (*mapped.values(), *(measures or ())):
@@ -154,7 +156,9 @@ def roles_of(
             there_are = ", ".join(shown(heading)[1:-1] for heading in list(by_heading)[:20])
             raise UnclearError(f"there is no column {shown(heading)}; the columns are {there_are}")
     said = set(measures or ())
-    free = [column for column in columns if column.heading not in said | set(mapped.values())]
+    if cluster in said | set(mapped.values()):
+        raise UnclearError(f"{shown(cluster)[1:-1]} is declared to be the cluster, and cannot be something else, too")
+    free = [column for column in columns if column.heading not in said | set(mapped.values()) | {cluster}]
     fields = {field: by_heading[heading] for field, heading in mapped.items() if field not in REPLICATES}
     for field in ("evaluation", "test_set", "system"):
         if field not in fields and (column := _named(free, field, field in fixed)):
@@ -175,6 +179,7 @@ def roles_of(
         values = [by_heading[heading] for heading in measures]
     valued = {column.place for column in values}
     others = [column for column in free if column.place not in valued and column.filled]
+    others += [column for column in columns if column.heading == cluster]
     return Roles(fields, tuple(documents), tuple(replicates), tuple(values), tuple(others))
 
 

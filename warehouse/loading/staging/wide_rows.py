@@ -156,7 +156,8 @@ def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
     """Raises DataError for the cells of measures that are no numbers; where it is not `said` what is a measure, of all
     columns that mostly hold numbers.
     """
-    meant = roles.measures if said else [column for column in roles.others if 0 < column.filled <= 2 * column.numbers]
+    maybe = [column for column in roles.others if column.heading != table.staging.cluster]
+    meant = roles.measures if said else [column for column in maybe if 0 < column.filled <= 2 * column.numbers]
     wrong = [column for column in meant if not (column.is_number or column.is_truth)]
     number = KINDS["value"].passed_by(Sql("CELL")).text
     complaints: list[tuple[int, str]] = []
@@ -253,6 +254,26 @@ def attributes_of(table: WideTable, roles: Roles) -> tuple[list[CellColumn], lis
     of_systems = [] if table.by_systems else _constant(table, texts, "system")
     stored = {column.place for column in (*of_documents, *of_systems)}
     return of_documents, of_systems, [column for column in columns if column.place not in stored]
+
+
+def check_cluster(table: WideTable, roles: Roles, for_documents: Sequence[CellColumn]) -> None:
+    """Raises DataError where the column that is declared to be the cluster is none: where it is empty, holds texts that
+    are too long for a name, or is not the same in all rows of a document.
+    """
+    called = {column.heading for column in for_documents if column.filled}
+    for column in roles.others:
+        if column.heading != table.staging.cluster or column.heading in called:
+            continue
+        if not column.filled or column.is_text:
+            why = "holds texts too long for a name" if column.is_text else "is empty"
+            raise UnclearError(f"the column {shown(column.heading)} {why}, so it is no cluster")
+        cell = f"attribute_{column.place}"
+        query = f"select arg_max(place, {cell}), document, min({cell}), max({cell}) "
+        differing = f" group by test_set, document having min({cell}) <> max({cell}) order by min(place) limit 1"
+        [(place, document, one, other)] = table.rows(Sql(query) + joined(table) + differing)
+        is_in_two = f"is declared to be the cluster, and the document {document} is in two: {shown(one)} and "
+        message = f"{shown(column.heading)[1:-1]} {is_in_two}{shown(other)}"
+        raise DataError(table.cells.faults(table.staging, [(place, message)]))
 
 
 def _constant(table: WideTable, columns: Sequence[CellColumn], key: str) -> list[CellColumn]:

@@ -37,6 +37,15 @@ def substituted(node: _Node, variables: Variables) -> _Node:
     return replace(node, **changed) if changed else node
 
 
+def variables_in(node: n.Node) -> frozenset[str]:
+    """The variables that are used in a node or given their value there, by their names without the dollar sign."""
+    if isinstance(node, n.Variable):
+        return frozenset({node.name})
+    values = (getattr(node, field.name) for field in fields(node))
+    listed = (item for value in values for item in (value if isinstance(value, tuple) else (value,)))
+    return frozenset().union(*(variables_in(item) for item in listed if isinstance(item, n.Node)))
+
+
 def at_level(statement: _Node, level: n.Number) -> _Node:
     """The statement with this level, where it says none and one would change its answer."""
     if isinstance(statement, n.AboutQuestion):

@@ -122,7 +122,8 @@ def test_an_error_names_the_table_and_its_row(kind: str) -> None:
         ([], "frame: there are no rows in it"),
         ({"a": [1], "b": []}, "frame: its columns are not equally long"),
         ([{"model": "a", "f1": object()}], "frame: row 1: Object of type object is not JSON serializable"),
-        (_frame().iloc[:0], 'frame: nothing in it says what it is; as_="READER" does'),
+        (_frame().iloc[:0], "frame: there are no rows in it"),
+        (pandas.DataFrame(), "frame: there are no rows in it"),
         (_frame().drop(columns="model"), "frame: f1 could be systems"),
     ],
 )  # fmt: skip
@@ -229,3 +230,26 @@ def test_what_is_odd_in_a_table_is_noted_with_the_answer() -> None:
     notes = eh.score(rows[:99] + rows[100:], "accuracy", "new", cluster="passage").notes
     assert notes[0] == "1 cell of accuracy without a value"
     assert not any(note.startswith("measures: ") for note in notes)
+
+
+SHORT = [{"model": model, "question": f"Q{n}", "accuracy": n % 2} for model in ("new", "base") for n in range(3)]
+NO_DOCUMENT = "no column names the documents, as document, sample, question, item, instance or id would"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{**row, "accuracy": "good"} for row in SHORT], "no column holds numbers alone (accuracy is 'good')"),
+        ([{**row, "accuracy": None} for row in SHORT], "no column holds numbers alone (accuracy is empty)"),
+        ([{**row, "accuracy": float("inf")} for row in SHORT], "no column holds numbers alone (accuracy is 'inf')"),
+        ([{"system": row["model"], "accuracy": row["accuracy"]} for row in SHORT], NO_DOCUMENT),
+        ([{"model": row["model"], "accuracy": row["accuracy"]} for row in SHORT], NO_DOCUMENT),
+        ([{"system": "new", "accuracy": 0.5}, {"system": "base", "accuracy": 0.4}], "it has attributes alone: no"),
+        ([{"question": row["question"], "accuracy": row["accuracy"]} for row in SHORT], "nothing says the system"),
+    ],
+)  # fmt: skip
+def test_an_error_says_which_column_is_wrong_or_lacking(rows: list[dict[str, object]], said: str) -> None:
+    with pytest.raises(eh.LoadError) as raised:
+        eh.compare(pandas.DataFrame(rows), "accuracy", "new", "base")
+    assert str(raised.value).startswith(f"frame: {said}")
+    assert "\n" not in str(raised.value)

@@ -57,6 +57,12 @@ def test_two_results_are_equal_where_all_in_them_is(w: eh.Warehouse, scored: eh.
     assert scored != w.score("F1", "GE", "UMASS", on="TST3")
 
 
+def test_a_row_is_found_by_its_place(scored: eh.Result) -> None:
+    assert (scored[0], scored[-1]) == (scored.rows[0], scored.rows[-1])
+    with pytest.raises(IndexError):
+        scored[len(scored)]
+
+
 def test_a_result_is_pickled_without_its_warehouse(w: eh.Warehouse, scored: eh.Result) -> None:
     again = pickle.loads(pickle.dumps(scored))
     assert again == scored

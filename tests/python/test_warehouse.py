@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -149,10 +150,38 @@ def test_an_error_in_several_lines_says_which(path: Path) -> None:
         ("--depth is 'x', not a whole number", "depth is 'x', not a whole number"),
         ("evalhouse upgrade --db w brings it up to date", "evalhouse upgrade --db w brings it up to date"),
         ("evalhouse init w makes one", 'evalhouse.create("w") makes one'),
+        ("evalhouse init w --sample makes a warehouse of them", 'evalhouse.create("w") makes a warehouse'),
     ],
 )
 def test_hints_are_those_of_python(hint: str, said: str) -> None:
     assert in_python(hint) == said
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda w: w.run(3), "statements is 3, and not a text"),
+        (lambda w: list(w.results(3)), "statements is 3, and not a text"),
+        (lambda w: w.score(), "Warehouse.score() missing 1 required positional argument: 'measures'"),
+        (lambda w: w.curve(), "Warehouse.curve() missing 1 required positional argument: 'measures'"),
+        (lambda w: w.expect("better"), "Warehouse.expect() missing 1 required positional argument: 'question'"),
+    ],
+)
+def test_a_wrong_call_is_told_in_the_names_of_evalhouse(call: Callable[[eh.Warehouse], object], said: str) -> None:
+    with eh.open() as w, pytest.raises(TypeError) as raised:
+        call(w)
+    assert str(raised.value) == said
+
+
+def test_the_sample_data_are_kept_in_words_of_python() -> None:
+    with eh.open() as w, pytest.raises(eh.QueryError) as raised:
+        w.forget(3)
+    assert str(raised.value).endswith('evalhouse.create("FILE") makes a warehouse')
+
+
+def test_errors_are_called_as_programs_call_them() -> None:
+    named = {name: getattr(eh, name) for name in eh.__all__ if name.endswith("Error")}
+    assert {f"{error.__module__}.{error.__qualname__}" for error in named.values()} == {f"evalhouse.{n}" for n in named}
 
 
 def test_the_older_door_says_that_there_is_a_new_one() -> None:

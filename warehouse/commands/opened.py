@@ -52,10 +52,8 @@ def question_path(args: argparse.Namespace, *, typed: bool = True) -> Path | Non
             ("--db FILE names one, and --sample asks for the sample data",),
         )
     if path is None:
-        note(
-            args,
-            "no warehouse here: these are the sample data, whose messages are simulated (evalhouse init makes one)",
-        )
+        these = "these are the sample data, whose messages are simulated"
+        note(args, these if args.sample else f"no warehouse here: {these} (evalhouse init makes one)")
     return path
 
 

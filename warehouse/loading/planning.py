@@ -98,6 +98,7 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
     Raises DataError with what has to be asked and what cannot be read, unless bad files are skipped.
     """
     filled(request.fields, Path())  # says at once where a template is wrong
+    tables = {*called.values()}
     read_with = {os.path.realpath(path) for path in option_files(request)}
     planned: list[PlannedFile] = []
     passed_over: list[Found] = []
@@ -112,7 +113,7 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
         try:
             if _is_to_be_unpacked(request, found, store):
                 waiting += unpacked(found, scratch)[::-1]
-            elif (file := _planned(request, found, store)) is not None:
+            elif (file := _planned(request, found, store, is_table=found.called in tables)) is not None:
                 planned.append(file)
             else:
                 passed_over.append(found)
@@ -159,8 +160,10 @@ def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> b
     return known is None or not _readers()[known.reader].whole_archives
 
 
-def _planned(request: LoadRequest, found: Found, store: Database) -> PlannedFile | None:
-    """What a file is to the load; None where it holds no results. Raises DataError where that cannot be told."""
+def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: bool) -> PlannedFile | None:
+    """What a file is to the load; None where it holds no results. Raises DataError where that cannot be told. Of
+    what is a table for sure the reader of wide tables says what is wrong with its columns.
+    """
     folder = found.path.absolute().parent
     if not found.named and NO_RESULTS.fullmatch(found.path.suffix):
         return None
@@ -175,6 +178,8 @@ def _planned(request: LoadRequest, found: Found, store: Database) -> PlannedFile
     if known is None:
         if found.named and (request.columns or {option.name for option in wide.READER.options} & {*request.options}):
             return PlannedFile(found, wide.READER, "its columns are named", Role.FACTS, folder)
+        if is_table:
+            return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
         if found.named:
             raise found.refusal("nothing in it says what it is; --as READER does")
         return None

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from grammar.errors import QueryError
@@ -18,6 +18,7 @@ from grammar.parser import parse
 from warehouse.faults import WarehouseError
 from warehouse.interrupting import interruptibly
 from warehouse.python import written
+from warehouse.python.methods import StatementMethods
 from warehouse.python.other_statements import OtherStatements
 from warehouse.python.printed_result import PrintedResult
 from warehouse.python.spoken import in_full
@@ -95,7 +96,7 @@ class Warehouse(OtherStatements):
         ('test_set', 'task', 'system', 'documents', 'F1', 'source')
         """
         last = None
-        for result in self.results(statements):
+        for result in self.results(written.text_given("statements", statements)):
             last = result
         return last if last is not None else self._printed(Result(statements.strip(), "", "", EMPTY))
 
@@ -122,7 +123,8 @@ class Warehouse(OtherStatements):
         >>> [len(r) for r in eh.open().results("score F1 for GE, SRI on TST3; score F1 for GE on TST3")]
         [2, 1]
         """
-        for statement in self._at_work(lambda: parse(statements), statements):
+        text = written.text_given("statements", statements)
+        for statement in self._at_work(lambda: parse(text), text):
             result = self._at_work(partial(self.session.answer, statement), statements)
             if result is not None:
                 yield self._printed(result)
@@ -369,6 +371,13 @@ class Warehouse(OtherStatements):
     def __repr__(self) -> str:
         where = str(self.path) if self.path else "in memory" if self.session.changeable else "the sample data"
         return f"<evalhouse warehouse: {where}{', closed' if self.closed else ''}>"
+
+
+for _kind in (StatementMethods, OtherStatements):
+    for _name, _method in vars(_kind).items():
+        # What Python says of a wrong call names the class that programs know.
+        if isinstance(_method, FunctionType):
+            _method.__qualname__ = f"{Warehouse.__name__}.{_name}"
 
 
 def opened(path: str | os.PathLike[str] | None, *, read_only: bool) -> Warehouse:

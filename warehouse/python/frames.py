@@ -88,14 +88,17 @@ def _written(table: Any, name: str, folder: Path) -> Path:
     match _package(table):
         case "polars":
             frame = table.collect() if hasattr(table, "collect") else table
+            _check_rows(len(frame), name)
             _check_names(frame.columns, name)
             frame.write_parquet(given)
             write_frame(given, path)
         case "duckdb":
+            _check_rows(len(table), name)
             _check_names(table.columns, name)
             table.write_parquet(str(given))
             write_frame(given, path)
         case "pandas":
+            _check_rows(len(table), name)
             frame = table.reset_index() if any(level is not None for level in table.index.names) else table
             frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
             _check_names(frame.columns, name)
@@ -104,10 +107,16 @@ def _written(table: Any, name: str, folder: Path) -> Path:
             import pyarrow
 
             arrow = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
+            _check_rows(arrow.num_rows, name)
             _check_names(arrow.column_names, name)
             write_frame(arrow, path)
     given.unlink(missing_ok=True)
     return path
+
+
+def _check_rows(rows: int, name: str) -> None:
+    if not rows:
+        raise DataError((Fault(name, None, "there are no rows in it"),))
 
 
 def _check_names(columns: Iterable[str], name: str) -> None:
@@ -124,8 +133,7 @@ def _rows_of(table: Mapping[str, Sequence[Any]], name: str) -> list[dict[str, An
 
 
 def _as_lines(rows: Sequence[Mapping[str, Any]], path: Path, name: str) -> Path:
-    if not rows:
-        raise DataError((Fault(name, None, "there are no rows in it"),))
+    _check_rows(len(rows), name)
     with path.open("w", encoding="utf-8") as lines:
         for place, row in enumerate(rows, start=1):
             try:

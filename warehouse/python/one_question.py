@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from grammar.editing.hints import hints
 from warehouse.faults import DataError, Fault
+from warehouse.loading.staging.wide_columns import NO_DOCUMENT
 from warehouse.python.asking import Warehouse, created
 from warehouse.python.printed_result import PrintedResult
 from warehouse.python.spoken import in_full
+from warehouse.results import Result
 from warehouse.tasks.observed import PLAIN_NOUN
 
 _OF_LOADING = ("data", "cluster", "set", "map", "lower_is_better")
@@ -27,6 +29,8 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     if given.get("cluster") is not None:
         fields["cluster"] = given["cluster"]
     loaded = warehouse.load(given["data"], set=fields, map=given["map"], lower_is_better=given["lower_is_better"] or ())
+    if not warehouse.session.catalog.test_sets:
+        in_full(lambda: _refuse_attributes(loaded))
     if "cluster" in fields:
         in_full(lambda: _check_cluster(warehouse, fields["cluster"]))
     arguments = {name: value for name, value in given.items() if name not in _OF_LOADING}
@@ -35,6 +39,12 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     result: PrintedResult = method(*positional, **arguments)
     notes = (note for note in loaded.notes if not note.startswith(TAKEN_FOR))
     return PrintedResult.of(replace(result, notes=(*notes, *result.notes)), warehouse.run)
+
+
+def _refuse_attributes(loaded: Result) -> NoReturn:
+    """Raises LoadError for tables that say nothing of documents."""
+    sources = (str(row["source"]) for row in loaded.rows)
+    raise DataError(tuple(Fault(source, None, f"it has attributes alone: {NO_DOCUMENT}") for source in sources))
 
 
 def _check_cluster(warehouse: Warehouse, cluster: str) -> None:

@@ -83,6 +83,10 @@ class PrintedResult(Result):
         """The rows by the names of their columns."""
         return iter(self.rows)
 
+    def __getitem__(self, place: int) -> dict[str, Cell]:
+        """A row by its place, which counts from 0."""
+        return self.rows[place]
+
     def __str__(self) -> str:
         """The table as on a screen, as wide as the terminal, without colour."""
         return render(self, "table", Style(width=_columns())).rstrip("\n")

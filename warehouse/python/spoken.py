@@ -19,7 +19,7 @@ def _name(option: str) -> str:
     return option.replace("-", "_")
 
 
-_MADE = re.compile(r"evalhouse init (\S+) makes one")
+_MADE = re.compile(r"evalhouse init (\S+) (?:--sample )?(makes one|makes a warehouse)(?: of them)?")
 
 _OPTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
@@ -38,9 +38,14 @@ _OPTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 """Options of the command line, and how the same is said in Python."""
 
 
+def _made(text: str) -> str:
+    """How a warehouse is made, where a hint says it."""
+    return _MADE.sub(lambda found: f'evalhouse.create("{found[1]}") {found[2]}', text)
+
+
 def in_python(text: str) -> str:
     """A hint of the command line as one of Python. A command that would help stays as it is typed."""
-    text = _MADE.sub(lambda found: f'evalhouse.create("{found[1]}") makes one', text)
+    text = _made(text)
     if "evalhouse " not in text:
         for written, said in _OPTIONS:
             text = written.sub(said, text)
@@ -59,8 +64,8 @@ def say(error: EvalhouseError, text: str) -> None:
         case _:
             return
     lines = [line.removeprefix("error: ") for line in drawn.split("\n")]
-    # The statement and its place are not touched: they are what was written.
-    error.drawn = "\n".join(lines if isinstance(error, QueryError) else map(in_python, lines))
+    # Of a statement and its place nothing else is touched: they are what was written.
+    error.drawn = "\n".join(map(_made if isinstance(error, QueryError) else in_python, lines))
 
 
 def in_full(work: Callable[[], T], text: str = "") -> T:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from warehouse.loading.staging import tabular
 from warehouse.loading.staging.cells import is_number
 from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
+from warehouse.loading.staging.wide_columns import NO_DOCUMENT
 from warehouse.tasks import records
 from warehouse.tasks.records import FactForm
 
@@ -37,8 +38,11 @@ def _by_content(form: FactForm) -> Callable[[Start], str | None]:
 
 def _systems(start: Start) -> Recognition | None:
     others = {"document", "measure", "item"}
-    attributes = "system" in start.columns and not start.columns & others and not _runs(start)
-    return Recognition("its column system, and no document", Role.ATTRIBUTES) if attributes else None
+    if "system" not in start.columns or start.columns & others or _runs(start):
+        return None
+    systems = [(record.get("evaluation"), record.get("system")) for record in start.records]
+    unsure = NO_DOCUMENT if len(systems) > len(set(systems)) else ""
+    return Recognition("its column system, and no document", Role.ATTRIBUTES, unsure)
 
 
 def _documents(start: Start) -> Recognition | None:

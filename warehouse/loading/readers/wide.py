@@ -40,6 +40,7 @@ from warehouse.loading.staging.wide_rows import (
     check_numbers,
     counted_columns,
     document_of,
+    held_instead,
     hold_long_rows,
     joined,
     make_rows,
@@ -120,7 +121,8 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     check_numbers(table, roles, measures is not None)
     numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
     if not roles.measures:
-        raise UnclearError("no column holds numbers alone; --measures A,B says which are measures")
+        held = f" ({said})" if (said := held_instead(table, roles, columns)) else ""
+        raise UnclearError(f"no column holds numbers alone{held}; --measures A,B says which are measures")
     if by_systems and not staging.options.get("measure"):
         raise UnclearError(f"nothing says what the numbers of {numbers} are; --measure NAME does")
     if not by_systems and "system" not in roles.fields.keys() | staging.fields.keys():

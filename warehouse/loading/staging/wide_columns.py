@@ -24,6 +24,12 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 """By field, what a column is called that it is taken from."""
 
+NO_DOCUMENT = (
+    f"no column names the documents, as document, {', '.join(_SAMPLES[2:6])} or id would; "
+    "--map document=COLUMN says which does"
+)
+"""What is said of a table in which no column does."""
+
 REPLICATES = ("seed", "run", "replicate", "epoch", "attempt")
 """What a column is called that tells the replicates of a system apart."""
 

@@ -14,7 +14,7 @@ from warehouse.loading.staging.cells import KINDS, shown
 from warehouse.loading.staging.model_runs import Run, systems_of
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from warehouse.loading.staging.text_sheets import cut
-from warehouse.loading.staging.wide_columns import NOTHING, CellColumn, Roles, UnclearError
+from warehouse.loading.staging.wide_columns import NO_DOCUMENT, NOTHING, CellColumn, Roles, UnclearError
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.observed import Observed, counted
 from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, REFERENCE, SYSTEM_TEXTS, VALUES, FactForm
@@ -175,6 +175,20 @@ def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
         raise DataError(table.cells.faults(table.staging, sorted(complaints)[:MOST_FAULTS]), total)
 
 
+def held_instead(table: WideTable, roles: Roles, columns: Sequence[CellColumn]) -> str:
+    """What the columns hold that could be measures, had they numbers in them: a cell of each."""
+    taken = {column.place for column in (*roles.fields.values(), *roles.documents, *roles.replicates)}
+    free = [column for column in columns if column.place not in taken][:5]
+    if not free:
+        return ""
+    firsts = ", ".join(f"any_value(attribute_{column.place})" for column in free)
+    [cells] = table.rows("select " + firsts + " from " + table.name)
+    return ", ".join(
+        f"{shown(column.heading)[1:-1]} is {shown(cell) if column.filled else 'empty'}"
+        for column, cell in zip(free, cells, strict=True)
+    )
+
+
 def _text(table: WideTable, roles: Roles, field: str) -> Sql:
     """What a field is in a row: what is set for all rows, the cell of its column, or what is unsaid."""
     if field in table.staging.fields:
@@ -201,7 +215,7 @@ def document_of(table: WideTable, roles: Roles) -> CellColumn | None:
     if not roles.documents:
         others = [shown(column.heading)[1:-1] for column in roles.others]
         there_are = f" ({', '.join(others)})" if others else ""
-        raise UnclearError(f"no column names the documents; --map document=COLUMN says which does{there_are}")
+        raise UnclearError(f"{NO_DOCUMENT}{there_are}")
     if len(roles.documents) == 1:
         return roles.documents[0]
     key = join(", ", [*(_text(table, roles, field) for field in ("test_set", "system")), _run_name(roles)])

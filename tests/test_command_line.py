@@ -112,7 +112,7 @@ def test_standard_output_is_data_only(tmp_path: Path) -> None:
     header, row = csv.reader(io.StringIO(done.stdout), delimiter="\t")
     assert header[:3] == ["test_set", "task", "system"]
     assert row[:3] == ["TST3", "extraction", "GE"]
-    assert done.stderr.startswith("note: no warehouse here")
+    assert done.stderr.startswith("note: these are the sample data")
     assert evalhouse("query", "score F for GE on TST3", "--quiet", folder=tmp_path).stderr == ""
 
 

@@ -126,7 +126,7 @@ def test_standard_output_is_the_protocols_alone(warehouse_file: Path) -> None:
     assert process.returncode == 0, said
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
     assert 1 in [answer.get("id") for answer in answers]
-    assert "note: no warehouse here" in said
+    assert "note: these are the sample data" in said
     assert "Traceback" not in said
 
 

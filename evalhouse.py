@@ -73,7 +73,7 @@ __all__ = [
 
 # Tracebacks and pickles name the errors as programs do.
 for _name, _error in list(globals().items()):
-    if _name in __all__ and isinstance(_error, type) and issubclass(_error, Error):
+    if isinstance(_error, type) and issubclass(_error, Error):
         _error.__module__, _error.__name__, _error.__qualname__ = __name__, _name, _name
 
 

@@ -71,12 +71,6 @@ __all__ = [
 ]
 
 
-# Tracebacks and pickles name the errors as programs do.
-for _name, _error in list(globals().items()):
-    if isinstance(_error, type) and issubclass(_error, Error):
-        _error.__module__, _error.__name__, _error.__qualname__ = __name__, _name, _name
-
-
 def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Warehouse:
     """Open a warehouse.
 

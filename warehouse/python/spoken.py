@@ -9,8 +9,21 @@ from typing import TypeVar
 from grammar.errors import EvalhouseError, QueryError
 from warehouse.faults import DataError, WarehouseError
 from warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from warehouse.results import NotMetError, UndecidedError, UnmetError
 
 T = TypeVar("T")
+
+for _error, _called in (
+    (EvalhouseError, "Error"),
+    (QueryError, "QueryError"),
+    (DataError, "LoadError"),
+    (WarehouseError, "WarehouseError"),
+    (UnmetError, "UnmetError"),
+    (NotMetError, "NotMetError"),
+    (UndecidedError, "UndecidedError"),
+):
+    # Tracebacks and pickles name them as programs do.
+    _error.__module__, _error.__name__, _error.__qualname__ = "evalhouse", _called, _called
 
 _FLAGS = ("force", "skip-bad", "texts", "simulated", "dry-run")
 

@@ -26,11 +26,14 @@ def decisions() -> Iterator[tuple[object, ...]]:
         sure = round((37 * k % MESSAGES) / 100 + up, 3)
         rough = round((29 * k % MESSAGES) / 100 + up, 1)
         yield "mail", "sure", f"m{k:02}", "yes" if sure > 0.5 else "no", sure
+        yield "mail", "twin", f"m{k:02}", "yes" if sure > 0.5 else "no", sure
         yield "mail", "rough", f"m{k:02}", "yes" if sure > 0.4 else "no", rough
         yield "mail", "rules", f"m{k:02}", "yes" if k % 3 == 0 else "no", ""
         yield "mail", "gaps", f"m{k:02}", "yes" if k % 4 == 0 else "no", "" if k < 2 else rough
         yield "mail", "flat", f"m{k:02}", "yes", 0.5
         yield "mail", "keen", f"m{k:02}", "yes", sure
+    for k in range(4):
+        yield "news", "sure", f"n{k}", "yes", k / 10
     for k in range(6):
         yield "void", "sure", f"v{k}", "yes" if k > 2 else "no", k / 10
 
@@ -205,6 +208,7 @@ def test_limit_and_level_and_seed(session: Session) -> None:
         ("curve F for sure on mail utility 1, 2, 3, 4, 5", "a utility has four worths"),
         ("curve F for sure on mail resamples 5", "resamples is a whole number from 20 to 20000, not 5"),
         ("curve F for sure on mail where document = nowhere", "no decisions meet the condition"),
+        ("curve F for sure on news", "news has no key labels for what these systems decided"),
         ("curve BLEU for sure on mail", "BLEU"),
     ],
 )
@@ -230,3 +234,42 @@ def test_explain_says_the_queries_and_how(session: Session) -> None:
     stages = [row["stage"] for row in rows]
     assert stages.count("sql") == 2
     assert {"thresholds", "bands", "best", "areas", "seed"} <= set(stages)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_a_limit_is_not_exceeded_and_keeps_the_best_threshold(session: Session, limit: int) -> None:
+    result = session.run(f"curve F for sure on mail limit {limit} resamples 20")
+    assert len(result.rows) <= limit
+    assert result.summary[0]["best_threshold"] in [row["threshold"] for row in result.rows]
+
+
+def test_what_deciding_none_or_all_says_has_no_width(session: Session) -> None:
+    rows = of(session.run("curve recall, F, fallout, precision for sure on mail resamples 50"), "sure")
+    for label in ("recall", "F(beta=1)", "fallout"):
+        assert [rows[0][name] for name in (label, f"low({label})", f"high({label})")] == [0, 0, 0]
+    assert [rows[-1][name] for name in ("recall", "low(recall)", "high(recall)")] == [1, 1, 1]
+    assert rows[-1]["low(precision)"] < rows[-1]["precision"] < rows[-1]["high(precision)"]  # type: ignore[operator]
+
+
+def test_no_threshold_is_the_best_where_all_are_equal(session: Session) -> None:
+    result = session.run("curve F for sure on mail where label = nonrelevant resamples 50")
+    assert {row["F(beta=1)"] for row in result.rows} <= {0, None}
+    assert result.summary[0]["best_threshold"] is None
+    assert result.summary[0]["best_low"] is None
+
+
+def test_systems_with_the_same_confidences_have_the_same_bands(session: Session) -> None:
+    result = session.run("curve recall for sure, twin on mail resamples 50")
+    assert [{**row, "system": ""} for row in of(result, "sure")] == [
+        {**row, "system": ""} for row in of(result, "twin")
+    ]
+
+
+def test_a_picture_says_what_it_leaves_out(session: Session) -> None:
+    chart = session.run("plot curve F, precision, recall for sure on mail resamples 50").chart
+    assert chart is not None
+    assert "recall" not in chart.title
+    assert any("without recall" in line for line in chart.legend)
+    alone = session.run("plot curve F for sure, rules on mail resamples 50").chart
+    assert alone is not None
+    assert any("not drawn: rules" in line for line in alone.legend)

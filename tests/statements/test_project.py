@@ -11,7 +11,7 @@ import pytest
 from grammar.errors import QueryError
 from tests.conftest import write_csv
 from tests.pictures.asked import chart_of
-from warehouse.charts import Bands, Spans
+from warehouse.charts import Bands, Points, Spans
 from warehouse.charts import Path as Line
 from warehouse.loading.ingest import load
 from warehouse.render import render
@@ -230,3 +230,14 @@ def test_a_picture_goes_to_where_a_measure_is_undefined(session: Session) -> Non
 def test_a_picture_of_a_stream_has_a_point_at_each_estimate(session: Session) -> None:
     chart = chart_of(session, "plot project F for good from OLD to stream NEWS")
     assert any("the generality that NEWS is estimated to have" in line for line in chart.legend)
+    (points,) = (mark for mark in chart.panels[0].marks_of(Points) if mark.hollow)
+    assert points.labelled
+    assert [point.name for point in points.points] == ["good, adjusted counts", "good, EM"]
+
+
+def test_a_narrow_table_drops_an_interval_before_its_generality(session: Session) -> None:
+    result = session.run("project precision, F for good, deaf from OLD to stream NEWS")
+    for width in range(60, 120, 5):
+        printed = render(result, "table", Style(width=width))
+        assert "too narrow for generality;" not in printed
+        assert "too narrow for generality," not in printed or "generality_low" in printed

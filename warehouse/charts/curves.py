@@ -18,13 +18,14 @@ CurvePoints = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A system: the curve, the points asked for, and the measured one, each as (generality, value), the band of the
+    """A system: the curve and the measured point as (generality, value), the points asked for as (generality, value,
+    what tells the generality, empty where it was given), the band of the
     curve as (generality, low, high), and how sure the generality of a point is, as (low, high, value).
     """
 
     name: str
     curve: CurvePoints
-    wanted: CurvePoints
+    wanted: tuple[tuple[float, float, str], ...]
     measured: tuple[float, float] | None
     band: tuple[tuple[float, float, float], ...] = ()
     spans: tuple[tuple[float, float, float], ...] = ()
@@ -48,7 +49,11 @@ def projection(
     everywhere = [
         at
         for system in systems
-        for at in (*system.curve, *system.wanted, *([system.measured] if system.measured else []))
+        for at in (
+            *system.curve,
+            *((x, y) for x, y, _ in system.wanted),
+            *([system.measured] if system.measured else []),
+        )
     ]
     heights = [y for _, y in everywhere] + [end for system in systems for _, *ends in system.band for end in ends]
     x = _generality([at for at, _ in everywhere])
@@ -66,7 +71,11 @@ def projection(
     ]
     across = [(max(left, x.low), min(right, x.high), at) for system in systems for left, right, at in system.spans]
     marks += [Spans(tuple(across))] if across else []
-    marks.append(Points(tuple(Point(*at, system.name) for system in systems for at in system.wanted), hollow=True))
+    wanted = tuple(
+        Point(x, y, f"{system.name}, {by}" if by else system.name) for system in systems for x, y, by in system.wanted
+    )
+    estimated = any(by for system in systems for *_, by in system.wanted)
+    marks.append(Points(wanted, labelled=estimated, hollow=True))
     measured = [Point(*system.measured, system.name) for system in systems if system.measured]
     return Panel(title, x, y, (*marks, Points(tuple(measured))))
 

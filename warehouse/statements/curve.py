@@ -12,7 +12,7 @@ from grammar.printer import to_text
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, title
+from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, some, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
@@ -142,7 +142,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
         p_values += [test.p for test in tests.tests]
         notes += [*notes_of(plan, entry, found), *said_of_areas(plan, entry, tests)]
     if not rows.rows:
-        raise QueryError("no decisions meet the condition")
+        raise QueryError(_why_empty(plan))
     how = (
         f"{sizes(known)}; {percent(plan.level)} bands over all thresholds, {plan.resamples:,} resamples, "
         f"seed {plan.seed}"
@@ -162,6 +162,14 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
         how=how,
         p_values=tuple(p_values),
     )
+
+
+def _why_empty(plan: CurvePlan) -> str:
+    if plan.where is not None:
+        return "no decisions meet the condition"
+    names = [entry.test_set.name for entry in plan.entries]
+    have = "have" if len(names) > 1 else "has"
+    return f"{some(names)} {have} no key labels for what these systems decided, so no decision is right or wrong there"
 
 
 def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int) -> Iterator[Curved]:

@@ -23,6 +23,7 @@ TESTED = 3
 
 def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterator[str]:
     """What a reader would be misled without."""
+    from warehouse.significance.curves.bands import is_flat
     from warehouse.significance.curves.thresholds import NONRELEVANT, RELEVANT
 
     test_set, units = entry.test_set.name, plural(entry.noun)
@@ -57,6 +58,12 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
             if not kinds[kind]:
                 yield f"{test_set}: no {entry.noun} is {called}, so there are no areas, and some measures are undefined"
     yield from _without_intervals(plan, test_set, drawn)
+    for one in drawn:
+        if is_flat(one.curves.bands[plan.chosen].value):
+            yield (
+                f"{test_set}: {plan.best_for.label} of {one.system.system.name} is the same at every threshold, so "
+                "none is the best"
+            )
     if drawn and all(_at_an_end(one) for one in drawn):
         yield (
             f"{plan.best_for.label} is best where nothing, next to nothing or everything is decided yes, so that "

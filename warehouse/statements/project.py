@@ -179,7 +179,14 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
         for system in entry.systems
         if any(system.name not in shares.measured for shares in known.shares.values())
     ]
-    notes = [*([f"recall or fallout is not known for {some(without)}"] if without else []), *undefined, *crossed]
+    of = entry.noun
+    off = (
+        f"at generality {known.start:.4f} projections of {some(names)} are not what was measured: an optional {of} "
+        f"counts as each system decided it, and the generality counts every optional {of} as relevant"
+        for names in (known.off_their_lines,)
+        if names
+    )
+    notes = [*off, *([f"recall or fallout is not known for {some(without)}"] if without else []), *undefined, *crossed]
     return Result(
         statement=plan.text,
         caption=title(caption, plan.entries, how),
@@ -222,7 +229,7 @@ def _rows(plan: ProjectPlan, known: Projection) -> tuple[Table, tuple[str, ...]]
         Column("generality_from", "number", on_screen=False),
         Column("estimator", "text", on_screen=estimated),
         Column("generality_to", "number", "generality", spare=1),
-        Column("generality_low", "number", "95% CI", on_screen=estimated),
+        Column("generality_low", "number", "95% CI", on_screen=estimated, spare=2),
         Column("generality_high", "number", on_screen=estimated, upper=True),
         Column("assumption", "text", on_screen=False),
         Column("value_from", kind, "measured"),

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 
+NEARLY = 5e-5
+"""A projection is off what was measured where two digits of a percentage show it."""
+
 
 def assumption(plan: ProjectPlan) -> str:
     """What is taken to stay, beside recall."""
@@ -111,6 +114,25 @@ class Projection:
     def notes(self) -> tuple[str, ...]:
         """What there is to say of few clusters, and of a stream."""
         return self.few if self.estimates is None else (*self.few, *self.estimates.notes)
+
+    @property
+    def off_their_lines(self) -> list[str]:
+        """The systems for which a projection to the generality that was measured at is not what was measured. With
+        `credit` an optional document is relevant or not as a system decided it, so that each system has a generality
+        of its own, and the one that they share is another.
+        """
+        if not self.plan.entry.task.by_document:
+            return []
+        found: dict[str, None] = {}
+        for statistic in self.plan.entry.statistics:
+            for system in self.shares[statistic.label].measured:
+                here, measured = (
+                    self._known(statistic, system, np.array([self.start])),
+                    self.measured.get((system, statistic.label)),
+                )
+                if measured is not None and abs(float(here[0]) - measured) > NEARLY:
+                    found[system] = None
+        return list(found)
 
     def targets(self, statistic: Statistic, system: str) -> list[Target]:
         """A measure of a system at the generalities that were asked for, or at what a stream's is estimated to be."""

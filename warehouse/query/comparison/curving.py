@@ -154,9 +154,10 @@ def curves_of(
     optional: str,
     work: Work,
 ) -> Curves:
-    """The curves of a system. Its chance depends on the seed, the test set and its own name alone."""
-    stream = (zlib.crc32(entry.test_set.own_name.encode()), zlib.crc32(system.system.name.encode()))
-    own = Draws(draws.shuffles, draws.seed, stream)
+    """The curves of a system. Its chance depends on the seed and the test set alone, so that systems with the same
+    rows have the same bands.
+    """
+    own = Draws(draws.shuffles, draws.seed, zlib.crc32(entry.test_set.own_name.encode()))
     return curves(system.thresholds, measures, chosen, own, level, work, sides(LABELS, optional))
 
 
@@ -223,11 +224,13 @@ def area_tests(systems: Sequence[OwnDecisions], optional: str) -> AreaTests:
 
 
 def spread(thresholds: Thresholds, many: int, *with_places: int) -> Places:
-    """At most so many places of a curve, spread evenly over the documents decided yes, and these."""
+    """At most so many places of a curve: these, and others spread evenly over the documents decided yes."""
     places = thresholds.at.size + 1
     if places <= many:
         return np.arange(places)
     given = np.unique(np.array(with_places, dtype=np.intp))
-    wanted = np.linspace(0, thresholds.documents, max(many - given.size, 2))
+    if given.size >= many:
+        return given[:many]
+    wanted = np.linspace(0, thresholds.documents, many - given.size)
     found = np.minimum(np.searchsorted(thresholds.decided.sum(axis=0), wanted), places - 1)
     return np.unique(np.concatenate((found, given)))

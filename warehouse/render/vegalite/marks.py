@@ -33,7 +33,7 @@ def layers(panel: Panel) -> list[Spec]:
 
 
 def _points(mark: Points, panel: Panel) -> list[Spec]:
-    values = [
+    values: list[Spec] = [
         {"x": at(point.x, panel.x), "y": at(point.y, panel.y), **_tooltips(point, panel)} for point in mark.points
     ]
     if not values:
@@ -42,7 +42,20 @@ def _points(mark: Points, panel: Panel) -> list[Spec]:
     if mark.hollow:
         looks = {"stroke": INK, "fill": "white", "size": 42}
     dots = {"type": "point", "shape": "circle", "filled": True, "strokeWidth": 1.2, "opacity": 1, "clip": False}
-    return [layer(values, {**dots, **looks}, panel, tooltip=_tooltip_channel(panel))]
+    colours = [_of_its_line(point, panel) for point in mark.points]
+    own: Spec = {}
+    if any(colours):
+        # A dot that is of no line must not look as if it were of the first.
+        values = [{**value, "colour": colour or INK} for value, colour in zip(values, colours, strict=True)]
+        own = {"stroke" if mark.hollow else "fill": {"field": "colour", "type": "nominal", "scale": None}}
+    return [layer(values, {**dots, **looks}, panel, tooltip=_tooltip_channel(panel), **own)]
+
+
+def _of_its_line(point: Point, panel: Panel) -> str | None:
+    """The colour of the line that a point is of: that of its name, or of what stands in it before a comma."""
+    lines = [path.name for path in panel.marks_of(Path) if not path.faint]
+    name = next((name for name in (point.name, point.name.rpartition(", ")[0]) if name in lines), None)
+    return None if name is None else LINES[lines.index(name) % len(LINES)]
 
 
 def _tooltips(point: Point, panel: Panel) -> Spec:

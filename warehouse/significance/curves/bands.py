@@ -24,7 +24,7 @@ import numpy as np
 from warehouse.significance.curves import precision_recall
 from warehouse.significance.curves.measured import CurveMeasure, score_interval
 from warehouse.significance.curves.redrawing import drawn
-from warehouse.significance.curves.thresholds import CELLS, Thresholds
+from warehouse.significance.curves.thresholds import CELLS, DECIDED_NO, DECIDED_YES, Thresholds
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.work import ALONE, Work
@@ -87,8 +87,8 @@ class Curves:
     """All that is known of the curves of one system.
 
     `bands` and `own`, the values of its own decisions, are in the order of the measures. `best` is None where the
-    chosen measure is undefined at every threshold, or the same at all; `area` is that under precision against recall,
-    None without a relevant document.
+    chosen measure is undefined, or the same, at every threshold; `area` is that under precision against
+    recall, None without a relevant document.
     """
 
     bands: tuple[Band, ...]
@@ -120,7 +120,9 @@ def curves(
     for measure, value, resampled, resampled_own in zip(measures, values, at_places, own, strict=True):
         everywhere = np.ones_like(banded) if measure.share else banded
         band = _band(measure, value, cells, grid, resampled, level, everywhere)
-        bands.append(band if measure.share else _only_where(_also_without(band, thresholds, measure), banded))
+        if not measure.share:
+            band = _only_where(_also_without(band, thresholds, measure), banded)
+        bands.append(_known_at_the_ends(band, measure))
         own_value = np.atleast_1d(measure.values(own_cells))
         one = np.zeros(1, dtype=np.intp)
         alone = _band(measure, own_value, own_cells[:, None], one, _only(resampled_own), level, own_banded, single=True)
@@ -242,6 +244,17 @@ def _only_where(band: Band, banded: Booleans) -> Band:
     return Band(band.value, low, high, band.reach)
 
 
+def _known_at_the_ends(band: Band, measure: CurveMeasure) -> Band:
+    """The band without a width where nothing, or everything, is decided yes and that alone says the value, whatever
+    documents there are: recall is 0 and 1 there.
+    """
+    low, high = band.low.copy(), band.high.copy()
+    for place, cells in ((0, DECIDED_NO), (-1, DECIDED_YES)):
+        if not np.isnan(band.value[place]) and measure.is_constant(cells):
+            low[place] = high[place] = band.value[place]
+    return Band(band.value, low, high, band.reach)
+
+
 def _deviation(values: Floats) -> Floats:
     """The standard deviation over resamples, of those that have a value."""
     known = ~np.isnan(values)
@@ -271,16 +284,21 @@ def _known(band: Band, place: int) -> Known:
 # --- the best threshold, and the area ---------------------------------------------------------------------------------
 
 
+def is_flat(values: Floats) -> bool:
+    """Whether several values are all the same."""
+    known = values[~np.isnan(values)]
+    return known.size > 1 and float(np.ptp(known)) <= NEARLY * max(1.0, abs(float(known[0])))
+
+
 def _best_place(values: Floats, measure: CurveMeasure) -> int | None:
-    """Where a measure is best; of equal places the one that decides least. None where it has the same value
-    everywhere, or none.
+    """Where a measure is best; of equal places the one that decides least. None where it is defined nowhere, and where
+    no place is better than another.
     """
     toward = -values if measure.lower_is_better else values
-    if np.isnan(toward).all():
+    known = toward[~np.isnan(toward)]
+    if not known.size or is_flat(known):
         return None
-    most = np.nanmax(toward)
-    if most - np.nanmin(toward) <= NEARLY * max(1.0, abs(most)):
-        return None
+    most = known.max()
     return int(np.flatnonzero(toward >= most - NEARLY * max(1.0, abs(most)))[0])
 
 

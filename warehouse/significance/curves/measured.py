@@ -4,12 +4,16 @@ width around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from warehouse.significance.curves.thresholds import CELLS
 from warehouse.significance.paired import Floats
+
+SPARSE = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 3, 5), (7, 1, 4), (11, 13, 2))
+"""Tables of three cells that have little in common: what is the same for all of them is the same for any."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +39,14 @@ class CurveMeasure:
         """The values for cells of shape (6, …)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.of_sums(self.sums(cells))
+
+    def is_constant(self, cells: Sequence[int]) -> bool:
+        """Whether the value is the same for all tables in which these cells alone have documents."""
+        tables = np.zeros((len(CELLS), len(SPARSE)))
+        tables[list(cells)] = np.array(SPARSE, dtype=np.float64).T
+        known = self.values(tables)
+        known = known[~np.isnan(known)]
+        return bool(known.size) and float(np.ptp(known)) <= 1e-12
 
     def trials(self, cells: Floats) -> Floats:
         """What stands below a share, by the worth of one trial, so that the variance of the share is

@@ -20,6 +20,9 @@ RELEVANT, NONRELEVANT, OPTIONAL = range(3)
 CELLS = ("a", "b", "c", "d", "x", "y")
 """The cells of a contingency table, in the order of all arrays here (Lewis and Tong 1992, figure 1)."""
 
+DECIDED_YES, DECIDED_NO = (0, 1, 4), (2, 3, 5)
+"""The places of the cells of documents that were decided yes, and no."""
+
 GRID = 400
 """Of a system with more thresholds than this, resamples are taken at about so many."""
 

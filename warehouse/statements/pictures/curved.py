@@ -13,6 +13,7 @@ from warehouse.charts.threshold_curves import MOST_BANDS, ThresholdCurve, thresh
 from warehouse.measures import Statistic
 from warehouse.query.comparison.curving import OwnDecisions, curve_measure, decided
 from warehouse.query.comparison.intervals import percent
+from warehouse.query.labels import some
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import Drawn, number, without_how
@@ -38,7 +39,8 @@ def curved(plan: CurvePlan, result: Result, facts: Facts) -> Drawn:
         rows_of.setdefault((row["test_set"], row["system"]), []).append(row)
     best_at = {(row["test_set"], row["system"]): row["best_threshold"] for row in result.summary}
     panels: list[Panel] = []
-    banded = points = False
+    banded = points = rings = False
+    placeless: dict[str, None] = {}
     said = []
     for entry in plan.entries:
         deciding = {system.system.name: system for system in decided(entry, facts)}
@@ -54,28 +56,43 @@ def curved(plan: CurvePlan, result: Result, facts: Facts) -> Drawn:
                 band = _band(rows, across, up) if has_curve else ()
                 best = _best(rows, best_at.get((entry.test_set.name, system.name)), across, up)
                 systems.append(ThresholdCurve(system.name, curve, band, at, best))
+            elif rows and across is None and not has_curve:
+                placeless[system.name] = None
         if systems:
             title = entry.test_set.name if len(plan.entries) > 1 else ""
             named = None if across is None else (across.label, _unit(across))
             panels.append(threshold_curves(title, named, (up.label, _unit(up)), systems))
             curves = [system for system in systems if system.points]
-            banded |= 0 < len(curves) <= MOST_BANDS
+            banded |= len(curves) <= MOST_BANDS and any(system.band for system in curves)
             points |= any(system.own is not None for system in systems)
+            rings |= any(system.best is not None for system in curves)
             ends = [_range(system, up) for system in curves]
             said.append(f"{entry.test_set.name}: {'; '.join(ends)}" if ends else f"{entry.test_set.name}: points alone")
     legend = []
     if points:
-        legend.append(f"dots: what systems decided themselves; hollow: best for {plan.best_for.label}")
+        legend.append("dots: what systems decided themselves")
+    if rings:
+        legend.append(f"rings: the threshold that is best for {plan.best_for.label}")
     if banded:
         legend.append(f"shaded: where {up.label} may be at all thresholds at once, {percent(plan.level)}")
+    if placeless:
+        legend.append(f"without confidences, and so not drawn: {some(list(placeless))}; two measures show points")
+    if left_out := [statistic.label for statistic in plan.statistics[2:]]:
+        legend.append(f"a picture has two measures, so without {some(left_out)}; the table has all")
     against = "the threshold" if across is None else across.label
     return Drawn(
         plan.entries,
         tuple(panels),
         f"{up.label} against {against}. {'. '.join(said)}.",
         tuple(legend),
-        title=without_how(result),
+        title=_title(plan, result),
     )
+
+
+def _title(plan: CurvePlan, result: Result) -> str:
+    """What is drawn, on which test sets: of more than two measures the first two."""
+    whole, shown = (", ".join(of.label for of in some_of) for some_of in (plan.statistics, plan.statistics[:2]))
+    return without_how(result).replace(whole, shown, 1)
 
 
 def _unit(statistic: Statistic) -> Unit:

@@ -40,10 +40,14 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
         rows = [row for row in result.rows if row["measure"] == statistic.label]
         systems = []
         for system in known.shares[statistic.label].measured:
-            wanted = [(number(row["generality_to"]), number(row["value"])) for row in rows if row["system"] == system]
+            wanted = [
+                (number(row["generality_to"]), number(row["value"]), str(row["estimator"] or ""))
+                for row in rows
+                if row["system"] == system
+            ]
             drawn = _curve(known, statistic, system, grid)
             if drawn.curve:
-                points = tuple((at, value) for at, value in wanted if at is not None and value is not None)
+                points = tuple((at, value, by) for at, value, by in wanted if at is not None and value is not None)
                 spans = tuple(
                     (low_end, high_end, value)
                     for row in rows
@@ -104,12 +108,16 @@ def _legend(plan: ProjectPlan, panels: list[Panel], known: Projection) -> tuple[
     projected = "projected"
     if plan.stream is not None:
         projected = (
-            f"at the generality that {plan.stream.entry.test_set.name} is estimated to have, with its 95% interval,"
+            f"at the generality that {plan.stream.entry.test_set.name} is estimated to have by what stands beside it,"
         )
     lines = [
         f"filled: measured on {where}, generality {known.start:.4f}",
         f"hollow: {projected} under {assumption(plan)}",
     ]
+    if off := known.off_their_lines:
+        lines.append(f"{some(off)}: measured beside the line, as optional documents count as each system decided")
+    if plan.stream is not None:
+        lines.append("level lines through hollow dots: 95% intervals of that generality")
     if plan.resampled is not None:
         lines.append("bands: 95% intervals, at each generality by itself")
     if any(panel.beneath for panel in panels):

@@ -134,8 +134,9 @@ WORDS = {
 FIRST = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
+from warehouse import ending
+ending.at_once()
 import cli
-cli.ending.at_once()
 print(flush=True)
 sys.exit(cli.command())
 """

@@ -161,7 +161,7 @@ def test_a_load_says_how_many_texts_it_brings(quiz: Path, capsys: pytest.Capture
     assert cli.main([*words, "--dry-run"]) == 0
     assert "0 rows and 24 texts would be stored, of " in capsys.readouterr().err
     assert cli.main(words) == 0
-    assert "0 rows and 24 texts stored as import 2 (" in capsys.readouterr().err
+    assert "0 rows and 24 texts stored as import 2; " in capsys.readouterr().err
     assert cli.main(words) == 0
     assert "and 24 texts are there already; nothing changed" in capsys.readouterr().err
     assert cli.main(["info", "--db", "w.duckdb"]) == 0

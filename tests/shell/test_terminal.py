@@ -100,7 +100,7 @@ def test_a_wrong_name_is_marked_while_typing_and_refused_on_enter(start: Start) 
     child = start()
     # Ctrl-L draws the whole screen, of which otherwise only what changes is drawn.
     child.send("score F for GE, UMAS on TST3 \x0c")
-    child.expect(r"\x1b\[0;31;4mUMAS\x1b")
+    child.expect(r"\x1b\[0;38;5;\d+;4mUMAS\x1b")
     child.send("\r")
     child.expect_exact("^^^^")
     child.expect_exact("did you mean UMASS?")

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text
 
 from warehouse.faults import DataError
-from warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for, render, render_all
+from warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for, render, render_all, style
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.web import fragment
 from warehouse.results import Column, Result, SideBySide, Table, Triangle
@@ -364,3 +364,9 @@ def test_columns_are_the_same_in_arrow_and_in_pandas(name: str) -> None:
     assert tuple(frame.columns) == result.columns
     first = result.columns[-1]
     assert [None if value != value else value for value in frame[first]] == list(result.table.column(first))
+
+
+def test_nothing_is_less_than_zero_by_rounding() -> None:
+    assert style.cell("number", -0.00001) == "0.0000"
+    assert style.cell("proportion", -0.00001) == "0.00"
+    assert style.cell("number", -0.0001) == "-0.0001"

@@ -241,3 +241,13 @@ def test_a_narrow_table_drops_an_interval_before_its_generality(session: Session
         printed = render(result, "table", Style(width=width))
         assert "too narrow for generality;" not in printed
         assert "too narrow for generality," not in printed or "generality_low" in printed
+
+
+def test_measures_are_those_of_filtering_where_no_kind_is_said() -> None:
+    """F and precision are measures of extraction, too, which has rows on TST3."""
+    with Session.open() as sample:
+        said, unsaid = (
+            sample.run(f"project precision, F {of}for GE, UMASS from TST3 to generality 0.1").table
+            for of in ("of filtering ", "")
+        )
+    assert said == unsaid

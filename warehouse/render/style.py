@@ -55,7 +55,7 @@ def cell(kind: CellKind, value: Cell, digits: int | None = None) -> str:
         return clean(value)
     match kind:
         case "proportion":
-            return f"{100 * value:.{2 if digits is None else digits}f}"
+            return f"{100 * value:z.{2 if digits is None else digits}f}"
         case "difference":
             return f"{100 * value:+.{2 if digits is None else digits}f}"
         case "probability":
@@ -63,7 +63,7 @@ def cell(kind: CellKind, value: Cell, digits: int | None = None) -> str:
         case "count":
             return f"{value:,}"
         case "number":
-            return f"{value:.{4 if digits is None else digits}f}"
+            return f"{value:z.{4 if digits is None else digits}f}"
         case _:
             return str(value)
 

@@ -95,8 +95,13 @@ def _each_once(*statistics: Statistic) -> tuple[Statistic, ...]:
 
 
 def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span)
-    entry = entry_on(wanted, scope, scope.test_set(statement.source, statement.source), statement.source)
+    source = scope.test_set(statement.source, statement.source)
+    task = statement.task
+    if task is None and scope.catalog.has_rows(FILTERING.name, source.id):
+        # Only measures of filtering follow from the generality, and others may have their names.
+        task = n.Name(FILTERING.name, span=statement.span)
+    wanted = Wanted(statement.measures, task, statement.systems, statement.span)
+    entry = entry_on(wanted, scope, source, statement.source)
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         _check_projectable(statistic, entry, node)
     exponent = scope.number(statement.exponent, Decimal(0))

@@ -170,6 +170,7 @@ def test_pictures_are_dark_where_that_is_set(file: Path) -> None:
     assert b'fill="white"' in drawn["light.svg"]
     assert b'fill="white"' not in drawn["dark.svg"]
     assert b"prefers-color-scheme: dark) {\nsvg.marks" in drawn["auto.html"]
+    assert b"svg.marks { background-color: #14181d !important; }" in drawn["auto.html"]
     assert b"svg.marks [fill=" not in drawn["light.html"]
     assert b"prefers-color-scheme: dark) {\nsvg.marks" not in drawn["dark.html"]
     assert b"svg.marks [fill=" in drawn["dark.html"]

@@ -49,6 +49,8 @@ def rules(within: str, theme: Theme = "auto") -> str:
         for colour, dark in DARK.items()
         for what in ("fill", "stroke")
     ]
+    # In a page that draws the picture itself its paper is no rectangle.
+    lines.append(f"{within} {{ background-color: {DARK['white']} !important; }}")
     if theme == "auto":
         lines = ["@media screen and (prefers-color-scheme: dark) {", *lines, "}"]
     return "\n".join(lines) + "\n"

@@ -215,7 +215,7 @@ SAYS = "--measures A,B says which are measures"
         (HEAD + "a,Q1,1\na,Q1,0\n", {}, ["in.csv:3: T, a, Q1, acc has value 0.0, but on line 2 it has value 1.0"]),
         (HEAD + "a,Q1,\n", {"measures": "acc"}, ["in.csv:1: the column 'acc' is empty, so it is no measure"]),
         (HEAD, {}, ["in.csv: there is a header and no rows"]),
-        (HEAD + "a,Q1,x\n", {}, ["in.csv:1: no column holds numbers alone; " + SAYS]),
+        (HEAD + "a,Q1,x\n", {}, ["in.csv:1: no column holds numbers alone (acc is 'x'); " + SAYS]),
         (
             HEAD + "a,Q1,1\n",
             {"measures": "f1"},
@@ -242,7 +242,10 @@ SAYS = "--measures A,B says which are measures"
         (
             "model,text,acc\na,Q1,1\n",
             {},
-            ["in.csv:1: no column names the documents; --map document=COLUMN says which does (text)"],
+            [
+                "in.csv:1: no column names the documents, as document, sample, question, item, instance or id would; "
+                "--map document=COLUMN says which does (text)"
+            ],
         ),
         (
             "model,item,question,acc\na,1,Q1,1\na,1,Q1,0\n",

@@ -271,8 +271,12 @@ def test_only_shares_have_a_band_where_few_are_decided() -> None:
     found = asked(data, F, MCC, worth)
     yes = data.thresholds.decided.sum(axis=0)
     told = (yes >= 10) & (yes <= 110)
-    for band in found.bands[1:]:
-        assert (~np.isnan(band.low) == told).all()
+    _, of_mcc, of_worth = found.bands
+    assert (~np.isnan(of_mcc.low) == told).all()
+    # To decide none is worth nothing, whatever the documents are.
+    assert (~np.isnan(of_worth.low) == told | (yes == 0)).all()
+    assert (of_worth.low[yes == 0] == 0).all()
+    assert (of_worth.high[yes == 0] == 0).all()
     assert not np.isnan(found.bands[0].low).any()
     few = Filtered(data.confidence, data.kind, data.confidence >= np.sort(data.confidence)[-9])
     own = asked(few, F, MCC, worth).own

@@ -286,7 +286,7 @@ def test_everything_but_completion_works_without_scripts(site: str, browser: Any
         box = browser.find_element("css selector", "textarea")
         box.send_keys("score F for GE, UMASS on TST3")
         browser.find_element("css selector", "form.ask button").click()
-        assert "56.01" in browser.find_element("css selector", "main table").text
+        WebDriverWait(browser, 30).until(text_to_be_present_in_element(("css selector", "main table"), "56.01"))
         browser.find_element("css selector", "details.statement summary").click()
         assert "evalhouse query" in browser.find_element("css selector", ".copied pre + button, .copied").text + (
             browser.find_element("css selector", "details.statement").text

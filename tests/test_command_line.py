@@ -89,7 +89,7 @@ def test_threads_are_those_asked_for(tmp_path: Path) -> None:
     for wrong in ("0", "-1", "two", "99999"):
         done = evalhouse("query", sql, f"--threads={wrong}", folder=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"argument --threads: '{wrong}' is no number from 1 to 1024" in done.stderr
+        assert f"argument --threads: '{wrong}' is not a whole number from 1 to 1024" in done.stderr
 
 
 def test_a_wrong_query_is_1_and_a_missing_warehouse_3(tmp_path: Path) -> None:

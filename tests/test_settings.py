@@ -86,11 +86,12 @@ def test_numbers_and_truths_of_toml_need_no_quotes(file: Path, capsys: pytest.Ca
     [
         ("\ndigts = 2\n", "config.toml:2: there is no setting 'digts'; did you mean digits?"),
         ("digits = 99\n", "config.toml:1: digits is '99', and must be a whole number from 0 to 15"),
+        (f"digits = '{'0' * 20}99'\n", "and must be a whole number from 0 to 15"),
         ("level = 2\n", "config.toml:1: level is '2', and must be a number between 0 and 1, such as 0.01 or 1%"),
         ('theme = "pink"\n', "config.toml:1: theme is 'pink', and must be one of auto, light, dark"),
         ('format = "pdf"\n', "config.toml:1: format is 'pdf', and must be one of table, json, ndjson"),
         ("quiet = 7\n", "config.toml:1: quiet is '7', and must be true or false"),
-        ("threads = 0\n", "config.toml:1: threads is '0', and must be a number from 1 to 1024"),
+        ("threads = 0\n", "config.toml:1: threads is '0', and must be a whole number from 1 to 1024"),
         ("[db]\npath = 1\n", "config.toml:1: db is a dict, and must be one value"),
         ("digits = 2\ndigits = 3\n", "config.toml:2: this is not TOML: cannot overwrite a value"),
         ("digits = \n", "config.toml:1: this is not TOML: invalid value"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from warehouse import TYPE_CHECKING
 from warehouse.commands import MISUSED
@@ -76,13 +76,13 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     everywhere.add_argument("--quiet", action="store_true", help="no notes and no progress on standard error")
     everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
-    everywhere.add_argument("--digits", type=int, choices=range(16), metavar="N", help="decimals of numbers")
+    everywhere.add_argument("--digits", type=_as_set("digits"), metavar="N", help="decimals of numbers")
     level = "the significance level of statements that say none; else 0.05"
-    everywhere.add_argument("--level", type=_level, metavar="A", help=level)
+    everywhere.add_argument("--level", type=_as_set("level"), metavar="A", help=level)
     theme = "colours of the shell and of pictures: auto, light or dark"
     everywhere.add_argument("--theme", choices=("auto", "light", "dark"), metavar="THEME", help=theme)
     threads = "threads to compute with, one per processor unless said; does not change any result"
-    everywhere.add_argument("--threads", type=_count, metavar="N", help=threads)
+    everywhere.add_argument("--threads", type=_as_set("threads"), metavar="N", help=threads)
     parser = _Parser(
         prog="evalhouse",
         description=(
@@ -108,20 +108,16 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def _level(text: str) -> str:
-    """A level as it is written in a statement."""
-    from warehouse.commands.settings import level
+def _as_set(name: str) -> Callable[[str], object]:
+    """How an option is read: as the setting of its name is."""
 
-    try:
-        return level(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {error}") from None
+    def read(text: str) -> object:
+        from warehouse.commands.settings import SETTINGS
 
+        [setting] = [setting for setting in SETTINGS if setting.name == name]
+        try:
+            return setting.read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {error}") from None
 
-def _count(text: str) -> int:
-    """A number of threads."""
-    from warehouse.threads import MOST
-
-    if not text.isdecimal() or not 1 <= int(text) <= MOST:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {MOST}")
-    return int(text)
+    return read

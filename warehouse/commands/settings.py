@@ -44,11 +44,12 @@ class Settable:
 
 @value
 class Held:
-    """What holds of a setting, as it was written, and where that was: empty where it was nowhere."""
+    """What holds of a setting: as it was written, what that means, and where it was: empty where it was nowhere."""
 
     setting: Settable
-    written: str | None
-    where: str
+    written: str | None = None
+    meant: object = None
+    where: str = ""
 
 
 def _text(written: str) -> str:
@@ -68,8 +69,12 @@ def _format(written: str) -> str:
 
 def digits(written: str) -> int:
     """A number of decimals. Raises ValueError."""
-    if not written.isascii() or not written.isdigit() or int(written[:4]) > 15:
-        raise ValueError("a whole number from 0 to 15")
+    return _whole(written, 0, 15)
+
+
+def _whole(written: str, least: int, most: int) -> int:
+    if not written.isascii() or not written.isdigit() or len(written) > 9 or not least <= int(written) <= most:
+        raise ValueError(f"a whole number from {least} to {most}")
     return int(written)
 
 
@@ -96,9 +101,7 @@ def threads(written: str) -> int:
     """A number of threads. Raises ValueError."""
     from warehouse.threads import MOST
 
-    if not written.isascii() or not written.isdigit() or not 1 <= int(written[:6]) <= MOST:
-        raise ValueError(f"a number from 1 to {MOST}")
-    return int(written)
+    return _whole(written, 1, MOST)
 
 
 def _yes(written: str) -> bool:
@@ -135,29 +138,18 @@ def held(given: Mapping[str, object]) -> list[Held]:
     """What holds of each setting, by the options of the line (None or False where they are not given), the environment
     and the file. Raises SettingError for what is wrong in the environment and the file, wherever it is.
     """
-    kept, lines, file = _kept()
+    kept = _kept()
     listed = []
     for setting in SETTINGS:
         on_line, variable = given.get(setting.name), os.environ.get(setting.variable, "")
         if on_line is not None and on_line is not False:
-            listed.append(Held(setting, str(on_line).lower() if on_line is True else str(on_line), f"--{setting.name}"))
+            written = "true" if on_line is True else str(on_line)
+            listed.append(Held(setting, written, on_line, f"--{setting.name}"))
         elif variable:
-            _read(setting, variable, f"${setting.variable}")
-            listed.append(Held(setting, variable, f"${setting.variable}"))
-        elif setting.name in kept:
-            listed.append(Held(setting, kept[setting.name], f"{file}:{lines[setting.name]}"))
+            listed.append(_read(setting, variable, f"${setting.variable}"))
         else:
-            listed.append(Held(setting, None, ""))
+            listed.append(kept.get(setting.name, Held(setting)))
     return listed
-
-
-def values(given: Mapping[str, object]) -> dict[str, object]:
-    """The value of each setting that the line does not give and that is set elsewhere. Raises SettingError."""
-    return {
-        one.setting.name: _read(one.setting, one.written, one.where)
-        for one in held(given)
-        if one.written is not None and not one.where.startswith("--")
-    }
 
 
 def fill(args: argparse.Namespace) -> None:
@@ -166,18 +158,19 @@ def fill(args: argparse.Namespace) -> None:
     Raises SettingError.
     """
     args.said = {setting.name: getattr(args, setting.name) for setting in SETTINGS}
-    for name, wanted in values(args.said).items():
-        setattr(args, name, wanted)
+    for one in held(args.said):
+        if one.written is not None:
+            setattr(args, one.setting.name, one.meant)
 
 
-def _read(setting: Settable, written: str, where: str) -> object:
+def _read(setting: Settable, written: str, where: str) -> Held:
     try:
-        return setting.read(written)
+        return Held(setting, written, setting.read(written), where)
     except ValueError as error:
         raise SettingError(f"{where}: {setting.name} is {written!r}, and must be {error}") from None
 
 
-def _kept() -> tuple[dict[str, str], dict[str, int], Path]:
+def _kept() -> dict[str, Held]:
     """What the user's file says, each setting as it would be written in the environment, with its line."""
     file = file_of_user()
     try:
@@ -186,17 +179,17 @@ def _kept() -> tuple[dict[str, str], dict[str, int], Path]:
     except (FileNotFoundError, NotADirectoryError):
         if os.environ.get("EVALHOUSE_CONFIG"):
             raise SettingError(f"{file}: there is no such file, which $EVALHOUSE_CONFIG names") from None
-        return {}, {}, file
+        return {}
     except OSError as error:
         raise SettingError(f"{file}: it cannot be read: {(error.strerror or 'no reason is known').lower()}") from None
     if not raw.strip():
-        return {}, {}, file
+        return {}
     if len(raw) > MOST_BYTES:
         raise SettingError(f"{file}: this is larger than {MOST_BYTES:,} bytes")
     return _checked(raw, file)
 
 
-def _checked(raw: bytes, file: Path) -> tuple[dict[str, str], dict[str, int], Path]:
+def _checked(raw: bytes, file: Path) -> dict[str, Held]:
     import re
     import tomllib
 
@@ -214,16 +207,14 @@ def _checked(raw: bytes, file: Path) -> tuple[dict[str, str], dict[str, int], Pa
         why = str(error)[: place.start()] if place else str(error)
         raise SettingError(f"{file}:{line}: this is not TOML: {why[:1].lower()}{why[1:]}") from None
     known = {setting.name: setting for setting in SETTINGS}
-    kept: dict[str, str] = {}
-    lines: dict[str, int] = {}
-    for name, written in said.items():
+    kept: dict[str, Held] = {}
+    for name, said_of in said.items():
         begin = re.search(rf"""^\s*\[?\s*["']?{re.escape(name)}["']?\s*[\]=.]""", text, re.MULTILINE)
-        lines[name] = text.count("\n", 0, begin.end()) + 1 if begin else 1
-        where = f"{file}:{lines[name]}"
+        where = f"{file}:{text.count(chr(10), 0, begin.end()) + 1 if begin else 1}"
         if name not in known:
             raise SettingError(f"{where}: there is no setting {name!r}; {hints(name, known, 'settings')[0]}")
-        if not isinstance(written, str | int | float):
-            raise SettingError(f"{where}: {name} is a {type(written).__name__}, and must be one value")
-        kept[name] = str(written).lower() if isinstance(written, bool) else str(written)
-        _read(known[name], kept[name], where)
-    return kept, lines, file
+        if not isinstance(said_of, str | int | float):
+            raise SettingError(f"{where}: {name} is a {type(said_of).__name__}, and must be one value")
+        written = str(said_of).lower() if isinstance(said_of, bool) else str(said_of)
+        kept[name] = _read(known[name], written, where)
+    return kept

@@ -65,6 +65,17 @@ def count(path: Path) -> int:
         return int(database.rows(COUNT)[0][0])
 
 
+def untrusted(database: Database) -> None:
+    """Asks what someone typed."""
+    database.untrusted("select sum(hash(i)) from range(1000) t(i)")
+
+
+def in_a_transaction(database: Database) -> None:
+    """Asks the same within a transaction."""
+    with database.transaction(keep=False):
+        database.rows(Sql("select sum(hash(i)) from range(1000) t(i)"))
+
+
 def refusal(path: Path) -> WarehouseError:
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
@@ -360,6 +371,31 @@ class TestUntrusted:
             thread.join(0.05)
         assert said == ["interrupted"]
         assert asked.untrusted("select 42")[1] == [(42,)]
+
+    @pytest.mark.parametrize("ask", [untrusted, in_a_transaction])
+    def test_wherever_an_interruption_falls_the_next_query_is_answered(
+        self, asked: Database, ask: Callable[[Database], object]
+    ) -> None:
+        over = threading.Event()
+
+        def interrupting() -> None:
+            while not over.wait(1e-4):
+                asked.interrupt()
+
+        thread = threading.Thread(target=interrupting)
+        thread.start()
+        said: set[str] = set()
+        try:
+            for _ in range(100):
+                try:
+                    ask(asked)
+                except WarehouseError as error:
+                    said.add(error.message)
+        finally:
+            over.set()
+            thread.join()
+        assert said == {"interrupted"}
+        ask(asked)
 
 
 class TestReplacing:

@@ -210,14 +210,14 @@ class Database:
         """All that is run within becomes part of the warehouse together, or nothing does: if an exception leaves it, or
         if it is only tried and not to `keep`.
         """
-        self.run(Sql("begin transaction"))
         try:
+            self.run(Sql("begin transaction"))
             yield
             with ending.PATIENCE:
                 self.run(Sql("commit" if keep else "rollback"))
         except BaseException:
             with contextlib.suppress(duckdb.Error):
-                self._connection.execute("rollback")
+                self._roll_back()
             raise
 
     def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
@@ -229,8 +229,8 @@ class Database:
         self.lock()
         try:
             self._refuse_all_but_select(text)
-            self._connection.execute("begin transaction read only")
             try:
+                self._connection.execute("begin transaction read only")
                 cursor = self._connection.execute(text)
                 columns = tuple(column[0] for column in cursor.description or ())
                 rows = _fetched(cursor)
@@ -243,14 +243,14 @@ class Database:
         return columns, rows
 
     def _roll_back(self) -> None:
-        """Ends the transaction also where what ends it is interrupted, since the next one could not begin."""
+        """Ends the transaction also where what began or ends it was interrupted, since the next one could not begin."""
         while True:
             try:
                 self._connection.execute("rollback")
             except duckdb.InterruptException:
                 continue
             except duckdb.TransactionException:
-                # It had ended before the interruption was heard.
+                # It never began, or had ended before the interruption was heard.
                 return
             else:
                 return

@@ -1,7 +1,7 @@
 """Transcripts in the documentation are executed: what a console block shows is what a terminal of 100 columns shows.
 
 `pytest --accept` rewrites what stands after each `$` line. A `$ cat FILE` line makes the file that it shows,
-unless a command before it made it. A page that loads `results` finds those of `docs/examples` there.
+unless a command before it made it. A page that loads a folder of `docs/examples`, such as `results`, finds it there.
 """
 
 from __future__ import annotations
@@ -84,8 +84,9 @@ def replay(block: str, folder: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool) -> None:
     text = page.read_text(encoding="utf-8")
-    if "evalhouse load results" in text:
-        shutil.copytree(ROOT / "docs" / "examples" / "results", tmp_path / "results")
+    for example in (ROOT / "docs" / "examples").iterdir():
+        if example.is_dir() and re.search(rf"evalhouse load {example.name}\b", text):
+            shutil.copytree(example, tmp_path / example.name)
     replayed = CONSOLE.sub(lambda found: f"```console\n{replay(found[1], tmp_path)}```", text)
     if accept:
         page.write_text(replayed, encoding="utf-8")

@@ -1,6 +1,8 @@
-"""Writes `results/` beside it: logs as lm-evaluation-harness writes them, of three models that do not exist on three
-tasks of 120 questions. The questions are real and their answers right; what the models answered is drawn by chance,
-with a seed, so the logs are always the same.
+"""Writes what the tutorials load: `results/`, and for each other module here a folder of the module's name.
+
+`results/` has logs as lm-evaluation-harness writes them, of three models that do not exist on three tasks of 120
+questions. The questions are real and their answers right; what the models answered is drawn by chance, with a seed, so
+the logs are always the same.
 
     python docs/examples/make.py
 """
@@ -8,9 +10,11 @@ with a seed, so the logs are always the same.
 from __future__ import annotations
 
 import datetime
+import gzip
 import hashlib
 import json
 import random
+import runpy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,12 +131,22 @@ def files() -> Iterator[tuple[str, str]]:
         yield f"{model}/results_{DATE}.json", json.dumps(said, indent=2) + "\n"
 
 
+def folders() -> Iterator[tuple[str, Iterator[tuple[str, str]]]]:
+    """Each folder with its files."""
+    yield "results", files()
+    for module in sorted(HERE.glob("*.py")):
+        if module.name != "make.py":
+            yield module.stem, runpy.run_path(str(module))["files"]()
+
+
 def main() -> None:
-    """Writes the files."""
-    for name, text in files():
-        path = HERE / "results" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    """Writes the files; those whose names end in .gz are compressed."""
+    for folder, made in folders():
+        for name, text in made:
+            path = HERE / folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = text.encode()
+            path.write_bytes(gzip.compress(content, mtime=0) if name.endswith(".gz") else content)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,147 @@
+"""Makes `wire/`: what three systems that do not exist let through of a news wire, for eight profiles of readers. Each
+pair of a profile and a story has a label in April, and two people and a model labelled a third of the pairs by
+themselves. In June the systems run, and labels come later, for a fifth of the pairs. All of it is drawn by chance, with
+a seed. `make.py` writes the files.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import exp
+
+PROFILES = {
+    "ferry-accidents": (0.30, 0.06),
+    "dam-projects": (0.34, 0.09),
+    "grain-exports": (0.45, 0.16),
+    "wildfires": (0.50, 0.22),
+    "port-strikes": (0.26, 0.05),
+    "rail-freight": (0.38, 0.12),
+    "fishing-quotas": (0.24, 0.05),
+    "border-crossings": (0.42, 0.13),
+}
+"""Which share of the stories is relevant to each profile, in April and in June. Those of April were chosen by hand."""
+
+AGENCIES = ("coastal", "inland", "overseas")
+STORIES = 75
+LABELS = ("relevant", "optional", "nonrelevant")
+OPTIONAL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A story for a profile: what is right, and what a system sees of it: more for stories that look relevant."""
+
+    name: str
+    agency: str
+    label: str
+    looks: float
+
+
+@dataclass(frozen=True, slots=True)
+class Letting:
+    """How a system lets stories through: how much it sees of what is right, how much it scatters, and from where on it
+    says yes. Systems without `sure` say no confidences.
+    """
+
+    skill: float
+    scatter: float
+    threshold: float
+    weak: str
+    sure: bool = True
+
+
+SYSTEMS = {
+    "keywords": Letting(1.9, 1.15, 0.95, "rail-freight", sure=False),
+    "svm": Letting(2.3, 0.85, 1.75, "border-crossings"),
+    "encoder": Letting(2.7, 0.65, 1.15, "fishing-quotas"),
+}
+
+
+def stories(month: str, day: str, profile: str) -> Iterator[Story]:
+    """The stories of a profile in a month."""
+    chance = random.Random(f"{profile} in {month}")
+    share = PROFILES[profile][month == "june"]
+    numbers = sorted(chance.sample(range(1, 1000), STORIES))
+    for number in numbers:
+        drawn = chance.random()
+        label = LABELS[0 if drawn < share else 1 if drawn < share + OPTIONAL else 2]
+        looks = {"relevant": 1.0, "optional": 0.55, "nonrelevant": 0.0}[label] + chance.gauss(0.0, 0.4)
+        yield Story(f"{profile}/{day}-{number:03d}", chance.choice(AGENCIES), label, looks)
+
+
+def decided(system: str, story: Story) -> tuple[str, str]:
+    """What a system decides on a story, and how sure it is. What looks relevant looks so to all systems."""
+    made = SYSTEMS[system]
+    chance = random.Random(f"{system} on {story.name}")
+    skill = made.skill - 0.9 * story.name.startswith(made.weak)
+    score = skill * story.looks + chance.gauss(0.0, made.scatter)
+    decision = "yes" if score > made.threshold else "no"
+    if not made.sure:
+        return decision, ""
+    shown = 1 / (1 + exp(-2 * (score - made.threshold))) if system == "encoder" else score - made.threshold
+    return decision, f"{shown:.4f}"
+
+
+SLIPS = {"ines": 0.04, "tom": 0.07, "llm": 0.14}
+
+
+def labelled(annotator: str, story: Story) -> str:
+    """What an annotator says of a story; a slip is more likely between neighbouring labels."""
+    chance = random.Random(f"{annotator} on {story.name}")
+    slips = SLIPS[annotator] * (4.0 if story.label == "optional" else 1.0 + 1.5 * (0.25 < story.looks < 0.75))
+    if chance.random() > slips:
+        return story.label
+    if story.label == "optional":
+        return chance.choice(("relevant", "nonrelevant"))
+    other = "nonrelevant" if story.label == "relevant" else "relevant"
+    return "optional" if chance.random() < 0.4 else other
+
+
+def table(header: str, rows: Iterable[tuple[str, ...]]) -> str:
+    """A table as CSV."""
+    return "\n".join([header, *(",".join(row) for row in rows)]) + "\n"
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """The name and the text of each file, below `wire/`."""
+    months = {
+        month: [story for profile in PROFILES for story in stories(month, day, profile)]
+        for month, day in (("april", "0412"), ("june", "0621"))
+    }
+    for month, all_stories in months.items():
+        yield (
+            f"{month}/decisions.csv.gz",
+            table(
+                "test_set,system,document,decision,confidence",
+                ((month, system, story.name, *decided(system, story)) for system in SYSTEMS for story in all_stories),
+            ),
+        )
+        yield (
+            f"{month}/stories.csv.gz",
+            table(
+                "test_set,document,profile,agency",
+                ((month, story.name, story.name.partition("/")[0], story.agency) for story in all_stories),
+            ),
+        )
+    april, june = months["april"], months["june"]
+    twice = random.Random("labelled twice").sample(april, len(april) // 3)
+    later = random.Random("labelled later").sample(june, len(june) // 5)
+    yield "april/key.csv", table("test_set,document,label", (("april", story.name, story.label) for story in april))
+    yield (
+        "april/annotators.csv",
+        table(
+            "test_set,document,annotator,label",
+            (("april", story.name, who, labelled(who, story)) for who in SLIPS for story in twice),
+        ),
+    )
+    yield "april/kinds.csv", table("system,kind", (("ines", "person"), ("tom", "person"), ("llm", "model")))
+    yield "labels/key.csv", table("test_set,document,label", (("june", story.name, story.label) for story in later))
+    yield (
+        "labels/llm.csv",
+        table(
+            "test_set,document,annotator,label",
+            (("june", story.name, "llm", labelled("llm", story)) for story in june),
+        ),
+    )

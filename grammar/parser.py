@@ -1,11 +1,11 @@
 """Text to statements, and what a shell asks about unfinished text. Every error leaves as a QueryError.
 
-Importing this module is cheap: lark, the nodes and the parser's tables are loaded when they are first needed.
+Importing this module is cheap: the nodes and the parser's tables are loaded when they are first needed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grammar.errors import QueryError
 
@@ -20,17 +20,15 @@ def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
 
     Raises QueryError for the first thing that is wrong.
     """
-    from lark.exceptions import UnexpectedInput
-
+    from grammar.parsing.building import BUILDER
     from grammar.parsing.drafts import finished
     from grammar.parsing.limits import check_depth, check_text
-    from grammar.parsing.reading import lark
+    from grammar.parsing.machine import Machine, RefusedError
 
     check_text(text)
-    pieces: Any  # what Builder.start makes of the text, not a tree
     try:
-        pieces = lark().parse(text)
-    except UnexpectedInput:
+        pieces = Machine(BUILDER).parsed(text)
+    except RefusedError:
         from grammar.editing.mistakes import explained
 
         raise explained(text) from None

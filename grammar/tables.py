@@ -1,65 +1,93 @@
-"""The parser's tables, computed once and shipped, because computing them from language.lark takes five times as long.
+"""From language.lark to language.tables: lark computes the parser's tables, and what reads texts needs nothing of lark.
 
-`python -m grammar.tables` writes language.tables afresh; it is needed after every change of language.lark. Tables of
-another grammar or of another release of lark are passed over, and the parser is then built from language.lark.
+`python -m grammar.tables` writes the file afresh; it is needed after every change of language.lark. Nothing that runs
+for a user imports this module.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
-import pickle
-import zlib
-from pathlib import Path
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lark import Lark, Transformer
-from lark import __version__ as lark_release
+from lark import Lark
+from lark.lexer import TerminalDef
+from lark.parsers.lalr_analysis import Shift
 
 from grammar.lexicon import GRAMMAR
-
-TABLES = Path(__file__).with_name("language.tables")
-
-
-def parser(builder: Transformer[Any, Any]) -> Lark:
-    """A parser that calls the builder's methods: from the shipped tables where they fit, else from the grammar."""
-    if TABLES.exists():
-        # Pickled, as lark saves them: numbers stay numbers, and reading takes a fifth of the time that JSON does.
-        shipped = pickle.loads(zlib.decompress(TABLES.read_bytes()))
-        if shipped["of"] == _signature():
-            # Lark.load, the public way, takes no transformer; the signature holds lark's release fixed.
-            restored: Lark = Lark._load_from_dict(  # type: ignore[no-untyped-call]
-                shipped["data"], shipped["memo"], transformer=builder
-            )
-            return restored
-    return from_grammar(builder)
+from grammar.parsing.machine import TABLES
 
 
-def from_grammar(builder: Transformer[Any, Any] | None) -> Lark:
-    """A parser built from language.lark."""
+def from_grammar() -> Lark:
+    """lark's own parser of language.lark; it makes trees, not nodes."""
     return Lark(
         GRAMMAR.read_text(encoding="utf-8"),
         parser="lalr",
         lexer="contextual",
         keep_all_tokens=True,
         maybe_placeholders=False,
-        transformer=builder,
     )
 
 
-def write() -> None:
-    """Write language.tables from language.lark."""
-    saved = io.BytesIO()
-    from_grammar(None).save(saved)
-    tables = {"of": _signature(), **pickle.loads(saved.getvalue())}
-    TABLES.write_bytes(zlib.compress(pickle.dumps(tables, protocol=5), 9))
+def text() -> str:
+    """The tables of language.lark as they are shipped: JSON, a line for each terminal, rule, set and state."""
+    lark = from_grammar()
+    table = lark.parser.parser._parse_table  # lark has no public name for it
+    states = _numbered(table.states, table.start_states["start"])
+    rules = {rule: number for number, rule in enumerate(sorted(lark.rules, key=str))}
+    sets: dict[str, int] = {}
+    rows = [_row(table.states[state], states, rules, sets) for state in states]
+    terminals = sorted(lark.terminals, key=_turn)
+    written: dict[str, Iterable[Any]] = {
+        "end": [states[table.end_states["start"]]],
+        "terminals": [[terminal.name, terminal.pattern.to_regexp()] for terminal in terminals],
+        "rules": [[str(rule.origin.name), len(rule.expansion), rule.options.expand1] for rule in rules],
+        "sets": list(sets),
+        "states": rows,
+    }
+    parts = (f'"{name}": [\n{_lines(entries)}\n]' for name, entries in written.items())
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _signature() -> str:
-    """What the tables depend on: the grammar, whatever its line ends, and the release of lark."""
-    grammar = hashlib.sha256(GRAMMAR.read_text(encoding="utf-8").encode()).hexdigest()
-    return f"lark {lark_release}, grammar {grammar}"
+def _turn(terminal: TerminalDef) -> tuple[int, int, int, str]:
+    """When lark tries a terminal: where two match, the first is the one."""
+    pattern = terminal.pattern
+    return -terminal.priority, -pattern.max_width, -len(pattern.value), terminal.name
+
+
+def _numbered(states: Mapping[Any, Mapping[str, tuple[Any, Any]]], start: Any) -> dict[Any, int]:
+    """Numbers of the states as they are reached from the first, whatever lark calls them; the first is 0."""
+    numbers = {start: 0}
+    waiting = [start]
+    while waiting:
+        for _, (action, state) in sorted(states[waiting.pop(0)].items()):
+            if action is Shift and state not in numbers:
+                numbers[state] = len(numbers)
+                waiting.append(state)
+    return numbers
+
+
+def _row(
+    actions: Mapping[str, tuple[Any, Any]], states: Mapping[Any, int], rules: Mapping[Any, int], sets: dict[str, int]
+) -> list[str | int]:
+    """A state: which state each symbol leads to, then each rule that ends here, and the set of terminals before which
+    it does.
+    """
+    shifts = {symbol: states[to] for symbol, (action, to) in sorted(actions.items()) if action is Shift}
+    ended: dict[int, list[str]] = defaultdict(list)
+    for symbol, (action, rule) in sorted(actions.items()):
+        if action is not Shift:
+            ended[rules[rule]].append(symbol)
+    row: list[str | int] = [" ".join(f"{symbol} {state}" for symbol, state in shifts.items())]
+    for number, terminals in sorted(ended.items()):
+        row += [number, sets.setdefault(" ".join(terminals), len(sets))]
+    return row
+
+
+def _lines(entries: Iterable[Any]) -> str:
+    return ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
 
 
 if __name__ == "__main__":
-    write()
+    TABLES.write_text(text(), encoding="utf-8", newline="\n")

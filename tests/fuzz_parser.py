@@ -11,7 +11,7 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-with atheris.instrument_imports(include=["grammar", "lark"]):
+with atheris.instrument_imports(include=["grammar"]):
     from grammar.errors import QueryError
     from grammar.parser import parse
     from grammar.printer import to_text

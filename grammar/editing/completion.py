@@ -6,7 +6,8 @@ from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause, continues
 from grammar.editing.highlighting import tokens
 from grammar.editing.places import Place, place_after
 from grammar.lexicon import keyword
-from grammar.parsing.reading import END, Reading, read, this_statement
+from grammar.parsing.machine import END
+from grammar.parsing.reading import Reading, read, this_statement
 from grammar.value import value
 
 

@@ -17,7 +17,7 @@ from grammar.span import Span
 from grammar.value import value
 
 if TYPE_CHECKING:
-    import lark
+    from grammar.parsing import machine
 
 Kind = Literal["keyword", "function", "name", "number", "text", "variable", "comment", "operator", "error"]
 
@@ -42,7 +42,7 @@ _KINDS: dict[str, Kind] = {
     "TEXT": "text",
     "VARIABLE": "variable",
 }
-"""The kinds of lark's terminals that are neither keywords nor signs."""
+"""The kinds of the terminals that are neither keywords nor signs."""
 
 
 @value
@@ -80,7 +80,7 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     reading = read(text[start:])
     at = start
     for place, token in enumerate(reading.tokens):
-        begin, end = start + (token.start_pos or 0), start + (token.end_pos or 0)
+        begin, end = start + token.start, start + token.end
         marked.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
         marked.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
         at = end
@@ -91,7 +91,7 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     return len(text)
 
 
-def _kind(token: lark.Token, following: Sequence[lark.Token]) -> Kind:
+def _kind(token: machine.Token, following: Sequence[machine.Token]) -> Kind:
     if keyword(token.type):
         return "keyword"
     if token.type == "WORD" and token.lower() in FUNCTIONS and _are_expressions([other.type for other in following]):

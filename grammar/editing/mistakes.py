@@ -1,6 +1,6 @@
 """Explaining what does not parse: from the place where reading stopped to a sentence a user can act on.
 
-Takes a text that lark refuses and returns the error; nothing here decides what is right.
+Takes a text that the machine refuses and returns the error; nothing here decides what is right.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from lark import Token
-
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
 from grammar.editing.hints import near
 from grammar.editing.places import Place, place_after
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
 from grammar.parsing.drafts import UnfinishedError
-from grammar.parsing.reading import END, read, this_statement
+from grammar.parsing.machine import END, Token
+from grammar.parsing.reading import read, this_statement
 from grammar.span import Span
 from grammar.value import value
 
@@ -122,11 +121,11 @@ def _stop(text: str) -> Stop:
     before = tokens[-1] if tokens else None
     at = len(text) if reading.mistake is None else reading.mistake
     if not text[at:]:
-        end = (reading.tokens[-1].end_pos or 0) if reading.tokens else 0
+        end = reading.tokens[-1].end if reading.tokens else 0
         return Stop("", Span(end, end), before, "", place, reading.accepted)
     in_expression = place.statement == "define" or place.kind in {"attribute", "value"}
-    if before is not None and before.type in _COMPARISONS and before.end_pos == at and text[at] in "=<>":
-        at = before.start_pos or 0  # the second half of ==, <> or =>
+    if before is not None and before.type in _COMPARISONS and before.end == at and text[at] in "=<>":
+        at = before.start  # the second half of ==, <> or =>
         before = tokens[-2] if len(tokens) > 1 else None
     match = (_WORD_OF_EXPRESSION if in_expression else _WORD).match(text, at)
     word = match.group() if match else text[at]
@@ -136,9 +135,9 @@ def _stop(text: str) -> Stop:
 
 def _stretch(text: str, before: Token | None, at: int) -> str:
     """The text from the name that ends at `at` to the next blank, comma or the like; empty where no name ends there."""
-    if before is None or before.type != "NAME" or before.end_pos != at:
+    if before is None or before.type != "NAME" or before.end != at:
         return ""
-    match = _STRETCH.match(text, before.start_pos or 0)
+    match = _STRETCH.match(text, before.start)
     return match.group() if match else ""
 
 

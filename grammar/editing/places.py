@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lark import Token
-
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import STATEMENTS, Clause, clauses_begun, question_word
 from grammar.lexicon import keyword
+from grammar.parsing.machine import Token
 from grammar.value import value
 
 VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN", "LIKE"}

@@ -1,4 +1,4 @@
-"""From lark's rules to nodes: one method a rule of language.lark, called while parsing, so nothing here recurses.
+"""From the rules of language.lark to nodes: one method a rule, called while parsing, so nothing here recurses.
 
 Questions come out as drafts: a clause that stands twice, or `to "file"` without `plot`, is for drafts.py to find. The
 methods of questions and of most clauses are alike; they are made from the tables in clauses.py.
@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lark import Token, Transformer
-
 from grammar import nodes
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape
 from grammar.errors import QueryError
 from grammar.lexicon import normalized, number_value, unquoted
+from grammar.parsing.machine import Token
 from grammar.span import NOWHERE, Span
 from grammar.value import value
 
@@ -63,13 +62,13 @@ class Measures:
 
 
 Parsed = Any
-"""A token of lark, or what a method below made of a rule."""
+"""A token, or what a method below made of a rule."""
 
 
 def span_of(piece: Parsed) -> Span:
     """Where a token or a piece stands."""
     if isinstance(piece, Token):
-        return Span(piece.start_pos or 0, piece.end_pos or 0)
+        return Span(piece.start, piece.end)
     span: Span = piece.span
     return span
 
@@ -118,11 +117,10 @@ def _method_of_both_fields(clause: Clause) -> Callable[[list[Parsed]], WrittenCl
     return lambda pieces: _clause(pieces, **{clause.field: pieces[1], clause.second_field: pieces[3]})
 
 
-class Builder(Transformer[Token, Any]):
+class Builder:
     """What each rule becomes. Its pieces are its tokens, signs and keywords included, and what its parts became."""
 
     def __init__(self) -> None:
-        super().__init__()
         for word in QUESTIONS:
             setattr(self, word, self._question)
         for word in ABOUT_QUESTIONS:
@@ -320,6 +318,10 @@ class Builder(Transformer[Token, Any]):
 
     def call(self, pieces: list[Parsed]) -> nodes.MeasureCall:
         return nodes.MeasureCall(_name(pieces[0]), _without_tokens(pieces), span=_whole(pieces))
+
+
+BUILDER = Builder()
+"""It remembers nothing, so one is enough."""
 
 
 def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Parsed]) -> nodes.Condition:

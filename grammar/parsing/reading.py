@@ -6,18 +6,11 @@ Completion, highlighting, layout and the explanation of mistakes all begin here;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedInput
-
-from grammar import tables
 from grammar.errors import QueryError
-from grammar.parsing.building import Builder
+from grammar.parsing.building import BUILDER
+from grammar.parsing.machine import END, Machine, RefusedError, Token
 from grammar.value import value
-
-END = "$END"
-"""What stands among the accepted terminals where the text may end."""
 
 
 @value
@@ -33,26 +26,19 @@ class Reading:
     mistake: int | None
 
 
-@cache
-def lark() -> Lark:
-    """The parser, built once."""
-    return tables.parser(Builder())
-
-
 def read(text: str) -> Reading:
     """Read as far as possible."""
-    reader = lark().parse_interactive(text)
+    machine = Machine(BUILDER)
     tokens: list[Token] = []
     mistake = None
     try:
-        for token in reader.lexer_thread.lex(reader.parser_state):  # type: ignore[no-untyped-call]
-            reader.feed_token(token)
+        for token in machine.tokens(text):
             tokens.append(token)
-    except UnexpectedInput as error:
-        mistake = error.pos_in_stream
+    except RefusedError as refused:
+        mistake = refused.place
     except QueryError as error:
         return Reading(tuple(tokens), frozenset(), error.span.start)
-    accepted = frozenset(reader.accepts())  # type: ignore[no-untyped-call]
+    accepted = machine.accepted()
     if mistake is None and END not in accepted:
         mistake = len(text)
     return Reading(tuple(tokens), accepted, mistake)

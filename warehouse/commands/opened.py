@@ -84,9 +84,9 @@ def prepared(args: argparse.Namespace, session: Session) -> Session:
 
 
 def _prepare_parser() -> None:
-    from grammar.parsing.reading import lark
+    from grammar.parsing.machine import tables
 
-    lark()
+    tables()
 
 
 def open_on_engine(args: argparse.Namespace) -> Session:

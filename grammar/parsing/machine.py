@@ -1,0 +1,171 @@
+"""The machine that reads a text by language.tables: an LALR(1) parser whose lexer looks only for what can stand there.
+
+lark computes the tables from language.lark (see `grammar.tables`), and what is read here is what lark would read. It is
+not lark that reads, because loading it takes longer than answering most questions. What a rule means is not known here:
+a builder has a method of its name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+TABLES = Path(__file__).parent.with_name("language.tables")
+
+END = "$END"
+"""What stands among the accepted terminals where the text may end."""
+
+IGNORED = ("COMMENT", "SPACE")
+"""The terminals that may stand anywhere and mean nothing."""
+
+
+class Token(str):
+    """A piece of the text: the terminal that it is, and where it stands."""
+
+    __slots__ = ("end", "start", "type")
+    type: str
+    start: int
+    end: int
+
+    @classmethod
+    def at(cls, start: int, end: int, type: str, text: str) -> Token:
+        """The token of a terminal at a place."""
+        token = cls(text)
+        token.type, token.start, token.end = type, start, end
+        return token
+
+
+class RefusedError(Exception):
+    """What stands at a place in the text cannot stand there."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+class Tables:
+    """The tables of the grammar. States and what is looked for in them are unpacked when a text first comes there."""
+
+    def __init__(self, text: str) -> None:
+        read = json.loads(text)
+        [self.end] = read["end"]
+        """The state in which the whole text is read."""
+        self.rules: list[tuple[str, int, bool]] = read["rules"]
+        """Of each rule its name, of how many pieces it is, and whether a single piece stands for itself."""
+        self.terminals: dict[str, str] = dict(read["terminals"])
+        """The regular expressions of the terminals; where two match, the first is the one."""
+        self._sets: list[str] = read["sets"]
+        self._states: list[list[Any]] = read["states"]
+        self.states = len(self._states)
+        self._actions: dict[int, dict[str, int]] = {}
+        self._scanners: dict[frozenset[str], re.Pattern[str]] = {}
+
+    def actions(self, state: int) -> dict[str, int]:
+        """By symbol the state that it leads to, or the complement (~) of the number of the rule that ends before it."""
+        if state not in self._actions:
+            shifts, *ended = self._states[state]
+            symbols = iter(shifts.split())
+            actions = {symbol: int(to) for symbol, to in zip(symbols, symbols, strict=True)}
+            for rule, before in zip(ended[::2], ended[1::2], strict=True):
+                actions.update(dict.fromkeys(self._sets[before].split(), ~rule))
+            self._actions[state] = actions
+        return self._actions[state]
+
+    def scanner(self, state: int) -> re.Pattern[str]:
+        """What finds the next terminal in a state: the group that matches has its name."""
+        looked_for = frozenset(filter(str.isupper, self.actions(state)))
+        if looked_for not in self._scanners:
+            named = (
+                f"(?P<{name}>{pattern})"
+                for name, pattern in self.terminals.items()
+                if name in looked_for or name in IGNORED
+            )
+            self._scanners[looked_for] = re.compile("|".join(named))
+        return self._scanners[looked_for]
+
+
+@cache
+def tables() -> Tables:
+    """The shipped tables, read once."""
+    return Tables(TABLES.read_text(encoding="utf-8"))
+
+
+class Machine:
+    """One reading of a text. `builder` has a method for each rule, which is given the pieces that the rule is made of
+    when it ends: tokens, and what its methods made of other rules. Nothing here recurses.
+    """
+
+    def __init__(self, builder: object) -> None:
+        self._builder = builder
+        self._tables = tables()
+        self._states = [0]
+        self._pieces: list[Any] = []
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        """Reads a text, and gives each token when it is taken. Raises RefusedError, and what the builder raises."""
+        at = 0
+        while at < len(text):
+            match = self._tables.scanner(self._states[-1]).match(text, at)
+            if match is None or match.lastgroup is None:
+                raise RefusedError(at)
+            if match.lastgroup not in IGNORED:
+                token = Token.at(at, match.end(), match.lastgroup, match.group())
+                self._take(token.type, at)
+                self._pieces.append(token)
+                yield token
+            at = match.end()
+
+    def parsed(self, text: str) -> Any:
+        """What the builder makes of a whole text. Raises RefusedError, and what the builder raises."""
+        for _ in self.tokens(text):
+            pass
+        self._take(END, len(text))
+        return self._pieces[0]
+
+    def accepted(self) -> frozenset[str]:
+        """The terminals that could stand where reading has come to."""
+        return frozenset(filter(self._could_take, filter(str.isupper, self._tables.actions(self._states[-1]))))
+
+    def _could_take(self, terminal: str) -> bool:
+        try:
+            for _ in self._ended(list(self._states), terminal, 0):
+                pass
+        except RefusedError:
+            return False
+        return True
+
+    def _take(self, terminal: str, at: int) -> None:
+        for name, size, transparent in self._ended(self._states, terminal, at):
+            pieces: list[Any] = []
+            for piece in self._pieces[len(self._pieces) - size :]:
+                if isinstance(piece, list):
+                    pieces += piece
+                else:
+                    pieces.append(piece)
+            del self._pieces[len(self._pieces) - size :]
+            if name.startswith("_"):
+                # What such a rule is made of are pieces of the rule that it stands in.
+                self._pieces.append(pieces)
+            elif transparent and len(pieces) == 1:
+                self._pieces += pieces
+            else:
+                self._pieces.append(getattr(self._builder, name)(pieces))
+
+    def _ended(self, states: list[int], terminal: str, at: int) -> Iterator[tuple[str, int, bool]]:
+        """The rules that end before a terminal, while `states` go on behind it. Raises RefusedError."""
+        while terminal != END or states[-1] != self._tables.end:
+            action = self._tables.actions(states[-1]).get(terminal)
+            if action is None:
+                raise RefusedError(at)
+            if action >= 0:
+                states.append(action)
+                return
+            rule = self._tables.rules[~action]
+            name, size, _ = rule
+            del states[len(states) - size :]
+            states.append(self._tables.actions(states[-1])[name])
+            yield rule

@@ -91,7 +91,7 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     return len(text)
 
 
-def _kind(token: machine.Token, following: Sequence[machine.Token]) -> Kind:
+def _kind(token: machine.Lexeme, following: Sequence[machine.Lexeme]) -> Kind:
     if keyword(token.type):
         return "keyword"
     if token.type == "WORD" and token.lower() in FUNCTIONS and _are_expressions([other.type for other in following]):

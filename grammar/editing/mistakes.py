@@ -15,7 +15,7 @@ from grammar.editing.places import Place, place_after
 from grammar.errors import QueryError
 from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
 from grammar.parsing.drafts import UnfinishedError
-from grammar.parsing.machine import END, Token
+from grammar.parsing.machine import END, Lexeme
 from grammar.parsing.reading import read, this_statement
 from grammar.span import Span
 from grammar.value import value
@@ -81,7 +81,7 @@ class Stop:
 
     word: str
     span: Span
-    before: Token | None
+    before: Lexeme | None
     stretch: str
     place: Place
     accepted: frozenset[str]
@@ -133,7 +133,7 @@ def _stop(text: str) -> Stop:
     return Stop(word, Span(at, at + len(word)), before, stretch, place, reading.accepted, text[at:])
 
 
-def _stretch(text: str, before: Token | None, at: int) -> str:
+def _stretch(text: str, before: Lexeme | None, at: int) -> str:
     """The text from the name that ends at `at` to the next blank, comma or the like; empty where no name ends there."""
     if before is None or before.type != "NAME" or before.end != at:
         return ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import STATEMENTS, Clause, clauses_begun, question_word
 from grammar.lexicon import keyword
-from grammar.parsing.machine import Token
+from grammar.parsing.machine import Lexeme
 from grammar.value import value
 
 VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN", "LIKE"}
@@ -31,7 +31,7 @@ class Place:
     last_word: str
 
 
-def place_after(tokens: Sequence[Token]) -> Place:
+def place_after(tokens: Sequence[Lexeme]) -> Place:
     """The place behind these tokens of one statement."""
     words = [keyword(token.type) for token in tokens]
     statement = words[0] if words and words[0] in STATEMENTS else ""
@@ -40,7 +40,7 @@ def place_after(tokens: Sequence[Token]) -> Place:
     names = _names_behind(words, begun)
     kind = STATEMENTS[question or statement].names if statement else ""
     calls: list[bool] = []
-    before: Token | None = None
+    before: Lexeme | None = None
     for at, token in enumerate(tokens):
         if token.type == "LPAR":
             calls.append(_takes_parameters(before, kind))
@@ -72,7 +72,7 @@ def _names_behind(words: Sequence[str], begun: Sequence[Clause | None]) -> dict[
     return names
 
 
-def _takes_parameters(before: Token | None, kind: str) -> bool:
+def _takes_parameters(before: Lexeme | None, kind: str) -> bool:
     """Whether a parenthesis holds parameters: behind the name of a measure or system, not of a function."""
     if before is None or before.type not in {"NAME", "WORD", "TEXT"}:
         return False

@@ -15,7 +15,7 @@ from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape
 from grammar.errors import QueryError
 from grammar.lexicon import normalized, number_value, unquoted
-from grammar.parsing.machine import Token
+from grammar.parsing.machine import Lexeme
 from grammar.span import NOWHERE, Span
 from grammar.value import value
 
@@ -67,7 +67,7 @@ Parsed = Any
 
 def span_of(piece: Parsed) -> Span:
     """Where a token or a piece stands."""
-    if isinstance(piece, Token):
+    if isinstance(piece, Lexeme):
         return Span(piece.start, piece.end)
     span: Span = piece.span
     return span
@@ -78,14 +78,14 @@ def _whole(pieces: Sequence[Parsed]) -> Span:
 
 
 def _without_tokens(pieces: Sequence[Parsed]) -> tuple[Any, ...]:
-    return tuple(piece for piece in pieces if not isinstance(piece, Token))
+    return tuple(piece for piece in pieces if not isinstance(piece, Lexeme))
 
 
 def _words(pieces: Sequence[Parsed]) -> tuple[str, ...]:
-    return tuple(piece.type for piece in pieces if isinstance(piece, Token))
+    return tuple(piece.type for piece in pieces if isinstance(piece, Lexeme))
 
 
-def _name(token: Token) -> str:
+def _name(token: Lexeme) -> str:
     return normalized(unquoted(token) if token.type == "TEXT" else str(token))
 
 
@@ -205,24 +205,24 @@ class Builder:
 
     # --- names and values ---
 
-    def name(self, pieces: list[Token]) -> nodes.Name:
+    def name(self, pieces: list[Lexeme]) -> nodes.Name:
         return nodes.Name(_name(pieces[0]), span=_whole(pieces))
 
     bare_name = bare_word = name
 
-    def pattern(self, pieces: list[Token]) -> nodes.Pattern:
+    def pattern(self, pieces: list[Lexeme]) -> nodes.Pattern:
         return nodes.Pattern(normalized(str(pieces[0])), span=_whole(pieces))
 
-    def variable(self, pieces: list[Token]) -> nodes.Variable:
+    def variable(self, pieces: list[Lexeme]) -> nodes.Variable:
         return nodes.Variable(normalized(pieces[0][1:]), span=_whole(pieces))
 
-    def all(self, pieces: list[Token]) -> nodes.All:
+    def all(self, pieces: list[Lexeme]) -> nodes.All:
         return nodes.All(span=_whole(pieces))
 
-    def text(self, pieces: list[Token]) -> nodes.Text:
+    def text(self, pieces: list[Lexeme]) -> nodes.Text:
         return nodes.Text(unquoted(pieces[0]), span=_whole(pieces))
 
-    def number(self, pieces: list[Token]) -> nodes.Number:
+    def number(self, pieces: list[Lexeme]) -> nodes.Number:
         span = _whole(pieces)
         try:
             value = number_value(str(pieces[-1]))
@@ -291,7 +291,7 @@ class Builder:
     def is_latest(self, pieces: list[Parsed]) -> nodes.Condition:
         return _perhaps_not(nodes.IsLatest(pieces[0], span=_whole(pieces)), pieces)
 
-    def attribute(self, pieces: list[Token]) -> nodes.Attribute:
+    def attribute(self, pieces: list[Lexeme]) -> nodes.Attribute:
         return nodes.Attribute(_name(pieces[0]), _name(pieces[2]) if len(pieces) > 1 else "", span=_whole(pieces))
 
     # --- arithmetic ---
@@ -329,7 +329,7 @@ def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Parsed]) -> nodes.
     return nodes.Not(condition, span=condition.span) if "NOT" in _words(pieces) else condition
 
 
-def _unknown_function(token: Token) -> QueryError:
+def _unknown_function(token: Lexeme) -> QueryError:
     """The error for a name that is followed by expressions in parentheses, as only functions are."""
     from grammar.editing.hints import brief, listing, near
 

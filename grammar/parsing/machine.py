@@ -23,7 +23,7 @@ IGNORED = ("COMMENT", "SPACE")
 """The terminals that may stand anywhere and mean nothing."""
 
 
-class Token(str):
+class Lexeme(str):
     """A piece of the text: the terminal that it is, and where it stands."""
 
     __slots__ = ("end", "start", "type")
@@ -32,7 +32,7 @@ class Token(str):
     end: int
 
     @classmethod
-    def at(cls, start: int, end: int, type: str, text: str) -> Token:
+    def at(cls, start: int, end: int, type: str, text: str) -> Lexeme:
         """The token of a terminal at a place."""
         token = cls(text)
         token.type, token.start, token.end = type, start, end
@@ -47,7 +47,7 @@ class RefusedError(Exception):
         self.place = place
 
 
-class Tables:
+class ParseTables:
     """The tables of the grammar. States and what is looked for in them are unpacked when a text first comes there."""
 
     def __init__(self, text: str) -> None:
@@ -89,9 +89,9 @@ class Tables:
 
 
 @cache
-def tables() -> Tables:
+def tables() -> ParseTables:
     """The shipped tables, read once."""
-    return Tables(TABLES.read_text(encoding="utf-8"))
+    return ParseTables(TABLES.read_text(encoding="utf-8"))
 
 
 class Machine:
@@ -105,7 +105,7 @@ class Machine:
         self._states = [0]
         self._pieces: list[Any] = []
 
-    def tokens(self, text: str) -> Iterator[Token]:
+    def tokens(self, text: str) -> Iterator[Lexeme]:
         """Reads a text, and gives each token when it is taken. Raises RefusedError, and what the builder raises."""
         at = 0
         while at < len(text):
@@ -113,7 +113,7 @@ class Machine:
             if match is None or match.lastgroup is None:
                 raise RefusedError(at)
             if match.lastgroup not in IGNORED:
-                token = Token.at(at, match.end(), match.lastgroup, match.group())
+                token = Lexeme.at(at, match.end(), match.lastgroup, match.group())
                 self._take(token.type, at)
                 self._pieces.append(token)
                 yield token

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from grammar.errors import QueryError
 from grammar.parsing.building import BUILDER
-from grammar.parsing.machine import END, Machine, RefusedError, Token
+from grammar.parsing.machine import END, Lexeme, Machine, RefusedError
 from grammar.value import value
 
 
@@ -21,7 +21,7 @@ class Reading:
     the text where only its end comes too early. `accepted` names the terminals that could stand there, or at the end.
     """
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[Lexeme, ...]
     accepted: frozenset[str]
     mistake: int | None
 
@@ -29,7 +29,7 @@ class Reading:
 def read(text: str) -> Reading:
     """Read as far as possible."""
     machine = Machine(BUILDER)
-    tokens: list[Token] = []
+    tokens: list[Lexeme] = []
     mistake = None
     try:
         for token in machine.tokens(text):
@@ -44,7 +44,7 @@ def read(text: str) -> Reading:
     return Reading(tuple(tokens), accepted, mistake)
 
 
-def this_statement(tokens: Sequence[Token]) -> list[Token]:
+def this_statement(tokens: Sequence[Lexeme]) -> list[Lexeme]:
     """The tokens of the last statement, that is behind the last semicolon."""
     last = max((at for at, token in enumerate(tokens) if token.type == "SEMICOLON"), default=-1)
     return list(tokens[last + 1 :])

@@ -15,7 +15,7 @@ from lark.exceptions import UnexpectedInput
 from grammar import tables
 from grammar.errors import QueryError
 from grammar.parsing.building import BUILDER
-from grammar.parsing.machine import END, Machine, RefusedError, Token
+from grammar.parsing.machine import END, Lexeme, Machine, RefusedError
 from grammar.parsing.reading import read
 from tests.grammar.test_errors import ERRORS
 
@@ -30,7 +30,7 @@ def lark() -> Lark:
 def built(tree: Any) -> Any:
     """What the builder makes of a tree of lark."""
     if not isinstance(tree, Tree):
-        return Token.at(tree.start_pos or 0, tree.end_pos or 0, tree.type, str(tree))
+        return Lexeme.at(tree.start_pos or 0, tree.end_pos or 0, tree.type, str(tree))
     return getattr(BUILDER, tree.data)([built(child) for child in tree.children])
 
 

@@ -25,7 +25,7 @@ def test_the_shipped_tables_are_those_of_the_grammar() -> None:
 
 def test_the_keywords_are_all_terminals_of_the_grammar_that_are_words_and_match_their_names() -> None:
     patterns = shipped().terminals.items()
-    words = {name: match[1] for name, pattern in patterns if (match := re.match(r"\(\?ai:([a-z-]+)\)\b", pattern))}
+    words = {name: match[1] for name, pattern in patterns if (match := re.match(r"\(\?ai:([a-z-]+)\)\\b", pattern))}
     assert {keyword(name): word for name, word in words.items()} == {word: word for word in KEYWORDS}
     written = LANGUAGE.partition("// --- keywords ---")[2]
     assert len(re.findall(r"^[A-Z_]+(?:\.[0-9])?:", written, re.MULTILINE)) == len(KEYWORDS)

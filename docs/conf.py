@@ -115,8 +115,9 @@ def _write_for_models(app: Any, error: Exception | None) -> None:
 
 
 def _paragraphs(text: str) -> tuple[str, str]:
-    """The title of a page and its first paragraph, without links."""
-    title, first = text.split("\n\n")[:2]
+    """The title of a page and its first paragraph of prose, without links."""
+    title, *others = text.split("\n\n")
+    first = next(paragraph for paragraph in others if not paragraph.startswith("```"))
     return title.removeprefix("# ").strip(), re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", " ".join(first.split()))
 
 

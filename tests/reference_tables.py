@@ -1,7 +1,7 @@
-"""The parts of the language reference that follow from tables: measures, tests, adjustments, intervals, functions,
-readers, formats, grammar.
+"""The parts of the language reference that follow from tables: statements, measures, tests, adjustments, intervals,
+functions, readers, formats, grammar.
 
-Each is Markdown and stands in the page between `<!-- NAME -->` and `<!-- end -->`. Nothing here reads or writes a page,
+Each is Markdown and stands on a page between `<!-- NAME -->` and `<!-- end -->`. Nothing here reads or writes a page,
 and nothing here knows a warehouse.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from grammar.arithmetic import ArithmeticFunction
 from warehouse.loading.readers import Reader
 from warehouse.measures.measure import Measure, Parameter, plain
+from warehouse.query.path import Usage
 from warehouse.render import Format
 from warehouse.significance.bootstrap.interval_kinds import IntervalKind
 from warehouse.significance.tests import Adjustment, Test
@@ -32,6 +33,13 @@ _KINDS: Mapping[str, str] = {
 def filled(page: str, blocks: Mapping[str, str]) -> str:
     """The page with what stands between the markers replaced. Raises KeyError for a marker that no block has."""
     return _BLOCK.sub(lambda found: f"<!-- {found[1]} -->\n{blocks[found[1]]}\n<!-- end -->", page)
+
+
+def statements(known: Mapping[str, Usage]) -> str:
+    """A row a statement, which leads to its page."""
+    return _table(
+        ("statement", "what it does"), ((f"[`{word}`]({word}.md)", usage.meaning) for word, usage in known.items())
+    )
 
 
 def measures(known: Iterable[Measure]) -> str:

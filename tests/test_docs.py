@@ -2,6 +2,7 @@
 
 `pytest --accept` rewrites what stands after each `$` line. A `$ cat FILE` line makes the file that it shows,
 unless a command before it made it. A page that loads a folder of `docs/examples`, such as `results`, finds it there.
+Pages of the language find the sample data in `evalhouse.duckdb`, unless they make that file.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import pytest
 pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WIPED = re.compile(r"[^\n]*\r\x1b\[K")
 PYTHON = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
@@ -81,9 +82,11 @@ def replay(block: str, folder: Path) -> str:
     return "\n".join(replayed).rstrip("\n") + "\n"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool, warehouses: dict[str, Path]) -> None:
     text = page.read_text(encoding="utf-8")
+    if page.parent.name == "language" and "evalhouse init evalhouse.duckdb" not in text:
+        shutil.copy(warehouses["sample"], tmp_path / "evalhouse.duckdb")
     for example in (ROOT / "docs" / "examples").iterdir():
         if example.is_dir() and re.search(rf"evalhouse load {example.name}\b", text):
             shutil.copytree(example, tmp_path / example.name)
@@ -102,7 +105,7 @@ def test_the_readme_shows_no_error_that_is_not_meant() -> None:
     assert "did you mean UMASS?" in outputs[0]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_examples_print_what_they_show(page: Path, tmp_path: Path, accept: bool) -> None:
     """Each block is a script of its own; a block of text behind it is what it prints."""
     settings = {**os.environ, "PYTHONPATH": str(ROOT)}

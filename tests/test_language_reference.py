@@ -23,16 +23,24 @@ from warehouse.measures import MEASURES
 from warehouse.render import FORMATS
 from warehouse.render.diagnostics import query_error
 from warehouse.session import Session
+from warehouse.shell.meanings import statement_usage
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "language.md"
-TEXT = PAGE.read_text(encoding="utf-8")
-PAGES = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted(PAGE.parent.glob("*.md"))))
+DOCS = ROOT / "docs"
+INDEX = DOCS / "language" / "index.md"
+REFERENCE = [*sorted(INDEX.parent.glob("*.md")), DOCS / "readers.md"]
+"""The pages of the language, and that of the readers, which has the table of their columns."""
+
+TEXTS = {page: page.read_text(encoding="utf-8") for page in REFERENCE}
+DOCUMENTATION = "\n".join(
+    page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+)
 
 BLOCKS: dict[str, str] = {
+    "statements": reference.statements({word: usage for word in STATEMENTS if (usage := statement_usage(word))}),
     "measures": reference.measures(MEASURES),
     "parameters": reference.parameters(MEASURES),
     "tests": reference.tests(TESTS),
@@ -45,9 +53,13 @@ BLOCKS: dict[str, str] = {
 }
 
 EXAMPLE = re.compile(r"^```evalhouse\n(.*?)\n```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
-SECTION = re.compile(r"^### (\w+)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
-STATEMENT_SECTIONS = dict(SECTION.findall(TEXT.partition("\n## Statements\n")[2].partition("\n## Clauses\n")[0]))
-CLAUSES_SECTION = TEXT.partition("\n## Clauses\n")[2].partition("\n## ")[0]
+EXAMPLES = [
+    pytest.param(page, query, expected, id=f"{page.stem}: {query[:40]}")
+    for page, text in TEXTS.items()
+    for query, expected in EXAMPLE.findall(text)
+]
+CLAUSES_SECTION = TEXTS[INDEX].partition("\n## Clauses\n")[2].partition("\n## ")[0]
+STATEMENT_PAGES = {word: TEXTS.get(INDEX.with_name(f"{word}.md"), "") for word in STATEMENTS}
 
 
 @pytest.fixture
@@ -71,17 +83,26 @@ def error_of(session: Session, query: str) -> str:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def test_tables_of_the_page_are_those_of_the_program(accept: bool) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    written = reference.filled(page, BLOCKS)
+@pytest.mark.parametrize("page", REFERENCE, ids=lambda page: page.stem)
+def test_tables_of_a_page_are_those_of_the_program(page: Path, accept: bool) -> None:
+    text = page.read_text(encoding="utf-8")
+    written = reference.filled(text, BLOCKS)
     if accept:
-        PAGE.write_text(written, encoding="utf-8")
+        page.write_text(written, encoding="utf-8")
     else:
-        assert written == page
+        assert written == text
 
 
-def test_every_table_has_its_place_on_the_page() -> None:
-    assert sorted(re.findall(r"<!-- (?!end)(\w+) -->", TEXT)) == sorted(BLOCKS)
+def test_every_table_has_its_place_on_one_page() -> None:
+    places = [name for text in TEXTS.values() for name in re.findall(r"<!-- (?!end)(\w+) -->", text)]
+    assert sorted(places) == sorted(BLOCKS)
+
+
+def test_the_index_leads_to_every_page_of_the_language() -> None:
+    linked = set(re.findall(r"\]\(([\w-]+)\.md", TEXTS[INDEX])) - {"index"}
+    assert linked == {page.stem for page in INDEX.parent.glob("*.md")} - {"index"}
+    listed = TEXTS[INDEX].partition("{toctree}\n:hidden:\n\n")[2].partition("\n```")[0].split()
+    assert sorted(listed) == sorted(linked)
 
 
 def test_a_clause_is_said_to_belong_to_the_statements_that_take_it() -> None:
@@ -91,44 +112,41 @@ def test_a_clause_is_said_to_belong_to_the_statements_that_take_it() -> None:
 
 
 def test_the_words_that_need_quotes_are_those_of_the_lexicon() -> None:
-    listed = TEXT.partition("only these always need quotes:")[2].partition(".")[0]
+    listed = TEXTS[INDEX].partition("only these always need quotes:")[2].partition(".")[0]
     assert set(re.findall(r"`([^`]+)`", listed)) == RESERVED
 
 
 # --- examples ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("query", "expected"), EXAMPLE.findall(TEXT), ids=lambda text: text[:40])
+@pytest.mark.parametrize(("page", "query", "expected"), EXAMPLES)
 def test_an_example_is_answered_or_gives_the_error_that_follows_it(
-    session: Session, query: str, expected: str, accept: bool
+    session: Session, page: Path, query: str, expected: str, accept: bool
 ) -> None:
     block = f"```evalhouse\n{query}\n```\n\n```text\n"
-    page = PAGE.read_text(encoding="utf-8")
-    if accept and block in page:
-        PAGE.write_text(page.replace(f"{block}{expected}", f"{block}{error_of(session, query)}"), encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    if accept and block in text:
+        page.write_text(text.replace(f"{block}{expected}", f"{block}{error_of(session, query)}"), encoding="utf-8")
         return
     assert error_of(session, query) == expected
-    assert bool(expected) == (block in page)
-
-
-def test_every_statement_has_a_section() -> None:
-    assert tuple(STATEMENT_SECTIONS) == tuple(STATEMENTS)
+    assert bool(expected) == (block in text)
 
 
 @pytest.mark.parametrize("word", STATEMENTS)
-def test_a_statement_has_an_example(word: str) -> None:
-    section = STATEMENT_SECTIONS.get(word, "")
-    used = re.findall(r"^```(?:evalhouse|console)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    assert any(re.search(rf"\b{word} ", example) for example in used) or f"`{word} " in section
+def test_a_statement_has_a_page_that_begins_with_its_syntax_and_has_an_example(word: str) -> None:
+    page = STATEMENT_PAGES[word]
+    assert page.startswith(f"# {word}\n\n```text\n{word} ")
+    used = re.findall(r"^```(?:evalhouse|console)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert any(re.search(rf"\b{word} ", example) for example in used)
 
 
-@pytest.mark.parametrize("word", [word for word in STATEMENTS if "\nColumns:" in STATEMENT_SECTIONS.get(word, "")])
+@pytest.mark.parametrize("word", [word for word in STATEMENTS if "\nColumns:" in STATEMENT_PAGES[word]])
 def test_the_columns_of_a_statement_are_those_that_come_back(session: Session, word: str, tmp_path: Path) -> None:
-    section = STATEMENT_SECTIONS.get(word, "")
-    told = re.sub(r"\([^)]*\)", "", section.partition("\nColumns:")[2].partition(".")[0])
+    page = STATEMENT_PAGES[word]
+    told = re.sub(r"\([^)]*\)", "", page.partition("\nColumns:")[2].partition(".")[0])
     named = [name for name in re.findall(r"`(\w+)`", told) if name != "by"]
-    queries = [query for query, _ in EXAMPLE.findall(section)]
-    queries += re.findall(r"""^\$ evalhouse query ["'](.*)["']$""", section, re.MULTILINE)
+    queries = [query for query, _ in EXAMPLE.findall(page)]
+    queries += re.findall(r"""^\$ evalhouse query ["'](.*)["']$""", page, re.MULTILINE)
     # Nothing is written into the project, and the labels that the page loads are not there.
     query = queries[0].replace("tst3.csv", str(tmp_path / "tst3.csv")).replace("on news", "on TST3")
     columns = next(iter(session.results(query))).columns
@@ -153,12 +171,12 @@ TYPED: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("word", [pytest.param(word, id=f"{kind} {word}") for kind in TYPED for word in TYPED[kind]])
 def test_what_can_be_typed_is_documented(word: str) -> None:
-    assert re.search(rf"`{re.escape(word)}(?![\w-])", PAGES) or re.search(rf"^### {word}$", PAGES, re.MULTILINE)
+    assert re.search(rf"`{re.escape(word)}(?![\w-])", DOCUMENTATION)
 
 
 @pytest.mark.parametrize("command", [command.name for command in COMMANDS])
 def test_a_command_is_documented(command: str) -> None:
-    assert re.search(rf"\bevalhouse {command}\b", PAGES)
+    assert re.search(rf"\bevalhouse {command}\b", DOCUMENTATION)
 
 
 def test_everything_that_can_be_shown_is_documented() -> None:
@@ -166,4 +184,4 @@ def test_everything_that_can_be_shown_is_documented() -> None:
     kinds = re.search(r"^show:\s+SHOW \((.*)\)$", language, re.MULTILINE)
     assert kinds
     for kind in kinds[1].split(" | "):
-        assert f"`show {kind.lower()}`" in TEXT
+        assert f"`show {kind.lower()}`" in STATEMENT_PAGES["show"]

@@ -19,7 +19,7 @@ from warehouse.render.style import Style
 from warehouse.session import Session
 from warehouse.store.replacement import create
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"
+REFERENCE = Path(__file__).parents[2] / "docs" / "language" / "project.md"
 
 SETS = {"OLD": (300, 0.4), "NEWS": (800, 0.1), "MAIL": (60, 0.5)}
 SYSTEMS = {"good": (2.0, 1.0), "fair": (1.0, 0.3), "deaf": (0.0, 0.3)}

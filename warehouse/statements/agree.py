@@ -322,7 +322,7 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
 
 
 FEW = 20
-"""With fewer documents than this intervals of kappa hold it too seldom (docs/language.md, agree)."""
+"""With fewer documents than this intervals of kappa hold it too seldom (docs/language/agree.md)."""
 
 
 def subject(entry: p.Entry) -> str:

@@ -14,22 +14,19 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
-from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
 from warehouse.faults import DataError, WarehouseError
-from warehouse.publishing import temporary
 from warehouse.query.engine import DuckDBEngine, Engine, Workforce
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.substitution import Item, at_level, expanded, substituted
-from warehouse.query.table_rows import TableRows
-from warehouse.render import FORMATS, Style, render
+from warehouse.render import Style, render
 from warehouse.render.diagnostics import query_error
 from warehouse.render.jupyter import show_results_as_html
 from warehouse.render.style import Theme
-from warehouse.results import Column, Result
+from warehouse.results import Result
 from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
 from warehouse.statements.only_questions import OnlyQuestions
@@ -37,7 +34,6 @@ from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, open_database
 from warehouse.store.lock import WAIT, nobody
 from warehouse.store.replacement import Tell, replacing
-from warehouse.store.sql import Sql
 from warehouse.threads import allowed
 
 if TYPE_CHECKING:
@@ -97,12 +93,14 @@ class Session:
 
     @contextmanager
     def watched(self, progress: Progress) -> Iterator[None]:
-        """Within, `progress` hears what share of a long comparison is done, from 0 to 1, in the thread that does it."""
-        self._progress = progress
+        """Within, `progress` hears what share of a comparison or a load is done, from 0 to 1, in the thread that does
+        it.
+        """
+        before, self._progress = self._progress, progress
         try:
             yield
         finally:
-            self._progress = silent
+            self._progress = before
 
     @classmethod
     def open(cls, path: str | PathLike[str] | None = None) -> Session:
@@ -234,49 +232,38 @@ class Session:
 
     def _export(self, planned: Planned, to: n.Text | n.Variable) -> Result:
         """Writes the rows of a question to a file in the format of its ending; what is there is kept unless forced."""
-        formats = {form.suffix: form for form in FORMATS if form.suffix}
-        path = self._file(planned.plan.to, formats, "a format", to.span)
+        from warehouse import written_files
+
+        named, path = planned.plan.to, self._inside(planned.plan.to, to.span)
+        form = written_files.format_of(path, named, to.span, force=self.force)
         result = answer(planned, self._engine)
-        _write(path, render(result, formats[path.suffix.casefold()].name, Style(theme=self.theme)), to.span)
-        return _written(planned.plan.text, "exported", planned.plan.to, result)
+        written_files.write(path, render(result, form, Style(theme=self.theme)), to.span)
+        return written_files.said(planned.plan.text, "exported", named, result)
 
     def _plot(self, planned: Planned, to: n.Text | n.Variable) -> Result:
         """Writes the picture of a question to a file; what is there is kept unless forced."""
-        from warehouse.render.vega import FILES
+        from warehouse import written_files
 
-        path = self._file(planned.plan.to, FILES, "a kind of picture", to.span)
+        named, path = planned.plan.to, self._inside(planned.plan.to, to.span)
+        draw = written_files.drawing_of(path, named, to.span, force=self.force)
         result = answer(planned, self._engine)
         if result.chart is None:
             raise QueryError("there is nothing to draw")
-        _write(path, FILES[path.suffix.casefold()](result.chart, self.theme), to.span)
-        return _written(planned.plan.text, "drawn", planned.plan.to, result)
+        written_files.write(path, draw(result.chart, self.theme), to.span)
+        return written_files.said(planned.plan.text, "drawn", named, result)
 
-    def _file(self, to: str, endings: Iterable[str], kind: str, place: Span) -> Path:
-        """The file that is to be written. Raises QueryError for an ending that says nothing, and for one that is
-        there.
-        """
-        path = self._path(to, place)
-        self._stay_inside(path, place)
-        if path.suffix.casefold() not in endings:
-            named = path.name if to.strip() else "a file without a name"
-            raise QueryError(f"{named} has no ending that names {kind}", place, (f"endings: {', '.join(endings)}",))
-        if path.exists() and not self.force:
-            raise QueryError(f"{path} is there already", place, ("--force writes over it",))
-        return path
-
-    def _path(self, named: str, place: Span) -> Path:
+    def _inside(self, named: str, place: Span) -> Path:
+        """The path of a file, which is in the folder of a confined session, wherever links lead. Raises QueryError."""
         if "\0" in named:
             raise QueryError("no file has a name with a NUL in it", place)
-        return self.folder / named
-
-    def _stay_inside(self, path: Path, place: Span) -> None:
-        """Raises QueryError for a file outside of the folder of a confined session, wherever links lead."""
+        path = self.folder / named
         if self.confined and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
             raise QueryError(
                 f"{path} is outside of the folder of the script",
                 place,
                 ("--allow-files lets its statements read and write files anywhere",),
             )
+        return path
 
     # --- what changes the session or the warehouse ------------------------------------------------------------------
 
@@ -306,18 +293,11 @@ class Session:
             self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
 
     def _load(self, statement: n.Load) -> Result:
-        from warehouse.loading.planning import AUTO, LoadRequest
-        from warehouse.loading.readers import READERS, plugins
-        from warehouse.loading.staging.door import Door
+        from warehouse.changes import requested
 
         named = text_of(statement.path, statement.path, "the name of a file")
-        path = self._path(named, statement.path.span)
-        self._stay_inside(path, statement.path.span)
-        reader = statement.reader.text.casefold()
-        known = [*READERS, *plugins(), AUTO]
-        if reader not in known:
-            raise QueryError(f"unknown reader '{reader}'", statement.reader.span, hints(reader, known, "readers"))
-        request = LoadRequest([str(path)], reader, door=Door(self.folder if self.confined else None))
+        path = self._inside(named, statement.path.span)
+        request = requested(statement.reader, path, self.folder if self.confined else None)
         return self.load(request, to_text(statement), place=statement.span, called_from=self.folder)
 
     def load(
@@ -334,64 +314,28 @@ class Session:
         """Loads files, all or nothing, and says what of each was new; unless they are to be kept, only says it.
 
         Files are called by their places in the folder `called_from`, as far as they are in it, or as `called` says by
-        their paths. Raises DataError, and
-        WarehouseError where the warehouse cannot be changed, after having waited for others that change it.
+        their paths. Raises DataError, and WarehouseError where the warehouse cannot be changed, after having waited for
+        others that change it.
         """
-        from warehouse.loading.carrying_out import CarriedOut, carry_out
-        from warehouse.loading.planning import option_files, plan
-        from warehouse.store.database import in_memory
+        from warehouse.changes import loaded
 
-        with temporary() as scratch:
-            with in_memory() as store:
-                planned = plan(request, store, scratch, called)
-            if called_from is not None:
-                planned = planned.called_from(called_from)
-            done: list[CarriedOut] = []
-            self._replace(
-                lambda database: done.append(carry_out(database, request, planned)),
-                place,
-                [*(file.found.path for file in planned.files), *option_files(request)],
-                keep=keep,
-                wait=wait,
-            )
-        together = [loaded for _, loaded in done[0].loaded]
-        columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
-        rows = TableRows.of(columns)
-        for loaded in together:
-            rows.add(
-                source=loaded.source,
-                reader=loaded.reader,
-                rows_read=loaded.rows_read,
-                rows_new=loaded.rows_new,
-                **{"import": loaded.import_id if keep else None},
-            )
-        notes = tuple(note for loaded in together for note in loaded.notes)
-        notes += tuple(f"left out: {fault}" for error in done[0].bad for fault in error.faults)
-        if planned.passed_over:
-            listed = ", ".join(found.called for found in planned.passed_over)
-            notes += (f"passed over, being no results: {listed}",)
-        return Result(text, "loaded" if keep else "would be loaded", text, rows.table(columns), notes=notes)
+        return loaded(
+            request,
+            text,
+            lambda change, files: self._replace(change, place, files, keep=keep, wait=wait),
+            called_from=called_from,
+            called=called,
+            keep=keep,
+            progress=self._heard,
+        )
 
     def _forget(self, statement: n.Forget, number: int) -> Result:
-        from warehouse.loading.ingest import Forgotten, forget
-
-        removed: list[Forgotten] = []
-
-        def change(database: Database) -> None:
-            removed.append(forget(database, number))
+        from warehouse.changes import forgotten
 
         try:
-            self._replace(change, statement.span)
+            return forgotten(number, to_text(statement), lambda change: self._replace(change, statement.span))
         except DataError as error:
             raise QueryError(error.faults[0].message, statement.number.span) from None
-        counts = {"import": number, "rows_removed": removed[0].rows}
-        if removed[0].texts:
-            counts["texts_removed"] = removed[0].texts
-        columns = _counts((), tuple(counts))
-        text = to_text(statement)
-        rows = TableRows.of(columns)
-        rows.add(**counts)
-        return Result(text, "forgotten", text, rows.table(columns))
 
     def _replace(
         self,
@@ -404,8 +348,9 @@ class Session:
     ) -> None:
         """Changes a copy of the warehouse by files, lets it take the place of the warehouse, and goes on with it."""
         if self.path is None and self.changeable:
-            changed = _changed_in_memory(self.database, change, keep=keep)
-            self._use(changed)
+            from warehouse.changes import changed_in_memory
+
+            self._use(changed_in_memory(self.database, change, keep=keep))
             return
         if self.path is None:
             raise QueryError(
@@ -435,23 +380,6 @@ class Session:
         self.close()
 
 
-def _changed_in_memory(database: Database, change: Callable[[Database], None], *, keep: bool) -> Database:
-    """A warehouse in memory after a change, from which what came before an error is taken again, or all of it."""
-    from warehouse.loading.ingest import forget
-
-    last = Sql("select coalesce(max(id), 0) from import")
-    [(before,)] = database.rows(last)
-    done = False
-    try:
-        change(database)
-        done = True
-    finally:
-        if not (done and keep):
-            for (number,) in database.rows(Sql("select id from import where id > ? order by id desc", (before,))):
-                forget(database, int(number))
-    return database
-
-
 def stamp(path: Path) -> tuple[int, int, int] | None:
     """What changes when a file takes the place of another; None where there is none."""
     try:
@@ -459,28 +387,6 @@ def stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino, found.st_mtime_ns
-
-
-def _written(statement: str, what: str, to: str, result: Result) -> Result:
-    """What is said of a file that was written."""
-    columns = (Column("file", "name"), Column("rows", "count"))
-    rows = TableRows.of(columns)
-    rows.add(file=to, rows=len(result.table.rows))
-    return Result(statement, what, result.signature, rows.table(columns), notes=result.notes)
-
-
-def _write(path: Path, drawn: str | bytes, place: Span) -> None:
-    """Writes a file, all of it or nothing. Raises QueryError at the place where it was named."""
-    from warehouse.render.files import write_all
-
-    try:
-        write_all({path: drawn if isinstance(drawn, bytes) else drawn.encode()})
-    except DataError as error:
-        raise QueryError(f"{path} {error.faults[0].message}", place) from None
-
-
-def _counts(names: Iterable[str], counts: Iterable[str]) -> tuple[Column, ...]:
-    return (*(Column(name, "name") for name in names), *(Column(count, "count") for count in counts))
 
 
 def _place(error: QueryError, statement: n.AnyStatement) -> Span:

@@ -23,6 +23,7 @@ from warehouse.python.other_statements import OtherStatements
 from warehouse.python.printed_result import PrintedResult
 from warehouse.python.spoken import in_full
 from warehouse.python.statement_text import statement_text
+from warehouse.render.jupyter import clock_in_notebook
 from warehouse.results import EMPTY, Result
 from warehouse.session import Session
 from warehouse.statements.only_questions import OnlyQuestions
@@ -154,9 +155,10 @@ class Warehouse(OtherStatements):
             with self._lock:
                 if self.closed:
                     raise WarehouseError("the warehouse is closed")
-                if threading.current_thread() is threading.main_thread():
-                    return interruptibly(work, self.session.interrupt)
-                return work()
+                if threading.current_thread() is not threading.main_thread():
+                    return work()
+                with clock_in_notebook() as waiting, self.session.watched(waiting.progress):
+                    return interruptibly(work, self.session.interrupt, waiting.tick)
 
         return in_full(in_turn, text)
 

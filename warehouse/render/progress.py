@@ -1,4 +1,6 @@
-"""On standard error: a progress bar, or a clock where the share done is not known, after a second."""
+"""After a second: a progress bar, or a clock where the share done is not known. It is drawn on standard error, or on
+whatever else has a line that can be drawn again.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 PATIENCE = 1.0
 WIDTH = 30
@@ -32,14 +35,48 @@ def bar(what: str) -> Iterator[Callable[[float, str], None]]:
             _wipe()
 
 
+class RedrawnLine(Protocol):
+    """A place for one line of text that is drawn again and again."""
+
+    stops: str
+    """What whoever reads it does to stop the work."""
+
+    def draw(self, text: str) -> None:
+        """Puts the text in the place of the one before."""
+
+    def wipe(self) -> None:
+        """Takes away what was drawn; nothing was, maybe."""
+
+
+class TerminalLine:
+    """The last line on standard error."""
+
+    stops = "Ctrl-C stops it"
+
+    def __init__(self) -> None:
+        self._drawn = ""
+
+    def draw(self, text: str) -> None:
+        """Puts the text in the place of the one before."""
+        sys.stderr.write(f"\r\x1b[K{text}" if len(text) < len(self._drawn) else f"\r{text}")
+        sys.stderr.flush()
+        self._drawn = text
+
+    def wipe(self) -> None:
+        """Takes away what was drawn."""
+        if self._drawn:
+            _wipe()
+        self._drawn = ""
+
+
 class Waiting:
     """What is shown while something runs: the seconds, and a bar as soon as it is known what share is done.
 
-    `progress` may be called from another thread; only `tick` draws, unless nothing is to be `shown`.
+    `progress` may be called from another thread; only `tick` draws, unless there is no `line`.
     """
 
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
+    def __init__(self, line: RedrawnLine | None) -> None:
+        self._line = line
         self._share: float | None = None
         self._drawn = ""
 
@@ -49,28 +86,27 @@ class Waiting:
 
     def tick(self, seconds: float) -> None:
         """Draws, given the seconds since the work began; they start again from 0 with the next work."""
-        if seconds < PATIENCE or not self._shown:
+        if seconds < PATIENCE or self._line is None:
             self.wipe()
             return
         bar = "" if self._share is None else _bar(self._share) + " "
-        text = f"{bar}{seconds:.0f} s, Ctrl-C stops it"
+        text = f"{bar}{seconds:.0f} s, {self._line.stops}"
         if text != self._drawn:
-            sys.stderr.write(f"\r\x1b[K{text}" if len(text) < len(self._drawn) else f"\r{text}")
-            sys.stderr.flush()
+            self._line.draw(text)
             self._drawn = text
 
     def wipe(self) -> None:
         """Leaves nothing behind."""
-        if self._drawn:
-            _wipe()
+        if self._drawn and self._line is not None:
+            self._line.wipe()
         self._drawn = ""
         self._share = None
 
 
 @contextmanager
-def clock(shown: bool = True) -> Iterator[Waiting]:
-    """What to show while something runs; wiped away at the end."""
-    waiting = Waiting(shown)
+def clock(shown: bool = True, line: RedrawnLine | None = None) -> Iterator[Waiting]:
+    """What to show while something runs, on standard error unless another line is given; wiped away at the end."""
+    waiting = Waiting((line or TerminalLine()) if shown else None)
     try:
         yield waiting
     finally:

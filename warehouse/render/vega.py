@@ -134,7 +134,9 @@ def described(chart: Chart, theme: Theme = "auto") -> str:
     return as_json({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec(chart)}) + "\n"
 
 
-FILES: dict[str, Callable[[Chart, Theme], str | bytes]] = {
+Draw = Callable[[Chart, Theme], str | bytes]
+
+FILES: dict[str, Draw] = {
     ".svg": svg,
     ".png": png,
     ".pdf": pdf,

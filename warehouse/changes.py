@@ -1,0 +1,114 @@
+"""What changes the facts of a warehouse, and what is said of it afterwards: files that are loaded, imports that are
+forgotten.
+
+How the warehouse is replaced, whole or not at all, is given: a session knows where its warehouse is and opens it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from grammar.editing.hints import hints
+from grammar.errors import QueryError
+from grammar.nodes import Name
+from warehouse.loading.carrying_out import CarriedOut, carry_out
+from warehouse.loading.ingest import Forgotten, forget
+from warehouse.loading.planning import AUTO, LoadRequest, option_files, plan
+from warehouse.loading.readers import READERS, plugins
+from warehouse.loading.staging.door import Door
+from warehouse.publishing import temporary
+from warehouse.query.table_rows import TableRows
+from warehouse.results import Column, Result
+from warehouse.store.database import Database, in_memory
+from warehouse.store.sql import Sql
+
+Changing = Callable[[Database], None]
+
+
+def requested(reader: Name, path: Path, confined: Path | None) -> LoadRequest:
+    """What the statement `load` asks for: no file outside of the folder that it is confined to, if it is. Raises
+    QueryError for a reader that there is not.
+    """
+    word = reader.text.casefold()
+    known = [*READERS, *plugins(), AUTO]
+    if word not in known:
+        raise QueryError(f"unknown reader '{word}'", reader.span, hints(word, known, "readers"))
+    return LoadRequest([str(path)], word, door=Door(confined))
+
+
+def loaded(
+    request: LoadRequest,
+    text: str,
+    replace: Callable[[Changing, Iterable[Path]], None],
+    *,
+    called_from: Path | None,
+    called: Mapping[str, str],
+    keep: bool,
+    progress: Callable[[float], None],
+) -> Result:
+    """Loads files, and says what of each was new. `replace` makes the change, given the files that it reads.
+
+    Files are called by their places in the folder `called_from`, as far as they are in it, or as `called` says by their
+    paths. `progress` hears the share done. Raises DataError.
+    """
+    with temporary() as scratch:
+        with in_memory() as store:
+            planned = plan(request, store, scratch, called)
+        if called_from is not None:
+            planned = planned.called_from(called_from)
+        done: list[CarriedOut] = []
+
+        def change(database: Database) -> None:
+            done.append(carry_out(database, request, planned, advance=lambda share, words: progress(share)))
+
+        replace(change, [*(file.found.path for file in planned.files), *option_files(request)])
+    together = [file for _, file in done[0].loaded]
+    columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
+    rows = TableRows.of(columns)
+    for file in together:
+        rows.add(
+            source=file.source,
+            reader=file.reader,
+            rows_read=file.rows_read,
+            rows_new=file.rows_new,
+            **{"import": file.import_id if keep else None},
+        )
+    notes = tuple(note for file in together for note in file.notes)
+    notes += tuple(f"left out: {fault}" for error in done[0].bad for fault in error.faults)
+    if planned.passed_over:
+        listed = ", ".join(found.called for found in planned.passed_over)
+        notes += (f"passed over, being no results: {listed}",)
+    return Result(text, "loaded" if keep else "would be loaded", text, rows.table(columns), notes=notes)
+
+
+def forgotten(number: int, text: str, replace: Callable[[Changing], None]) -> Result:
+    """Removes what an import brought, and says how many rows that were. Raises DataError."""
+    removed: list[Forgotten] = []
+    replace(lambda database: removed.append(forget(database, number)))
+    counts = {"import": number, "rows_removed": removed[0].rows}
+    if removed[0].texts:
+        counts["texts_removed"] = removed[0].texts
+    columns = _counts((), tuple(counts))
+    rows = TableRows.of(columns)
+    rows.add(**counts)
+    return Result(text, "forgotten", text, rows.table(columns))
+
+
+def changed_in_memory(database: Database, change: Changing, *, keep: bool) -> Database:
+    """A warehouse in memory after a change, from which what came before an error is taken again, or all of it."""
+    last = Sql("select coalesce(max(id), 0) from import")
+    [(before,)] = database.rows(last)
+    done = False
+    try:
+        change(database)
+        done = True
+    finally:
+        if not (done and keep):
+            for (number,) in database.rows(Sql("select id from import where id > ? order by id desc", (before,))):
+                forget(database, int(number))
+    return database
+
+
+def _counts(names: Iterable[str], counts: Iterable[str]) -> tuple[Column, ...]:
+    return (*(Column(name, "name") for name in names), *(Column(count, "count") for count in counts))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from grammar.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Span:
     """Characters `start` up to, not including, `end` of a text, counted from 0."""
 

@@ -1,69 +1,119 @@
-"""`value`, the decorator of nodes and plans: frozen dataclasses with slots that are quick to define.
+"""`value`, the decorator of nodes, plans and other records: frozen dataclasses that are quick to define.
 
-`dataclass(frozen=True, slots=True)` writes and compiles six methods for every class. For the seventy classes that a
-query needs, that takes longer than answering it. Here they share seven methods, the last for pickle, which look at the
-fields when they are called; `dataclasses.fields` and `dataclasses.replace` work as ever. Fields with a default factory
-are not for this.
+`dataclass(frozen=True, slots=True)` writes and compiles six methods for every class. For the two hundred classes that a
+comparison needs, that takes longer than answering it. Here they share seven methods, the last for pickle, which look at
+the fields when they are called; `dataclasses.fields` and `dataclasses.replace` work as ever.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from typing import Any, TypeVar, dataclass_transform
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from typing import Any, NamedTuple, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
 
 
+@overload
+def value(cls: type[T]) -> type[T]: ...
+
+
+@overload
+def value(*, eq: bool = True, slots: bool = True) -> Callable[[type[T]], type[T]]: ...
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def value(cls: type[T]) -> type[T]:
-    """Makes a class of annotated fields a frozen dataclass with slots."""
-    for name, method in _METHODS.items():
+def value(cls: type[T] | None = None, *, eq: bool = True, slots: bool = True) -> Any:
+    """Makes a class of annotated fields a frozen dataclass with slots.
+
+    With `eq=False` each is equal to itself alone, as what holds arrays has to be. Cached properties need `slots=False`.
+    """
+    if cls is None:
+        return lambda decorated: _made(decorated, eq, slots)
+    return _made(cls, eq, slots)
+
+
+class _Shape(NamedTuple):
+    """What the shared methods know of a class: the names of its fields, and what those are that are not given."""
+
+    names: frozenset[str]
+    shown: tuple[str, ...]
+    compared: tuple[str, ...]
+    hashed: tuple[str, ...]
+    defaults: dict[str, Any]
+    factories: dict[str, Callable[[], Any]]
+    checked: bool
+    """Whether it has a `__post_init__`."""
+
+
+_SHAPE = "__value_shape__"
+
+
+def _made(cls: type, eq: bool, slots: bool) -> type:
+    for name, method in (_METHODS | _EQUALITY if eq else _METHODS).items():
         setattr(cls, name, method)
-    made = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    setattr(made, _FIELDS, fields(made))  # type: ignore[arg-type]  # mypy does not see that it is one now
+    made = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+    every = fields(made)
+    shape = _Shape(
+        frozenset(each.name for each in every),
+        tuple(each.name for each in every if each.repr),
+        tuple(each.name for each in every if each.compare),
+        tuple(each.name for each in every if (each.compare if each.hash is None else each.hash)),
+        {each.name: each.default for each in every if each.default is not MISSING},
+        {each.name: each.default_factory for each in every if each.default_factory is not MISSING},
+        hasattr(made, "__post_init__"),
+    )
+    setattr(made, _SHAPE, shape)
     return made
 
 
-_FIELDS = "__value_fields__"
-
-
-def _fields(self: Any) -> tuple[Field[Any], ...]:
-    all_fields: tuple[Field[Any], ...] = getattr(self, _FIELDS)
-    return all_fields
-
-
 def _init(self: Any, *positional: Any, **named: Any) -> None:
-    order = type(self).__match_args__
+    shape: _Shape = self.__value_shape__
+    given = dict(zip(self.__match_args__, positional, strict=False))
+    if len(given) < len(positional) or not given.keys().isdisjoint(named):
+        raise _misgiven(self, positional, named)
+    contents = {**shape.defaults, **given, **named}
+    for name, made in shape.factories.items():
+        if name not in contents:
+            contents[name] = made()
+    if contents.keys() != shape.names:
+        raise _misgiven(self, positional, named)
+    for name, content in contents.items():
+        object.__setattr__(self, name, content)
+    if shape.checked:
+        self.__post_init__()
+
+
+def _misgiven(self: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
+    """The error for values that are not those of the fields."""
+    kind, order, shape = type(self).__name__, self.__match_args__, self.__value_shape__
     if len(positional) > len(order):
-        raise TypeError(f"{type(self).__name__} takes {len(order)} values in order, and {len(positional)} were given")
-    given = dict(zip(order, positional, strict=False))
-    twice = given.keys() & named.keys()
-    given.update(named)
-    for attribute in _fields(self):
-        content = given.pop(attribute.name, attribute.default)
-        if content is MISSING:
-            raise TypeError(f"{type(self).__name__} is given no {attribute.name}")
-        object.__setattr__(self, attribute.name, content)
-    if twice or given:
-        raise TypeError(f"{type(self).__name__} is wrongly given {', '.join([*twice, *given])}")
+        return TypeError(f"{kind} takes {len(order)} values in order, and {len(positional)} were given")
+    in_order = order[: len(positional)]
+    if wrongly := [name for name in named if name in in_order or name not in shape.names]:
+        return TypeError(f"{kind} is wrongly given {', '.join(wrongly)}")
+    lacking = sorted(shape.names - {*in_order, *named, *shape.defaults, *shape.factories})
+    return TypeError(f"{kind} is given no {', '.join(lacking)}")
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{attribute.name}={getattr(self, attribute.name)!r}" for attribute in _fields(self) if attribute.repr)
+    shown = (f"{name}={getattr(self, name)!r}" for name in self.__value_shape__.shown)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
-def _compared(self: Any) -> tuple[Any, ...]:
-    return tuple(getattr(self, attribute.name) for attribute in _fields(self) if attribute.compare)
+def _contents(self: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple([getattr(self, name) for name in names])
 
 
-def _eq(self: Any, other: object) -> bool:
-    return _compared(self) == _compared(other) if type(other) is type(self) else NotImplemented
+def _eq(self: Any, other: Any) -> bool:
+    if type(other) is not type(self):
+        return NotImplemented
+    names = self.__value_shape__.compared
+    return _contents(self, names) == _contents(other, names)
 
 
 def _hash(self: Any) -> int:
-    return hash(_compared(self))
+    return hash(_contents(self, self.__value_shape__.hashed))
 
 
 def _setattr(self: Any, name: str, it: Any) -> None:
@@ -75,7 +125,7 @@ def _delattr(self: Any, name: str) -> None:
 
 
 def _reduce(self: Any) -> tuple[Callable[[type, dict[str, Any]], Any], tuple[type, dict[str, Any]]]:
-    return _rebuilt, (type(self), {attribute.name: getattr(self, attribute.name) for attribute in _fields(self)})
+    return _rebuilt, (type(self), {name: getattr(self, name) for name in self.__value_shape__.names})
 
 
 def _rebuilt(kind: type, named: dict[str, Any]) -> Any:
@@ -85,9 +135,9 @@ def _rebuilt(kind: type, named: dict[str, Any]) -> Any:
 _METHODS: dict[str, Callable[..., Any]] = {
     "__init__": _init,
     "__repr__": _repr,
-    "__eq__": _eq,
-    "__hash__": _hash,
     "__setattr__": _setattr,
     "__delattr__": _delattr,
     "__reduce__": _reduce,
 }
+
+_EQUALITY: dict[str, Callable[..., Any]] = {"__eq__": _eq, "__hash__": _hash}

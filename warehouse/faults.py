@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grammar.errors import EvalhouseError
+from grammar.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fault:
     """One thing wrong in a file. `line` counts from 1 and is None where the file as a whole is meant."""
 

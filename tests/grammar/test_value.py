@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -35,6 +37,25 @@ class Theirs:
 @dataclass(frozen=True, slots=True)
 class TheirsMore(Theirs):
     c: tuple[int, ...] = ()
+
+
+@value(slots=False)
+class OursChecked:
+    a: int
+    b: list[int] = field(default_factory=list, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.a < 0:
+            raise ValueError("less than none")
+
+    @cached_property
+    def doubled(self) -> int:
+        return 2 * self.a
+
+
+@value(eq=False)
+class OursAlone:
+    a: int
 
 
 PAIRS: list[tuple[Any, Any]] = [(Ours, Theirs), (OursMore, TheirsMore)]
@@ -84,6 +105,25 @@ def test_values_are_frozen_and_have_slots() -> None:
     with pytest.raises(FrozenInstanceError):
         del made.a
     assert not hasattr(made, "__dict__")
+
+
+def test_values_are_checked_when_made_and_lists_are_not_shared() -> None:
+    with pytest.raises(ValueError, match="less than none"):
+        OursChecked(-1)
+    one, other = OursChecked(1), OursChecked(1)
+    assert one.doubled == 2
+    assert one == other
+    assert hash(one) == hash(OursChecked(1, [3]))
+    one.b.append(3)
+    assert other.b == []
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_values_that_hold_arrays_are_equal_to_themselves_alone() -> None:
+    one = OursAlone(1)
+    assert one == one
+    assert one != OursAlone(1)
+    assert len({one, OursAlone(1)}) == 2
 
 
 def test_nodes_and_plans_are_such_values() -> None:

@@ -5,10 +5,10 @@ A property of the test set: no system's decisions are known here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from grammar.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class KeyCounts:
     """How many documents of a test set the key calls relevant, optional and nonrelevant.
 
@@ -32,7 +32,7 @@ class KeyCounts:
         return self.relevant + self.optional + self.nonrelevant
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Generalities:
     """The proportion of relevant documents, in the three ways to treat optional ones; None where there is no document.
 

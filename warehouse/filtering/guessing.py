@@ -8,17 +8,17 @@ judges every document relevant (AllRel).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from grammar.value import value
 from warehouse.filtering.generality import KeyCounts
 from warehouse.measures.formula import Ratio
 
 Share = Fraction | Decimal | int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Guess:
     """Recall, precision and fallout of guessing; None where the denominator is 0."""
 

@@ -7,13 +7,13 @@ query compiler writes. Nothing here knows which measures there are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import reduce
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Literal
 
+from grammar.value import value
 from warehouse.measures.formula import Ratio
 
 if TYPE_CHECKING:
@@ -30,26 +30,26 @@ _CONTEXT = Context(prec=DIGITS + 10, traps=[])
 """Ten digits more than are given out; what overflows or is undefined is not finite, and no error."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Constant:
     value: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Count:
     """The sum of a column over all rows."""
 
     column: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Operation:
     left: Expression
     operator: Operator
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Call:
     """A function of one or more expressions; `log` is the natural logarithm."""
 

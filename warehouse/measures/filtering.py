@@ -8,12 +8,13 @@ rejections.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
+from grammar.value import value
 from warehouse.measures.expression import Call, Constant, Expression, FunctionName, Operation, of_form, of_ratio
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio
@@ -28,7 +29,7 @@ COLUMNS = ("a", "b", "c", "d", "x", "y")
 """The cells; each is always known."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Contingency:
     """A contingency table without optional documents, each cell a form over the six."""
 

@@ -8,10 +8,11 @@ once it is a Ratio.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING
+
+from grammar.value import value
 
 if TYPE_CHECKING:
     # Imported where arrays are read: a score that SQL sums needs none, and numpy is a third of its start.
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Counts = Mapping[str, NDArray[np.int64]]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LinearForm:
     """A linear form over columns: LinearForm({"correct": 1, "partial": ½}) is correct + ½·partial."""
 
@@ -44,7 +45,7 @@ class LinearForm:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ratio:
     """factor · ΣN / ΣD, with N and D integer linear forms over the columns."""
 

@@ -5,10 +5,10 @@ measures of what was ranked by confidence.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
+from grammar.value import value
 from warehouse.measures.disguise import as_total
 from warehouse.measures.expression import Exact, Expression, columns, degree, divided, evaluate, exact, renamed
 from warehouse.measures.formula import LinearForm
@@ -27,7 +27,7 @@ def rounded(value: Exact | None) -> float | None:
     return number if isfinite(number) else None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Function:
     """The value of an expression for the sums of its columns."""
 
@@ -74,7 +74,7 @@ class Function:
         return evaluate(self.expression, sums)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ranking:
     """The value of the order that a system's confidences put documents in.
 

@@ -4,12 +4,11 @@ computes it stands in the store, and the names that it goes by are in `warehouse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from grammar.value import value
 from warehouse.measures.formula import Ratio
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ListValue:
     """What is computed of the ranked list of a system and topic.
 
@@ -21,56 +20,56 @@ class ListValue:
     removed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OfRelevant(ListValue):
     """What counts items whose grade is at least `rel`."""
 
     rel: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AveragePrecision(OfRelevant):
     """The sum of the precisions at the places of the relevant items, over how many relevant ones there are."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PrecisionAt(OfRelevant):
     """Relevant items among the first, over the cutoff."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecallAt(OfRelevant):
     """Relevant items among the first, over how many there are."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RPrecision(OfRelevant):
     """Relevant items among as many as there are relevant ones, over these."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SuccessAt(OfRelevant):
     """1 where a relevant item is among the first, else 0."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReciprocalRank(OfRelevant):
     """1 over the place of the first relevant item."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BinaryPreference(OfRelevant):
     """How seldom judged items that are not relevant stand above relevant ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RankBiased(OfRelevant):
     """What a reader finds who goes on to the next place with the chance `persistence`."""
 
     persistence: float = 0.8
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CumulatedGain(ListValue):
     """Gains, discounted by the logarithm of the place, over those of the best ranking. The gain is the grade, or with
     `exponential` 2^grade − 1.
@@ -79,7 +78,7 @@ class CumulatedGain(ListValue):
     exponential: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ExpectedReciprocalRank(ListValue):
     """1 over the place where a reader stops, on average, who stops at an item with the chance
     (2^grade − 1) / 2^highest; `highest` is that of the test set where it is None.
@@ -88,12 +87,12 @@ class ExpectedReciprocalRank(ListValue):
     highest: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class JudgedAt(ListValue):
     """Judged items among the first, over how many items there are among them."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ListMean(Ratio):
     """The mean over topics of what is computed of each list."""
 

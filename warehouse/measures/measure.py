@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Literal
 
+from grammar.value import value
 from warehouse.measures.formula import Ratio
 from warehouse.measures.function import Function, Ranking
 
@@ -23,7 +24,7 @@ TaskName = Literal["extraction", "filtering", "counts", "rankings", "values", "p
 Setting = Decimal | str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Parameter:
     """A parameter of a measure: a number within bounds, or one of some choices. One without a default has to be given,
     unless it is optional.
@@ -74,7 +75,7 @@ class Parameter:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PrintedFigure:
     """A figure that is known only as it was printed: the task and the name under which it is stored."""
 
@@ -88,7 +89,7 @@ paper.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Measure:
     """A measure of one task.
 
@@ -155,7 +156,7 @@ class Measure:
         return f"{called}({', '.join(written)})" if written else called
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Statistic:
     """A measure with its parameters settled: what a query computes.
 

@@ -17,7 +17,7 @@ whole numbers are: no document is ranked anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -26,6 +26,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.outcome import Outcome, Sides, check_sides
@@ -36,7 +37,7 @@ LEAST = 15
 rejects more than 7% of true hypotheses at the level 0.05 (benchmarks/delong.py)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Sorted:
     """The confidences of a system on documents of one kind in ascending order, and the places that they come from."""
 
@@ -57,7 +58,7 @@ class Sorted:
         return 2 * others.values.size - self.twice_below(others)
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class Ranked:
     """The confidences of systems on documents that are relevant or not, of shape (systems, documents), NaN where a
     system has none; `cluster` is the exchange unit of each document, numbered from 0.
@@ -150,7 +151,7 @@ class Ranked:
         return [(Sorted(above[i], i), Sorted(below[j], j)) for (above, i), (below, j) in orders]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class TwoAreas:
     """The difference of two areas by document: how many more nonrelevant documents are below each relevant one by the
     first system than by the second, of shape (m,), and how many more relevant ones are above each nonrelevant one, of

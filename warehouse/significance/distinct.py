@@ -6,14 +6,13 @@ units with the same difference can be counted instead of listed: a million items
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.paired import Integers, Paired
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Distinct:
     """Differences of numerator and denominator with the number of units, each of shape (distinct,); none is (0, 0).
 

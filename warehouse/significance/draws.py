@@ -7,10 +7,10 @@ at hand change a result. Nothing here knows what is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.outcome import check_shuffles
 
 Stream = int | tuple[int, ...]
@@ -20,7 +20,7 @@ COINS, GROUPED, LABELS, RESAMPLES, POWER, SLICES, PERMUTED, CURVES = range(8)
 """What a stream is used for, so that different kinds of draws never share their chance."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Draws:
     """So many shuffles, or for the bootstrap so many resamples, of a seed and a stream, after the first `before`.
 

@@ -13,12 +13,13 @@ Nothing here knows how u and v are drawn or counted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 from typing import TypeVar
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Paired
 
@@ -42,7 +43,7 @@ def fraction(
     return cross // shared, square // shared, a, b
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Extreme:
     """What was observed for two systems, and the sums that an exchange leaves alone.
 

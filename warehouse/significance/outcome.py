@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
 from sys import float_info
 from typing import Literal
+
+from grammar.value import value
 
 Sides = Literal["two-sided", "one-sided"]
 """One-sided asks whether the first system is the better: it counts signed differences, first less second."""
@@ -16,7 +17,7 @@ SMALLEST = float_info.min
 """What p is where it would leave the range of floating point: no significance level is 0."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outcome:
     """The significance level of one comparison and how it was found.
 

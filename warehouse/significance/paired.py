@@ -6,12 +6,13 @@ is the name of the measure, the unit or the systems. This module checks and adds
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from grammar.value import value
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -23,7 +24,7 @@ SUM_LIMIT = 2**60
 sums."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Paired:
     """Two systems on the same exchange units.
 
@@ -89,7 +90,7 @@ class Paired:
         return Paired(self.numerator_b, self.denominator_b, self.numerator_a, self.denominator_a, self.slack)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Many:
     """Two or more systems on the same exchange units: both arrays have the shape (systems, units).
 

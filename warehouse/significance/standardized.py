@@ -15,18 +15,18 @@ has one after which nothing varies, and then U and M are 0; both count as extrem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, inf, log2
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired, Places
 
 ROUNDING = 2.0**-48
 """More than a few dozen roundings of floating point lose, as a share of the largest number that occurs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class RatioPairs:
     """Pairs of systems: what no exchange changes, and what was observed. All arrays have the shape (pairs,).
 

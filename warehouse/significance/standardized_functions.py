@@ -14,11 +14,11 @@ t and counts as extreme. Nothing here draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.standardized import whole
 from warehouse.significance.valuation import PairedCounts, Valuation
@@ -36,7 +36,7 @@ _SUMS = 2.0**61
 """Sums of products are kept as whole numbers below this."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class FunctionPair:
     """Two systems: their sums as observed, and what changes them where a unit's counts change places.
 

@@ -8,8 +8,9 @@ Numpy is imported where a test runs, so that the tables can be read without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from grammar.value import value
 
 if TYPE_CHECKING:
     from warehouse.significance.areas import TwoAreas
@@ -31,7 +32,7 @@ TestKind = Literal["randomized", "matched", "independent", "ordered"]
 ordered ones take measures of the order of documents."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Exchange:
     """How a test exchanges the tuples of systems, in shuffles that are common to all pairs.
 
@@ -48,7 +49,7 @@ class Exchange:
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Test:
     """A significance test by its name in the language or a synonym.
 
@@ -358,7 +359,7 @@ DRAWING: tuple[str, ...] = tuple(
 """The names of the tests that draw: those that shuffle, then those that resample."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Adjustment:
     """A way to adjust the significance levels of a family of comparisons, by its name in the language or a synonym.
 

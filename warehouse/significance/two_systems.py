@@ -5,17 +5,17 @@ Each is refused in a sentence where the numbers do not have it. Nothing here tes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.analytic import matched
 from warehouse.significance.paired import Floats, Integers, Paired, quotients
 from warehouse.significance.valuation import PairedCounts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Unrounded:
     """Values that the numerators of two systems were rounded from, and by how much the difference of the two may be off
     on each unit; all of shape (units,).
@@ -26,7 +26,7 @@ class Unrounded:
     doubts: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class TwoSystems:
     """Two systems on the same units, and what is known of the measure.
 

@@ -8,13 +8,13 @@ ones, as `Extreme` does for ratios. Nothing here draws.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Many
 
@@ -33,7 +33,7 @@ SUM_LIMIT = 2**53
 _DIGITS = Context(prec=60)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Valuation:
     """How sums of counts become a value.
 
@@ -51,7 +51,7 @@ class Valuation:
         return flat.reshape(sums.shape[1:])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class PairedCounts:
     """Two systems on the same exchange units, with counts of shape (columns, units).
 
@@ -95,7 +95,7 @@ class PairedCounts:
         return a, b
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class ManyCounts:
     """Two or more systems on the same exchange units, with counts of shape (systems, columns, units).
 
@@ -156,7 +156,7 @@ ManySystems = Many | ManyCounts
 """Systems whose measure is a ratio of sums, or any function of them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class ExtremeFunction:
     """What was observed for two systems, and the sums that an exchange leaves alone.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
+from grammar.value import value
 from warehouse.interrupting import STARTING
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def silent(share: float) -> None:
     """Nobody listens."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Work:
     """How a computation is done: by so many threads, while `progress` hears the share done."""
 

@@ -10,12 +10,13 @@ among them, and at the labellings where the difference is lowest and highest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.measures import Function, Ratio, Statistic, settle
 from warehouse.measures.expression import Expression, evaluate, of_ratio
 from warehouse.measures.filtering import CONVENTIONS
@@ -42,7 +43,7 @@ _FALLS = {True: {"x": "a", "y": "c"}, False: {"x": "b", "y": "d"}}
 """Into which cell an optional document goes that is relevant, or is not."""
 
 
-@dataclass(frozen=True)
+@value(slots=False)
 class _Labellings:
     """The labellings of the optional documents of a pair, and the documents of each kind."""
 

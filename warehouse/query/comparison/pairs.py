@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
@@ -37,7 +38,7 @@ Pair = tuple[int, int]
 """The places of two systems among those of an entry."""
 
 
-@dataclass(frozen=True)
+@value(slots=False)
 class Comparison:
     """One statistic on one test set: the observations, their sums, and the pairs of systems to compare, by place."""
 

@@ -8,7 +8,7 @@ born.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from grammar.editing.hints import brief, hints, listing, near, written
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.span import NOWHERE
+from grammar.value import value
 from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, measure_named, settle, without_cutoff
 from warehouse.measures.attempts import COLUMNS as ATTEMPT_COUNTS
 from warehouse.measures.correctness import ACCURACY
@@ -58,7 +59,7 @@ class LackingMeasureError(QueryError):
     """A test set lacks a measure that others have; no error where the question is asked of all test sets."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scope:
     """Where names are looked up: the catalog of the warehouse. Variables have been replaced before, and are here to be
     shown.

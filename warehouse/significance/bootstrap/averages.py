@@ -7,11 +7,12 @@ average is that of its parts, weighted (Efron & Tibshirani 1993, section 8.3, of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.estimates import Differences, OverResamples, Supply
 from warehouse.significance.bootstrap.percentiles import SystemValues
@@ -20,7 +21,7 @@ from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.valuation import ManySystems
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class OfTestSet:
     """The systems on one test set, the constant factor of their values, and the stream of its resamples."""
 
@@ -29,7 +30,7 @@ class OfTestSet:
     stream: int
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class Averages:
     """The average differences of pairs: so many times those on each test set, added up."""
 
@@ -118,7 +119,7 @@ class Averages:
         return np.asarray(sum(weight * part for part, weight in zip(of_parts, self.weights, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class OverAverages:
     """What resamples make of the systems on each test set."""
 

@@ -8,12 +8,12 @@ many resamples have no standard error, because too few units differ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, inf, sqrt
 from statistics import NormalDist
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.paired import Booleans, Floats, Integers
 
@@ -21,7 +21,7 @@ BEYOND = 10
 """So many resamples must lie beyond a limit that is read from them; further out the tail of Student's t goes on."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Student:
     """Student's t for so many units and degrees of freedom, of both sides where `two_sided`; in standard errors that
     divide by units."""
@@ -67,7 +67,7 @@ def near_student(influences: Floats, times: Integers, student: Student, tail: fl
     return np.asarray((skewed <= most_skewed * second**3) & (heavy <= most_heavy * second**2))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Standardized:
     """Deviations in standard errors of their resamples, in the direction that counts, of shape (any, resamples); −∞
     where there is none.

@@ -9,7 +9,7 @@ would within their own chance.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from math import ceil
 from statistics import NormalDist
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.bootstrap.averages import Averages, OfTestSet, OverAverages
 from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Standardized, Student, quantile_of_largest
 from warehouse.significance.bootstrap.estimates import (
@@ -51,7 +52,7 @@ PLAIN = IntervalPlan()
 Estimates = SystemEstimates | Averages
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class Bootstrap:
     """The bootstrap of one set of units: whatever is asked of it meets the same resamples."""
 
@@ -121,7 +122,7 @@ def joined(parts: Sequence[ConfidenceLimits]) -> ConfidenceLimits:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class _Search:
     """The search for the intervals of some estimates."""
 
@@ -297,7 +298,7 @@ class _Search:
         return max(beyond * (2 if self.plan.bounds == "both" else 1), self.share)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class _SomeOfThem:
     """Some estimates with resamples: their places among all, and their places in what was drawn."""
 

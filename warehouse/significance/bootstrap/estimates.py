@@ -8,11 +8,11 @@ but for its sign.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.percentiles import SystemValues
 from warehouse.significance.bootstrap.resamples import Resamples, kinds, whole
@@ -28,7 +28,7 @@ Supply = Callable[[int, Draws], Resamples]
 """Gives the resamples of so many units."""
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class SystemEstimates:
     """The values of systems; `times` says how many units each column of their counts stands for."""
 
@@ -132,7 +132,7 @@ class CountedByKind(SystemEstimates):
         return self.over_kinds(draws)
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class Differences(SystemEstimates):
     """The differences of pairs of systems, `first` less `second`, by place; `turned` says which were named the other
     way."""
@@ -222,7 +222,7 @@ class Differences(SystemEstimates):
         return ratios(numerators, self.many.denominators[first], self.times)
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class OverResamples:
     """What resamples make of the systems of some estimates; what is not asked for is not computed."""
 

@@ -5,8 +5,9 @@ Each member holds all that is known of it, as those of TESTS do. Nothing is comp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from grammar.value import value
 
 if TYPE_CHECKING:
     from warehouse.significance.paired import Booleans, Floats, Integers
@@ -19,7 +20,7 @@ Simultaneous = Literal["each", "divided", "together"]
 that with the asked confidence every one of them holds its true difference."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IntervalKind:
     """A kind of bootstrap interval by its name in the language.
 
@@ -65,7 +66,7 @@ def named_interval(name: str) -> IntervalKind:
     return {kind.name: kind for kind in INTERVALS}[name]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IntervalPlan:
     """How an interval is asked for: the share of intervals that may miss, its kind, which limits it has, and for how
     many it stands.
@@ -89,7 +90,7 @@ class IntervalPlan:
         return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class ConfidenceLimits:
     """The intervals of some pairs or systems, each array of that shape.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.bootstrap.resamples import Resamples, whole
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.valuation import ManyCounts, ManySystems
@@ -18,7 +18,7 @@ TIE = 1e-12
 NORMAL = NormalDist()
 
 
-@dataclass(frozen=True, eq=False)
+@value(eq=False, slots=False)
 class SystemValues:
     """The values of systems: observed, of shape (systems,), in each resample, of shape (systems, resamples), and with
     one unit of each kind left out, of shape (systems, units); NaN where undefined."""

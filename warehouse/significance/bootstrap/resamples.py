@@ -7,13 +7,13 @@ floating point holds every sum over a resample, so that neither threads nor who 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import floor, log2
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.draws import RESAMPLES, Draws
 from warehouse.significance.paired import Floats, Integers
@@ -54,7 +54,7 @@ def resampled_kinds(times: Integers, draws: Draws) -> Iterator[Integers]:
         yield draws.generator(chunk, RESAMPLES).multinomial(units, times / units, size=CHUNK)[:used]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Resamples:
     """How often each unit, or each kind of units, is drawn in each resample.
 

@@ -8,10 +8,10 @@ In a resample the gradient is that at its own sums.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.bootstrap.resamples import Resamples, whole
 from warehouse.significance.paired import Floats, Integers, Places
 
@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 """A variance that is no larger than this share of those that it is the difference of is nothing but rounding."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Smooth:
     """The values of some systems as a smooth function of sums.
 
@@ -112,7 +112,7 @@ def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: i
     return gradients
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Resampled:
     """The values of some systems in each resample: how far they are from the observed ones, of shape (systems,
     resamples), NaN where undefined; their gradients, of shape (systems, columns, resamples); and the sums of the

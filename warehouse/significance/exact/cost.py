@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from grammar.value import value
 
 AFFORDABLE_OPERATIONS = 2e8
 """About a second of work: up to here an exact test is done unasked."""
@@ -21,7 +22,7 @@ POSSIBLE_BYTES = 2_000_000_000
 Way = Literal["identical", "binomial", "table", "halves", "listing", "transform", "combinations"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cost:
     """How a pair would be tested exactly, and what that takes; it follows from the data alone.
 

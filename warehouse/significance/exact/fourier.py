@@ -10,7 +10,6 @@ a relative error of about 1e-10 however small it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, log, sqrt
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.paired import Floats, Integers
@@ -54,7 +54,7 @@ Circle = tuple[Floats, Floats]
 """cos and sin all the way round."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Window:
     """`size` consecutive places on one axis of the lattice: place i holds top − 2·(first + i)."""
 

@@ -7,17 +7,17 @@ are in, and X and Y are made nearly uncorrelated. A table over (X, Y) is then as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.paired import Integers
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class Lattice:
     """Steps x and y with the number of units that have them, each of shape (distinct,); see the module for the rest.
 

@@ -8,7 +8,6 @@ point outside a band of rounding errors, and exactly within.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.extreme import Extreme, fraction
 from warehouse.significance.outcome import Sides, check_sides
@@ -262,7 +262,7 @@ class _PairBounds:
             nge[a + 1 :, a] += np.bincount(rows[other], minlength=u.shape[0])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class _ObservedPairs:
     """What was observed for all pairs (a, b > a), a pair of system 0 first, as whole numbers however large.
 

@@ -7,11 +7,12 @@ about the same; from ten million on the first bits hardly ever decide. Nothing h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
+
+from grammar.value import value
 
 MANY_COINS = 4096
 """From so many coins on, tables are made for sixteen bits and not for eleven. Part of what a seed means, as is the
@@ -41,7 +42,7 @@ def weights(count: int, reach: int) -> tuple[int, NDArray[np.float64]]:
     return middle - len(lower), np.concatenate((lower, upper))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class BinomialTable:
     """The distribution of the heads among a number of coins.
 

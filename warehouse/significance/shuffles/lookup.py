@@ -9,11 +9,11 @@ read twelve at a time: the tables are sixteen times as large, and a third fewer 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Integers
 from warehouse.significance.shuffles import coins
@@ -30,7 +30,7 @@ WORD = 62
 """How many bits of an int64 sums may take that travel in it together."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PackedColumns:
     """Numbers a unit in several columns, each of shape (units,), whose sums over the units that change places are
     wanted. As many travel as one number as fit: the first, and the next ones each 2^width times further up.

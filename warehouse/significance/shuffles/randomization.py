@@ -8,12 +8,12 @@ and p = (nge + 1) / (shuffles + 1). Memory is bounded by a chunk of shuffles and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.draws import GROUPED, Draws
 from warehouse.significance.extreme import Extreme
@@ -30,7 +30,7 @@ than a coin a unit, and not much more than the share of a pair where all pairs a
 follows from the differences of the pair alone, in whatever order the units stand."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ShuffleMethod:
     """How a pair will be shuffled, and why.
 

@@ -6,12 +6,12 @@ The product is exact because its sums are integers below 2^24 (float32) or 2^53 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Integers
 from warehouse.significance.shuffles import coins
@@ -26,7 +26,7 @@ SPREAD = 1 << 20
 """Coins spread out to numbers at once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value(eq=False)
 class ReducedCounts:
     """The counts of the systems, reduced: less the smallest of each unit, divided by what is common to all.
 
@@ -47,7 +47,7 @@ class ReducedCounts:
         return cls(reduced, scale, reduced.sum(axis=1))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Slice:
     """The systems' signed sums in some shuffles: for each of `Shuffler.counts` an array of shape (systems,
     shuffles)."""

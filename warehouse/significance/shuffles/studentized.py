@@ -9,12 +9,13 @@ The statistic is in `standardized`. Coins are those of randomization, and p = (n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
@@ -189,7 +190,7 @@ def _count(sums: SystemSums, family: RatioPairs, sides: Sides, nge: Integers) ->
 Index = int | NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SystemSums:
     """The signed sums of N, D, N², N·D and D² of all systems in some shuffles, each of shape (systems, shuffles), and
     what one is worth in each."""

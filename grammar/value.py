@@ -52,7 +52,7 @@ _SHAPE = "__value_shape__"
 def _made(cls: type, eq: bool, slots: bool) -> type:
     for name, method in (_METHODS | _EQUALITY if eq else _METHODS).items():
         setattr(cls, name, method)
-    made = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+    made: type = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
     every = fields(made)
     shape = _Shape(
         frozenset(each.name for each in every),
@@ -106,10 +106,8 @@ def _contents(self: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 def _eq(self: Any, other: Any) -> bool:
-    if type(other) is not type(self):
-        return NotImplemented
-    names = self.__value_shape__.compared
-    return _contents(self, names) == _contents(other, names)
+    names: tuple[str, ...] = self.__value_shape__.compared
+    return _contents(self, names) == _contents(other, names) if type(other) is type(self) else NotImplemented
 
 
 def _hash(self: Any) -> int:

@@ -67,8 +67,10 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(MISUSED)
 
 
-def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser for these words; only the commands that occur in them get their arguments, which saves time."""
+def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse.ArgumentParser:
+    """The parser for these words. Only the commands that occur in them get their arguments, and where the line begins
+    with a command there is no other: help and errors of a command do not list them. This saves time.
+    """
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     warehouse = "the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or on a terminal the sample data"
     everywhere.add_argument("--db", metavar="FILE", help=warehouse)
@@ -93,9 +95,11 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"evalhouse {__version__}")
     # A completion script is made of the options of all commands.
-    parser.set_defaults(everything=lambda: parser_for([command.name for command in COMMANDS]))
+    parser.set_defaults(everything=lambda: parser_for([command.name for command in COMMANDS], every_command=True))
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for command in COMMANDS:
+    first = words[0] if words else ""
+    alone = [command for command in COMMANDS if command.name == first and not every_command]
+    for command in alone or COMMANDS:
         added = commands.add_parser(
             command.name,
             help=command.meaning,

@@ -59,16 +59,9 @@ def question_path(args: argparse.Namespace, *, typed: bool = True) -> Path | Non
 
 def open_session(args: argparse.Namespace, *, typed: bool = True) -> Session:
     """A session on the warehouse that questions are asked of, as `question_path` finds it. Raises WarehouseError."""
-    from threading import Thread
-
     from warehouse.session import Session
 
-    path = question_path(args, typed=typed)
-    # A third of the time in which a file is opened DuckDB looks at it, and no Python runs.
-    preparing = Thread(target=_prepare_parser, daemon=True)
-    preparing.start()
-    session = Session.open(path)
-    preparing.join()
+    session = Session.open(question_path(args, typed=typed))
     # The statements of one command are about one state of the warehouse.
     session.follows = False
     session.tell = partial(note, args)
@@ -81,12 +74,6 @@ def prepared(args: argparse.Namespace, session: Session) -> Session:
         session.level = Number(number_value(args.level))
     session.theme = args.theme or "auto"
     return session
-
-
-def _prepare_parser() -> None:
-    from grammar.parsing.machine import tables
-
-    tables()
 
 
 def open_on_engine(args: argparse.Namespace) -> Session:

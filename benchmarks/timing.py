@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,14 +32,35 @@ class Spent:
 
 def spent(command: list[str], folder: Path) -> Spent:
     """What a process takes that is run in a folder."""
-    # Compiled modules are kept between runs, as an installation has them.
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", "EVALHOUSE_SAMPLE": "yes"}
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder, env=settings)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder, env=environment())
+    return ended(process, began)
+
+
+def first_page(folder: Path) -> Spent:
+    """What `evalhouse serve` takes, seconds until its first page is there and all else until it has ended."""
+    began = time.perf_counter()
+    command = evalhouse("serve", "--port", "0")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment())
+    assert process.stdout is not None
+    with urllib.request.urlopen(process.stdout.readline().strip(), timeout=60) as page:
+        page.read()
+    seconds = time.perf_counter() - began
+    process.send_signal(signal.SIGINT)
+    return replace(ended(process, began), seconds=seconds)
+
+
+def environment() -> dict[str, str]:
+    """Compiled modules are kept between runs, as an installation has them."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", "EVALHOUSE_SAMPLE": "yes"}
+
+
+def ended(process: subprocess.Popen[Any], began: float) -> Spent:
+    """What a process has taken when it ends."""
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"{command} ended with {process.returncode}")
+        raise SystemExit(f"{process.args!r} ended with {process.returncode}")
     return Spent(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 

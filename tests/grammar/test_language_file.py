@@ -79,6 +79,19 @@ def test_every_clause_of_the_table_is_a_field_and_every_field_of_a_question_a_cl
     assert {clause.field for clause in CLAUSES} == all_fields - others
 
 
+def test_texts_are_read_completed_and_explained_without_lark() -> None:
+    program = (
+        "import sys\n"
+        "from grammar.errors import QueryError\n"
+        "from grammar.parser import expected, parse, tokens\n"
+        "parse('score F'), expected('score '), tokens('score F')\n"
+        "try: parse('scor F')\n"
+        "except QueryError: print('lark' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_importing_the_parser_imports_neither_lark_nor_anything_of_the_warehouse() -> None:
     program = "import sys, grammar.parser; print({'lark', 'warehouse', 'numpy', 'duckdb'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

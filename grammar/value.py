@@ -55,12 +55,12 @@ def _made(cls: type, eq: bool, slots: bool) -> type:
     made: type = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
     every = fields(made)
     shape = _Shape(
-        frozenset(each.name for each in every),
-        tuple(each.name for each in every if each.repr),
-        tuple(each.name for each in every if each.compare),
-        tuple(each.name for each in every if (each.compare if each.hash is None else each.hash)),
-        {each.name: each.default for each in every if each.default is not MISSING},
-        {each.name: each.default_factory for each in every if each.default_factory is not MISSING},
+        frozenset(one.name for one in every),
+        tuple(one.name for one in every if one.repr),
+        tuple(one.name for one in every if one.compare),
+        tuple(one.name for one in every if (one.compare if one.hash is None else one.hash)),
+        {one.name: one.default for one in every if one.default is not MISSING},
+        {one.name: one.default_factory for one in every if one.default_factory is not MISSING},
         hasattr(made, "__post_init__"),
     )
     setattr(made, _SHAPE, shape)

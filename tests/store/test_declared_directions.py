@@ -10,6 +10,7 @@ import pytest
 
 import cli
 from tests.empty import create
+from tests.store.test_soundness import make_older
 from tests.store.texts import Load
 from warehouse.faults import DataError
 from warehouse.lake.folder import export_lake, open_names, read_manifest
@@ -18,7 +19,6 @@ from warehouse.loading.ingest import forget, load
 from warehouse.session import Session
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, in_memory, open_database, open_to_export
-from warehouse.store.schema import EARLIER
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.store.upgrading import upgrade
@@ -109,12 +109,7 @@ def test_an_older_warehouse_has_no_declarations_and_takes_some_once_upgraded(tmp
     file.write_text(EFFORTS)
     with create(path) as database:
         load(database, file, "values")
-        database.run(Sql("drop view texts; drop table document_text; drop table system_text"))
-        database.run(Sql("drop view rankings; drop view judgments; drop view counts; drop table counted"))
-        database.run(Sql("drop table ranking; drop table judgment; drop table item"))
-        database.run(Sql("drop view runs; drop view failures; drop table run; drop table failure"))
-        database.run(Sql(f"{EARLIER[5]} drop table direction"))
-        database.run(Sql("update meta set value = '3' where key = 'schema_version'"))
+        make_older(database, 3)
     assert upgrade(path) == (3, 8)
     with open_database(path) as database:
         assert (directions(database), check(database)) == ({}, ())

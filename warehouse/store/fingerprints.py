@@ -84,8 +84,15 @@ def keep(database: Database, imports: tuple[int, ...] = (), names_from: Mapping[
         + " or table_name in "
         + values(_SMALL)
     )
-    rows = (values((*key, *stored)) for key, stored in _fingerprints(database, changed).items())
-    database.run("insert into fingerprint values " + join(", ", rows))
+    _store(database, _fingerprints(database, changed))
+
+
+def keep_all(database: Database) -> None:
+    """Stores the fingerprints of every table in place of all that were stored. To be called at the end of a
+    transaction that changes tables.
+    """
+    database.run(Sql("delete from fingerprint"))
+    _store(database, _all(database))
 
 
 def next_numbers(database: Database) -> dict[str, int]:
@@ -101,7 +108,7 @@ def wrong(database: Database) -> tuple[str, ...]:
     then = {(str(table), int(part)): (int(rows), str(digest)) for table, part, rows, digest in stored}
     if not then:
         return ()  # nothing was ever stored in it
-    now = _fingerprints(database, dict.fromkeys(_PARTS, Sql("")))
+    now = _all(database)
     differing = sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
     sentences = []
     for table in dict.fromkeys(table for table, _ in differing):
@@ -111,8 +118,20 @@ def wrong(database: Database) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprints:
-    """The fingerprints of the rows of large tables that meet conditions, and of all small tables."""
+def _store(database: Database, fingerprints: _Fingerprints) -> None:
+    rows = (values((*key, *stored)) for key, stored in fingerprints.items())
+    database.run("insert into fingerprint values " + join(", ", rows))
+
+
+def _all(database: Database) -> _Fingerprints:
+    """The fingerprints of all tables that there are: a warehouse of an older version has fewer."""
+    there = {str(table) for (table,) in database.rows(Sql("select table_name from duckdb_tables() where not internal"))}
+    large = {table: Sql("") for table in _PARTS if table in there}
+    return _fingerprints(database, large, tuple(table for table in _SMALL if table in there))
+
+
+def _fingerprints(database: Database, tables: Mapping[str, Sql], small: Iterable[str] = _SMALL) -> _Fingerprints:
+    """The fingerprints of the rows of large tables that meet conditions, and of small tables."""
     columns = {
         table: database.rows("select name, type from pragma_table_info(" + value(table) + ")") for table in tables
     }
@@ -122,7 +141,7 @@ def _fingerprints(database: Database, tables: Mapping[str, Sql]) -> _Fingerprint
     )
     added_up = database.rows(join(" union all ", queries)) if tables else ()
     sums = [(str(table), int(part), int(rows), int(digest)) for table, part, rows, digest in added_up]
-    for table in _SMALL:
+    for table in small:
         rows = database.rows("from " + name(table))
         sums.append((table, 0, len(rows), sum(map(_hash, rows))))
     return {(table, part): (rows, f"{digest % 2**64:016x}") for table, part, rows, digest in sums if rows}

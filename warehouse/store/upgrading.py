@@ -8,7 +8,8 @@ from pathlib import Path
 
 from warehouse.faults import WarehouseError
 from warehouse.store import fingerprints
-from warehouse.store.database import Database
+from warehouse.store.database import look_into
+from warehouse.store.file_header import check_file
 from warehouse.store.lock import nobody
 from warehouse.store.replacement import Tell, replacing_any
 from warehouse.store.schema import SCHEMA_VERSION, schema_version
@@ -123,25 +124,38 @@ STEPS = {
 """By the version that a warehouse has, what makes the next one of it."""
 
 
+FINGERPRINTS_SINCE = 2
+"""The first version that says what its rows add up to."""
+
+
 def upgrade(path: Path, tell: Tell = nobody) -> tuple[int, int]:
     """Brings the warehouse at `path` up to date, as safely as a load: all of it or nothing. Returns the version it had
     and the one it has.
 
-    Raises WarehouseError if that cannot be done, as where a newer evalhouse made it.
+    Raises WarehouseError if that cannot be done, as where a newer evalhouse made it, or where its rows are not those
+    that were stored: new fingerprints would hide the damage.
     """
-    had = 0
+    if _version(path) == str(SCHEMA_VERSION):
+        return SCHEMA_VERSION, SCHEMA_VERSION
     with replacing_any(path, tell=tell) as database:
         version = schema_version(database.rows, path)
         if not version.isdecimal() or not min(STEPS) <= int(version) <= SCHEMA_VERSION:
             raise WarehouseError(f"{path} has schema version {version}, from which nothing leads to {SCHEMA_VERSION}")
         had = int(version)
+        damaged = fingerprints.wrong(database) if had >= FINGERPRINTS_SINCE else ()
+        if damaged:
+            raise WarehouseError(f"{path} is damaged: {damaged[0]}", ("restore it from a backup and upgrade that",))
         with database.transaction():
             for step in range(had, SCHEMA_VERSION):
                 database.run(STEPS[step])
             database.run(Sql("update meta set value = ? where key = 'schema_version'", (str(SCHEMA_VERSION),)))
-            fingerprints.keep(database, _imports(database))
+            fingerprints.keep_all(database)
     return had, SCHEMA_VERSION
 
 
-def _imports(database: Database) -> tuple[int, ...]:
-    return tuple(int(number) for (number,) in database.rows(Sql("select id from import order by id")))
+def _version(path: Path) -> str:
+    """The version of the schema of the warehouse at `path`. Raises WarehouseError as `schema_version` does."""
+    versions: list[str] = []
+    check_file(path)
+    look_into(path, lambda ask, path: versions.append(schema_version(ask, path)))
+    return versions[0]

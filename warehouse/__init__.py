@@ -27,7 +27,7 @@ def open(path: str | PathLike[str] | None = None) -> Session:
 
     from warehouse.session import Session
 
-    instead = "warehouse.open is evalhouse.open now, which has methods for all statements"
+    instead = "warehouse.open is deprecated since 0.1.0; write evalhouse.open, which has a method for each statement"
     warnings.warn(instead, DeprecationWarning, stacklevel=2)
 
     return Session.open(path)

@@ -184,13 +184,6 @@ def test_errors_are_called_as_programs_call_them() -> None:
     assert {f"{error.__module__}.{error.__qualname__}" for error in named.values()} == {f"evalhouse.{n}" for n in named}
 
 
-def test_the_older_door_says_that_there_is_a_new_one() -> None:
-    import warehouse
-
-    with pytest.warns(DeprecationWarning, match=r"warehouse\.open is evalhouse\.open now"):
-        warehouse.open().close()
-
-
 @pytest.mark.long
 def test_an_uncaught_error_shows_nothing_of_the_inside(tmp_path: Path) -> None:
     script = tmp_path / "script.py"

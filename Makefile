@@ -81,6 +81,7 @@ soak: .venv/installed-test
 pictures: .venv/installed-test
 	cd docs/pictures && for study in *.eval; do \
 		../../$(BIN)/evalhouse run $$study --sample --force --quiet --allow-files > /dev/null || exit 1; done
+	$(BIN)/python docs/pictures/schema.py
 
 docs: .venv/installed-dev
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d build/doctrees -b html docs build/docs

@@ -164,8 +164,12 @@ def test_a_file_that_is_there_is_kept_unless_forced(session: Session, tmp_path: 
     assert [each.name for each in tmp_path.iterdir()] == ["a.svg"]
 
 
+PICTURES = [path for path in sorted((ROOT / "docs" / "pictures").glob("*.svg")) if not path.with_suffix(".py").exists()]
+"""Those that statements draw; a script draws the others."""
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
 def test_the_pictures_of_the_documentation_say_what_the_program_draws(path: Path, tmp_path: Path) -> None:
     """`make pictures` makes them; what they say is compared, as other versions of vl-convert may place it otherwise."""
     [study] = [study for study in path.parent.glob("*.eval") if path.name in study.read_text(encoding="utf-8")]

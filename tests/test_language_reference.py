@@ -140,6 +140,24 @@ def test_a_statement_has_a_page_that_begins_with_its_syntax_and_has_an_example(w
     assert any(re.search(rf"\b{word} ", example) for example in used)
 
 
+REFUSED = {"rank": {"one-sided", "two-sided"}, "power": {"test", "adjust"}}
+"""By statement, the clauses of tests that it parses to say why it does not take them."""
+
+
+@pytest.mark.parametrize("word", STATEMENTS)
+def test_the_syntax_of_a_statement_has_all_its_clauses(word: str) -> None:
+    syntax = STATEMENT_PAGES[word].split("```")[1]
+    clauses = [
+        clause for clause in CLAUSES if word in clause.statements and clause.words not in REFUSED.get(word, set())
+    ]
+    lacking = [
+        clause.words
+        for clause in clauses
+        if not any(re.search(rf"(?<![\w-]){words}(?![\w-])", syntax) for words in (clause.words, *clause.synonyms))
+    ]
+    assert lacking == []
+
+
 @pytest.mark.parametrize("word", [word for word in STATEMENTS if "\nColumns:" in STATEMENT_PAGES[word]])
 def test_the_columns_of_a_statement_are_those_that_come_back(session: Session, word: str, tmp_path: Path) -> None:
     page = STATEMENT_PAGES[word]

@@ -225,6 +225,7 @@ def test_every_command_refuses_it(
     refused(kind, command, craft(sound, tmp_path, CRAFTED[kind][0]), capsys, monkeypatch)
 
 
+@pytest.mark.long
 def test_a_table_of_rows_that_another_program_keeps_there_is_let_be(sound: Path, tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     shutil.copy(sound, path)
@@ -304,6 +305,30 @@ def test_files_are_closed_to_whoever_opens_a_warehouse_before_it_is_asked(
     with pytest.raises(WarehouseError, match="enough"):
         OPENINGS[opening](path)
     assert looked
+
+
+def test_a_file_is_looked_through_again_when_it_has_changed(
+    sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(sound, tmp_path))
+    looked = []
+
+    def looking(*asked: object) -> None:
+        looked.append(asked)
+        check_schema(*asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("warehouse.store.database.check_schema", looking)
+    for _ in range(3):
+        open_database(path).close()
+    assert len(looked) == 1
+    before = path.stat()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create macro harmless() as 1")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    for _ in range(2):
+        with pytest.raises(WarehouseError, match="holds the macro harmless"):
+            open_database(path)
+    assert len(looked) == 3
 
 
 # --- what is opened ---------------------------------------------------------------------------------------------------

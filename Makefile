@@ -23,7 +23,8 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PARALLEL := -n auto --dist loadgroup
 # The tests start hundreds of processes, which would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
-FAST := not (spark or browser or crash or fuzz or terminal or docs or long or soak)
+# Fewer examples of what holds for all, too; test-all takes as many as each test says.
+FAST := -m "not (spark or browser or crash or fuzz or terminal or docs or long or soak)" --hypothesis-profile=fast
 
 .PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
 
@@ -31,7 +32,7 @@ demo: .venv/installed
 	@$(BIN)/evalhouse demo
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS)
+	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
 test-all: .venv/installed-test
 	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
@@ -46,19 +47,19 @@ check: lint docs
 	@$(MAKE) --no-print-directory test-all
 
 test-oldest: .venv-oldest/installed
-	.venv-oldest/bin/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS)
+	.venv-oldest/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
 test-versions: test-oldest
 	test -x .venv-newest/bin/python || $(PYTHON) -m venv .venv-newest
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable ".[test]"
-	.venv-newest/bin/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS)
+	.venv-newest/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
 test-pythons:
 	@for python in $$(.ci/pythons); do \
 	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') && \
 	  echo "Python $$version" && \
 	  $(MAKE) --no-print-directory .venv-$$version/installed INTERPRETER=$$python && \
-	  .venv-$$version/bin/python -m pytest $(PARALLEL) -m "$(FAST)" $(TESTS) || exit 1; \
+	  .venv-$$version/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS) || exit 1; \
 	done
 
 bench: .venv/installed-test

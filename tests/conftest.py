@@ -23,6 +23,7 @@ from warehouse.store.database import Database
 
 # How long a case takes says how busy a machine is, and nothing about the program.
 settings.register_profile("evalhouse", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=25)
 settings.load_profile("evalhouse")
 
 # What a script runs in the background ignores Ctrl-C, and so would all that the tests start and stop.

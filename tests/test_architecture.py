@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -50,6 +51,17 @@ OF_THEIR_OWN = {
 """Files that compare a word which a table has too, and why."""
 
 
+@cache
+def parsed(source: Path) -> ast.Module:
+    """A file of the source, parsed once for all tests."""
+    return ast.parse(source.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes(source: Path) -> list[ast.AST]:
+    return list(ast.walk(parsed(source)))
+
+
 @pytest.fixture(scope="module")
 def imports() -> grimp.ImportGraph:
     """All imports, those inside of functions too; those that only type checkers see are none."""
@@ -88,12 +100,7 @@ def test_no_file_is_named_like_another() -> None:
 
 def test_no_class_is_named_like_another() -> None:
     """Nor is a name for a type, such as a union of classes."""
-    classes = [
-        (name, source)
-        for source in SOURCES
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
-        for name in _types_named(node)
-    ]
+    classes = [(name, source) for source in SOURCES for node in nodes(source) for name in _types_named(node)]
     assert named_alike(classes) == {}
 
 
@@ -111,7 +118,7 @@ def test_names_say_what_they_hold() -> None:
     named = [
         f"{source.relative_to(ROOT)}: {name}"
         for source in SOURCES
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        for node in nodes(source)
         if (name := _name_given(node)).strip("_").casefold() in vague
     ]
     assert [*named, *(str(source) for source in SOURCES if source.stem in vague)] == []
@@ -132,7 +139,7 @@ def test_imports_are_statements_and_not_strings() -> None:
     dynamic = [
         f"{source.relative_to(ROOT)}:{node.lineno}"
         for source in SOURCES
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        for node in nodes(source)
         if isinstance(node, ast.Name | ast.Attribute)
         and (node.id if isinstance(node, ast.Name) else node.attr) in ("import_module", "__import__")
     ]
@@ -142,10 +149,7 @@ def test_imports_are_statements_and_not_strings() -> None:
 def test_nobody_asks_for_a_name_that_a_table_knows() -> None:
     """What a task, test, adjustment or statement is, its member says; nothing compares its name with a text."""
     names = {*TASKS, *STATEMENTS, *(test.name for test in TESTS), *(adjustment.name for adjustment in ADJUSTMENTS)}
-    compared = {
-        str(source.relative_to(ROOT)): sorted(names & set(_compared(ast.parse(source.read_text(encoding="utf-8")))))
-        for source in SOURCES
-    }
+    compared = {str(source.relative_to(ROOT)): sorted(names & set(_compared(parsed(source)))) for source in SOURCES}
     compared = {source: texts for source, texts in compared.items() if texts}
     assert {source: texts for source, texts in compared.items() if source not in OF_THEIR_OWN} == {}
     assert sorted(OF_THEIR_OWN.keys() - compared.keys()) == []
@@ -189,7 +193,7 @@ def test_readers_open_files_through_the_door_alone() -> None:
     ours = {room / "staging" / "door.py", room / "staging" / "sheets.py", room / "readers" / "recognition.py"}
     found = []
     for source in sorted({*(room / "readers").glob("*.py"), *(room / "staging").glob("*.py")} - ours):
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        for node in nodes(source):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in files:
                 of = node.func.value
                 if getattr(of, "attr", getattr(of, "id", "")) not in opened_otherwise:

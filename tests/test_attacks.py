@@ -211,6 +211,7 @@ def test_a_script_on_standard_input_stays_in_the_present_folder(
         assert "  --allow-files lets its statements read and write files anywhere\n" in said
 
 
+@pytest.mark.long
 def test_a_link_where_a_file_is_made_is_not_followed(victim: Victim, capsys: pytest.CaptureFixture[str]) -> None:
     """The lock of a load, and the names under which files are written before they are whole."""
     target = victim.folder.parent / "outside" / "secret.csv"

@@ -60,9 +60,30 @@ FILES = sorted(FOLDER.glob("*.case"))
 CASES = [(path, case) for path in FILES for case in read(path)]
 
 
-def run(case: Case, warehouses: dict[str, Path], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    # A copy, since a case may define and forget.
-    mine = shutil.copyfile(warehouses[case.data], folder / f"{case.data}.duckdb")
+Copies = dict[str, tuple[Path, object]]
+"""By data, a copy that cases ask, and what it was like when it was made."""
+
+
+@pytest.fixture(scope="module")
+def copies() -> Copies:
+    return {}
+
+
+def copy(data: str, copies: Copies, warehouses: dict[str, Path], folder: Path) -> Path:
+    """A copy of a warehouse as it is in the beginning: another one where the case before changed the last one."""
+    path, unchanged = copies.get(data, (folder, None))
+    if unchanged is None or state(path) != unchanged:
+        path = Path(shutil.copyfile(warehouses[data], folder / f"{data}.duckdb"))
+        copies[data] = path, state(path)
+    return path
+
+
+def state(path: Path) -> object:
+    """What changes with a file, or with a log beside it."""
+    return [(file.name, file.stat().st_ino, file.stat().st_mtime_ns) for file in sorted(path.parent.glob("*.duckdb*"))]
+
+
+def run(case: Case, mine: Path, capsys: pytest.CaptureFixture[str]) -> str:
     status = cli.main(["query", case.query, "--format", case.format, "--db", str(mine)])
     out, err = capsys.readouterr()
     if case.format == "json" and out:
@@ -76,13 +97,14 @@ def test_case(
     path: Path,
     case: Case,
     warehouses: dict[str, Path],
+    copies: Copies,
     accept: bool,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "110")
-    printed = run(case, warehouses, tmp_path, capsys)
+    printed = run(case, copy(case.data, copies, warehouses, tmp_path), capsys)
     if accept:
         text = path.read_text(encoding="utf-8")
         old = case.text(case.printed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -64,6 +63,7 @@ def test_they_give_what_score_tuples_give(both: tuple[Session, Session], stateme
     assert [{**row, "task": ""} for row in of_counts] == [{**row, "task": ""} for row in of_scores]
 
 
+@pytest.mark.long
 def test_a_ratio_of_them_is_tested_exactly(both: tuple[Session, Session]) -> None:
     [row] = both[1].run("compare f1 for GE, UMASS on TST3").rows
     assert row["method"] == "exact"
@@ -81,15 +81,16 @@ B,d2,u1,3,
 """
 
 
-@pytest.fixture
-def units(tmp_path: Path) -> Iterator[Session]:
+@pytest.fixture(scope="module")
+def units(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """Two systems on two documents in units; one count is not given. The second test set has other counts."""
-    (tmp_path / "t.csv").write_text(UNITS, encoding="utf-8")
-    (tmp_path / "other.csv").write_text("system,document,words\nA,d1,7\n", encoding="utf-8")
-    with create(tmp_path / "w.duckdb") as database:
+    folder = tmp_path_factory.mktemp("units")
+    (folder / "t.csv").write_text(UNITS, encoding="utf-8")
+    (folder / "other.csv").write_text("system,document,words\nA,d1,7\n", encoding="utf-8")
+    with create(folder / "w.duckdb") as database:
         for name in ("t", "other"):
-            load(database, tmp_path / f"{name}.csv", "counts", fields={"test_set": name})
-    with Session.open(tmp_path / "w.duckdb") as session:
+            load(database, folder / f"{name}.csv", "counts", fields={"test_set": name})
+    with Session.open(folder / "w.duckdb") as session:
         list(session.results('define measure share = matches / "n-grams"'))
         yield session
 

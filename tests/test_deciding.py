@@ -109,6 +109,7 @@ def test_explain_says_beforehand_how_many_there_may_be(session: Session, shuffli
     assert "until every verdict is decided, 10,000,000 at most" in lines["executor"]
 
 
+@pytest.mark.long
 def test_blocks_of_pairs_decide_alike(warehouses: dict[str, Path], shuffling: None) -> None:
     asked, found = f"compare {FIVE} on TST3 adjust holm", []
     for blocks in (1, 3):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,15 +21,17 @@ BASE = ((5, 2), (5, 0), (5, 3), (4, 0), (6, 6))
 TUNED = ((5, 4), (5, 1), (5, 3), (4, 3), (6, 5))
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Session:
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("draws")
     lines = ["model,question,attempts,passed"]
     for system, drawn in (("base", BASE), ("tuned", TUNED)):
         lines += [f"{system},Q{place},{attempts},{passed}" for place, (attempts, passed) in enumerate(drawn)]
-    (tmp_path / "drawn.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with create(tmp_path / "w.duckdb") as database:
-        load(database, tmp_path / "drawn.csv", "counts", fields={"test_set": "qa"})
-    return Session.open(tmp_path / "w.duckdb")
+    (folder / "drawn.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with create(folder / "w.duckdb") as database:
+        load(database, folder / "drawn.csv", "counts", fields={"test_set": "qa"})
+    with Session.open(folder / "w.duckdb") as opened:
+        yield opened
 
 
 def any_of(n: int, c: int, k: int) -> Fraction:
@@ -62,17 +64,15 @@ def test_they_are_the_shares_of_choices_that_pass() -> None:
 
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_systems_have_the_mean_over_documents(session: Session, k: int) -> None:
-    with session:
-        rows = session.run(f"score pass(k={k}), every(k={k}) for all on qa").rows
-        for row in rows:
-            drawn = BASE if row["system"] == "base" else TUNED
-            assert row[f"pass(k={k})"] == pytest.approx(float(sum(any_of(n, c, k) for n, c in drawn)) / 5, abs=1e-12)
-            assert row[f"every(k={k})"] == pytest.approx(float(sum(all_of(n, c, k) for n, c in drawn)) / 5, abs=1e-12)
+    rows = session.run(f"score pass(k={k}), every(k={k}) for all on qa").rows
+    for row in rows:
+        drawn = BASE if row["system"] == "base" else TUNED
+        assert row[f"pass(k={k})"] == pytest.approx(float(sum(any_of(n, c, k) for n, c in drawn)) / 5, abs=1e-12)
+        assert row[f"every(k={k})"] == pytest.approx(float(sum(all_of(n, c, k) for n, c in drawn)) / 5, abs=1e-12)
 
 
 def test_tests_exchange_whole_documents(session: Session) -> None:
-    with session:
-        [row] = session.run("compare pass(k=3) for base, tuned on qa exact").rows
+    [row] = session.run("compare pass(k=3) for base, tuned on qa exact").rows
     differences = [any_of(*one, 3) - any_of(*other, 3) for one, other in zip(BASE, TUNED, strict=True)]
     signed = [abs(sum((sign * each for sign, each in zip(signs, differences, strict=True)), Fraction(0))) for signs in
               product((1, -1), repeat=5)]  # fmt: skip
@@ -80,11 +80,10 @@ def test_tests_exchange_whole_documents(session: Session) -> None:
 
 
 def test_what_has_fewer_attempts_is_left_out_and_said(session: Session) -> None:
-    with session:
-        result = session.run("score pass(k=5) for base on qa")
-        wanted = float(sum((any_of(n, c, 5) for n, c in BASE if n >= 5), Fraction(0))) / 4
-        assert result.rows[0]["pass(k=5)"] == pytest.approx(wanted)
-        assert result.notes == ("pass(k=5) on qa leaves out questions without a value: 1 of base",)
+    result = session.run("score pass(k=5) for base on qa")
+    wanted = float(sum((any_of(n, c, 5) for n, c in BASE if n >= 5), Fraction(0))) / 4
+    assert result.rows[0]["pass(k=5)"] == pytest.approx(wanted)
+    assert result.notes == ("pass(k=5) on qa leaves out questions without a value: 1 of base",)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +98,6 @@ def test_what_has_fewer_attempts_is_left_out_and_said(session: Session) -> None:
     ],
 )
 def test_wrong_k_is_told(session: Session, statement: str, wrong: str) -> None:
-    with session, pytest.raises(QueryError) as caught:
+    with pytest.raises(QueryError) as caught:
         session.run(statement)
     assert caught.value.message == wrong

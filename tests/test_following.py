@@ -47,6 +47,7 @@ def test_ones_own_change_is_no_news(path: Path) -> None:
         assert session.run("show systems").notes == ()
 
 
+@pytest.mark.long
 def test_a_change_is_done_also_where_the_warehouse_cannot_be_opened_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

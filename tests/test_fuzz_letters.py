@@ -9,6 +9,7 @@ import os
 import random
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from grammar.errors import QueryError
 from grammar.parser import is_complete, parse
 from grammar.printer import to_text
 from tests.counting import Count
-from tests.grammar.test_other_cases import LOOK_ALIKES
+from tests.grammar.test_other_cases import look_alikes
 from tests.test_fuzz_queries import mutated
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.substitution import substituted
@@ -30,11 +31,12 @@ FEW = 1_000
 MANY = int(os.environ.get("EVALHOUSE_EXAMPLES", "100000"))
 """EVALHOUSE_EXAMPLES=1000000 asks a million, which takes half an hour."""
 
-OTHERS = [
-    *(other for others in LOOK_ALIKES.values() for other in others),
-    *"\u0307\u0345\u200d\ufe0f\u00ad\u0131\u01c5\u1e9e",
-]
-"""Letters that change when their case does, and signs that join letters."""
+
+@cache
+def others() -> list[str]:
+    """Letters that change when their case does, and signs that join letters."""
+    letters = [letter for alike in look_alikes().values() for letter in alike]
+    return [*letters, *"\u0307\u0345\u200d\ufe0f\u00ad\u0131\u01c5\u1e9e"]
 
 
 def with_letters(text: str, chance: random.Random) -> str:
@@ -43,10 +45,10 @@ def with_letters(text: str, chance: random.Random) -> str:
     for _ in range(chance.choice((0, 1, 1, 2, 4))):
         place = chance.randrange(len(letters) + 1)
         if place < len(letters) and chance.random() < 0.8:
-            alike = LOOK_ALIKES.get(letters[place].lower()) or [letters[place].swapcase(), chance.choice(OTHERS)]
+            alike = look_alikes().get(letters[place].lower()) or [letters[place].swapcase(), chance.choice(others())]
             letters[place] = chance.choice(alike)
         else:
-            letters[place:place] = chance.choice([*OTHERS, chr(chance.randrange(0x110000))])
+            letters[place:place] = chance.choice([*others(), chr(chance.randrange(0x110000))])
     changed = "".join(letters)
     return chance.choice((str, str, str, str.upper, str.title, str.swapcase, str.casefold))(changed)
 

@@ -113,6 +113,7 @@ def test_a_condition_chooses_documents_before_they_are_put_together(session: Ses
     assert whole != half
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "statement",
     [

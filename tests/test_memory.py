@@ -118,6 +118,7 @@ def test_the_size_that_is_allowed_can_be_said(monkeypatch: pytest.MonkeyPatch) -
         assert memory.allowed() == size
 
 
+@pytest.mark.long
 def test_what_needs_more_is_refused_and_not_killed(crowd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVALHOUSE_MEMORY", "500MB")
     status, used, said = run("query", 'sql "select range(40000000)"', "--db", "w.duckdb", folder=crowd)

@@ -76,6 +76,7 @@ def test_right_and_wrong_answers_lie_between_the_bounds(session: Session) -> Non
     assert row["verdict"] == "not significant"
 
 
+@pytest.mark.long
 def test_a_difference_is_significant_only_if_it_is_with_every_completion(session: Session) -> None:
     (row,) = session.run("compare m for A, C on t missing bounds level 0.1").rows
     assert (row["verdict"], row["difference_low"], row["difference_high"]) == ("significant", 0.625, 0.875)

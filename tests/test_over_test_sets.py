@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -38,22 +37,23 @@ VALUES = {
 }
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("sets")
     scores = write_csv(
-        tmp_path / "s.csv",
+        folder / "s.csv",
         "test_set system document possible actual correct partial",
         [(*row, 0) for row in SMALL],
     )
     values = write_csv(
-        tmp_path / "v.csv",
+        folder / "v.csv",
         "test_set system document measure value",
         [(t, s, f"{d}{k}", "m", value) for (t, s, d), of in VALUES.items() for k, value in enumerate(of)],
     )
-    with create(tmp_path / "w.duckdb") as database:
+    with create(folder / "w.duckdb") as database:
         load(database, scores, "scores")
         load(database, values, "values")
-    with Session.open(tmp_path / "w.duckdb") as opened:
+    with Session.open(folder / "w.duckdb") as opened:
         yield opened
 
 

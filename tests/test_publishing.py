@@ -156,6 +156,7 @@ def test_a_damaged_cache_is_made_anew(cache: Path, count: Count) -> None:
     count("bits flipped in the cache of the sample data, which was made anew", len(places))
 
 
+@pytest.mark.long
 def test_what_others_could_have_put_into_the_cache_is_looked_through(cache: Path) -> None:
     """A macro in the kept file is passed over only where nobody but this user can have written it."""
     sample.sample().close()

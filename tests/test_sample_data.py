@@ -247,6 +247,7 @@ def test_every_system_has_a_decision_and_a_score_tuple_on_every_message() -> Non
     assert set(scores()) == wanted
 
 
+@pytest.mark.long
 def test_no_key_stands_twice() -> None:
     assert len(read("simulated/labels.csv")) == len(labels())
     assert len(read("simulated/decisions.csv")) == len(decisions())

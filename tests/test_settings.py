@@ -159,6 +159,7 @@ def test_a_level_stands_in_what_it_changes(file: Path, capsys: pytest.CaptureFix
     ]
 
 
+@pytest.mark.long
 def test_pictures_are_dark_where_that_is_set(file: Path) -> None:
     drawn = {}
     for theme in ("auto", "light", "dark"):

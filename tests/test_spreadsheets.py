@@ -36,6 +36,7 @@ def write_json(name: str, records: list[dict[str, object]]) -> None:
     Path(name).write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", ["tsv", "csv"])
 def test_no_cell_of_a_result_is_a_formula(path: Path, format: str, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()

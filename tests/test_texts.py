@@ -168,6 +168,7 @@ def test_a_load_says_how_many_texts_it_brings(quiz: Path, capsys: pytest.Capture
     assert "quiz\t\toutput\t2\t8\t16\t" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_load_that_finds_no_text_says_so(quiz: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("v.csv").write_text("test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n")
     assert cli.main(["load", "v.csv", "--db", "w.duckdb", "--texts"]) == 0

@@ -111,6 +111,7 @@ def close(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Close]:
         yield session, systems, gold
 
 
+@pytest.mark.long
 def test_p_is_that_of_sacrebleu_within_sampling_error(close: Close, monkeypatch: pytest.MonkeyPatch) -> None:
     session, systems, gold = close
     monkeypatch.setenv("SACREBLEU_SEED", "1992")

@@ -150,6 +150,7 @@ def test_a_defined_measure_is_taken_from_the_signature(session: Session) -> None
     assert "miss" not in session.catalog.definitions
 
 
+@pytest.mark.long
 def test_a_name_may_have_bars_in_it(tmp_path: Path) -> None:
     scores = tmp_path / "scores.csv"
     scores.write_text(

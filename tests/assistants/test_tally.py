@@ -91,6 +91,7 @@ def test_the_same_question_again_is_no_further_test() -> None:
     assert (tally.as_dict()["questions"], tally.as_dict()["p_values"]) == (3, 1)
 
 
+@pytest.mark.long
 def test_an_assistant_that_asks_until_p_is_small_is_told_so(session: Session) -> None:
     """The same two systems with other shuffles each time, until p is small enough."""
     assistant = Assistant(Answers(session, CallLimits()))

@@ -264,8 +264,10 @@ def test_an_answer_that_is_too_large_without_rows_is_refused(session: Session) -
 
 def test_what_takes_too_long_is_stopped(session: Session) -> None:
     assistant = Assistant(Answers(session, CallLimits(seconds=0.2)))
-    late, soon = assistant.calls(("query", {"statement": LONG}), ("query", {"statement": "score F for GE on TST3"}))
+    [late] = assistant.calls(("query", {"statement": LONG}))
     assert late.error.startswith("error: this took more than 0.2 s, and was stopped\n")
+    assistant.answers.limits = CallLimits(seconds=60)
+    [soon] = assistant.calls(("query", {"statement": "score F for GE on TST3"}))
     assert soon.answer["rows"]
 
 
@@ -276,7 +278,7 @@ def test_what_is_cancelled_is_stopped(assistant: Assistant) -> None:
     async def impatient(client: Client) -> bool:
         with anyio.move_on_after(0.3) as scope:
             await client.call_tool("query", {"statement": LONG})
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             answered = await client.call_tool("query", {"statement": "score F for GE on TST3"})
         return scope.cancelled_caught and not answered.is_error
 
@@ -287,14 +289,17 @@ def test_what_is_cancelled_is_stopped(assistant: Assistant) -> None:
 def test_who_waits_hears_how_far_it_is(assistant: Assistant) -> None:
     shares: list[float] = []
 
-    async def heard(progress: float, total: float | None, message: str | None) -> None:
-        shares.append(progress)
-
     async def patient(client: Client) -> None:
-        with anyio.move_on_after(20):
+        with anyio.move_on_after(60) as scope:
+
+            async def heard(progress: float, total: float | None, message: str | None) -> None:
+                shares.append(progress)
+                if len(shares) == 3:
+                    scope.cancel()
+
             await client.call_tool("query", {"statement": LONG}, progress_callback=heard)
 
-    assistant.answers.limits = CallLimits(seconds=2.5)
+    assistant.answers.limits = CallLimits(seconds=60)
     assistant.converse(patient)
     assert shares
     assert shares == sorted(shares)

@@ -87,6 +87,7 @@ def test_documents_that_share_a_unit_are_one() -> None:
     assert cells(labels[0], labels[1], unit).sum(axis=0).tolist() == [2, 1, 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", INTERVALS, ids=lambda kind: kind.name)
 def test_documents_counted_by_kind_have_the_interval_of_documents_one_by_one(kind: IntervalKind) -> None:
     draws = np.random.default_rng(9)

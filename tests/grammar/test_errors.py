@@ -364,6 +364,7 @@ def error_of(text: str) -> QueryError | None:
     return None
 
 
+@pytest.mark.long
 def test_a_mutated_query_can_be_completed_highlighted_and_laid_out() -> None:
     dice = random.Random(1993)
     for _ in range(FUZZED // 10):

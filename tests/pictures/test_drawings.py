@@ -150,6 +150,7 @@ def test_without_the_extra_a_file_is_refused_with_its_name(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_a_file_that_is_there_is_kept_unless_forced(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "a.svg"
     query = f'plot score F for GE, UMASS on TST3 to "{path}"'

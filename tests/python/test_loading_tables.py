@@ -59,24 +59,36 @@ TABLES: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_every_table_gives_the_numbers_of_the_file(kind: str, tmp_path: Path) -> None:
-    file = tmp_path / "frame.csv"
+@pytest.fixture(scope="module")
+def of_file(tmp_path_factory: pytest.TempPathFactory) -> dict[str, eh.Result]:
+    """What a file of the same rows answers to some questions."""
+    file = tmp_path_factory.mktemp("file") / "frame.csv"
     _frame().to_csv(file, index=False)
-    with eh.create() as of_file, eh.create() as of_table:
-        of_file.load(file, set={"cluster": "passage"})
+    with eh.create() as w:
+        w.load(file, set={"cluster": "passage"})
+        return {
+            question: w.run(question)
+            for question in ("compare f1, accuracy for new, base", "score f1 by document.passage")
+        }
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_table_gives_the_numbers_of_the_file(kind: str, of_file: dict[str, eh.Result]) -> None:
+    with eh.create() as of_table:
         of_table.load(TABLES[kind](), set={"cluster": "passage"})
-        for question in ("compare f1, accuracy for new, base", "score f1 by document.passage"):
-            assert of_table.run(question).table == of_file.run(question).table
-            assert of_table.run(question).caption == of_file.run(question).caption
+        for question, answer in of_file.items():
+            assert of_table.run(question).table == answer.table
+            assert of_table.run(question).caption == answer.caption
 
 
+@pytest.mark.long
 def test_a_table_is_the_same_whichever_package_holds_it() -> None:
     """The signature names the data by a digest of what was loaded."""
     held = [TABLES[kind]() for kind in ("pandas", "polars", "Arrow", "DuckDB", "pandas with categories")]
     assert len({eh.compare(table, "f1", "new", "base").signature for table in held}) == 1
 
 
+@pytest.mark.long
 def test_a_question_without_a_warehouse_takes_all_that_the_method_takes() -> None:
     asked = eh.compare(_frame(), "f1", "new", "base", cluster="passage", shuffles=99, seed=3, level=0.1, margin="5%")
     with eh.create() as w:
@@ -92,6 +104,7 @@ def test_columns_of_other_names() -> None:
     assert len(eh.score(renamed, "f1", map={"system": "who", "document": "prompt"})) == 2
 
 
+@pytest.mark.long
 def test_nan_is_no_value() -> None:
     frame = _frame()
     frame.loc[3, "f1"] = float("nan")
@@ -140,6 +153,7 @@ def test_what_is_no_table(what: Any) -> None:
         w.load(what)
 
 
+@pytest.mark.long
 def test_several_at_once_are_one_load(tmp_path: Path) -> None:
     """All or nothing, in memory as in a file."""
     for w in (eh.create(), eh.create(tmp_path / "w.duckdb")):
@@ -152,6 +166,7 @@ def test_several_at_once_are_one_load(tmp_path: Path) -> None:
             assert [row["test_set"] for row in w.show("test sets")] == ["frame-1", "frame-2"]
 
 
+@pytest.mark.long
 def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
     with eh.create(tmp_path / "w.duckdb") as w:
         checked = w.load(_frame(), name="dev", dry_run=True)

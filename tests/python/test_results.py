@@ -133,6 +133,7 @@ def test_the_picture_of_a_result(w: eh.Warehouse, scored: eh.Result, tmp_path: P
         w.coverage(on="TST3").plot()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html"])
 def test_a_picture_is_saved_in_the_format_of_the_ending(ending: str, scored: eh.Result, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert", reason="vl-convert is not installed")
@@ -141,6 +142,7 @@ def test_a_picture_is_saved_in_the_format_of_the_ending(ending: str, scored: eh.
     assert "<img" in scored.plot()._repr_html_()
 
 
+@pytest.mark.long
 def test_a_picture_of_what_was_changed_since(tmp_path: Path) -> None:
     rows = [{"model": "a", "question": f"Q{number}", "f1": number / 10} for number in range(5)]
     with eh.create(tmp_path / "w.duckdb") as w:

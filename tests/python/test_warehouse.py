@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,11 +22,17 @@ ROWS = [
 ]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    with eh.create(tmp_path / "w.duckdb") as w:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    with eh.create(path) as w:
         w.load(ROWS, name="dev")
-    return tmp_path / "w.duckdb"
+    return path
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
 
 
 def test_a_warehouse_is_made_once(path: Path) -> None:
@@ -108,6 +115,7 @@ def test_statements_of_the_language(path: Path, tmp_path: Path) -> None:
             w.explain(" ; ")
 
 
+@pytest.mark.long
 def test_threads_take_turns(path: Path) -> None:
     with eh.open(path) as w, ThreadPoolExecutor(8) as pool:
         asked = list(pool.map(lambda seed: w.compare("accuracy", "new", "base", shuffles=99, seed=seed % 3), range(24)))
@@ -116,6 +124,7 @@ def test_threads_take_turns(path: Path) -> None:
         assert len(w.score("accuracy")) == 4
 
 
+@pytest.mark.long
 def test_errors_go_to_other_processes(path: Path) -> None:
     with eh.open(path) as w:
         for ask in (lambda: w.score("nonsense"), lambda: w.load("absent.csv"), lambda: eh.open("absent.duckdb")):

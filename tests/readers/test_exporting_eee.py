@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +28,28 @@ FACTS = (
 LOG = "samples_arith_2026-01-16T15-23-47.jsonl"
 
 
-@pytest.fixture
-def filled(database: Database, load_text: Load) -> Database:
-    """A warehouse with an example of each log."""
-    load_text(lm_eval.EXAMPLE, "lm-eval", LOG, fields={"system": "acme/m1"})
-    load_text(lm_eval.EXAMPLE.replace("1.0", "0.5"), "lm-eval", LOG.replace("16T", "17T"), fields={"system": "acme/m1"})
-    load_text(inspect_log.EXAMPLE, "inspect", "log.json")
-    load_text(helm.EXAMPLE, "helm", "h.json", fields={"test_set": "mmlu:subject=law", "system": "gpt2"})
-    load_text(every_eval_ever.EXAMPLE, "every-eval-ever", "e.json")
-    load_text(alpaca_eval.EXAMPLE, "alpaca-eval", "a.json")
-    load_text(mteb.EXAMPLE, "mteb", "m.json", fields={"system": "e5"})
-    load_text(swe_bench.EXAMPLE, "swe-bench", "acme__m2.first.json", fields={"test_set": "lite"})
-    return database
+Given = tuple[str, str, str, dict[str, str]]
+LOGS: list[Given] = [
+    (lm_eval.EXAMPLE, "lm-eval", LOG, {"system": "acme/m1"}),
+    (lm_eval.EXAMPLE.replace("1.0", "0.5"), "lm-eval", LOG.replace("16T", "17T"), {"system": "acme/m1"}),
+    (inspect_log.EXAMPLE, "inspect", "log.json", {}),
+    (helm.EXAMPLE, "helm", "h.json", {"test_set": "mmlu:subject=law", "system": "gpt2"}),
+    (every_eval_ever.EXAMPLE, "every-eval-ever", "e.json", {}),
+    (alpaca_eval.EXAMPLE, "alpaca-eval", "a.json", {}),
+    (mteb.EXAMPLE, "mteb", "m.json", {"system": "e5"}),
+    (swe_bench.EXAMPLE, "swe-bench", "acme__m2.first.json", {"test_set": "lite"}),
+]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """A warehouse with an example of each log. No test stores anything in it."""
+    folder = tmp_path_factory.mktemp("logs")
+    with in_memory() as database:
+        for text, reader, name, fields in LOGS:
+            (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+            load(database, folder / name, reader, fields=fields)
+        yield database
 
 
 def records(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -132,6 +143,7 @@ def test_a_folder_that_is_there_is_not_written_over(filled: Database, tmp_path: 
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.long
 def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, db, out = tmp_path / "log.json", tmp_path / "w.duckdb", tmp_path / "out"
     log.write_text(inspect_log.EXAMPLE)

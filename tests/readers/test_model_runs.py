@@ -47,6 +47,7 @@ def stored(database: Database, tmp_path: Path, *lines: str, **fields: str) -> di
     return {"new": new, "runs": runs}
 
 
+@pytest.mark.long
 def test_runs_are_told_by_their_ids(database: Database, tmp_path: Path) -> None:
     first = stored(database, tmp_path, "gpt,qa,a1,2026-01-01,1")
     assert first == {"new": 3, "runs": [("qa", "gpt", "a1")]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ TAGS = ("O", "O", ".", "B", "I", *(f"{letter}-{kind}" for letter in "BIESMLU" fo
 SENTENCES = st.lists(st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1), min_size=1)
 
 
+@pytest.mark.long
 @given(SENTENCES, st.integers(1, 3))
 def test_many_sentences_at_once_are_counted_as_one_by_one(sentences: list[list[tuple[str, str]]], at_once: int) -> None:
     arrays, counted, rights = TagArrays(KINDS), list[tuple[int, ...]](), list[int]()

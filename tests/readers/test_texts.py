@@ -74,6 +74,7 @@ def test_nothing_is_stored_unless_it_is_asked_for(database: Database, load_text:
     assert (loaded.rows_new, loaded.texts_read, loaded.texts_new) == (4, 0, 0)
 
 
+@pytest.mark.long
 def test_texts_are_added_to_what_was_loaded_without_them(database: Database, load_text: Load) -> None:
     samples(load_text, texts=False)
     second = samples(load_text)

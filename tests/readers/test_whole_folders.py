@@ -149,6 +149,7 @@ def test_archives_are_bounded_and_their_faults_have_places(load: Command) -> Non
     assert stored() == []
 
 
+@pytest.mark.long
 def test_settings_are_templates(load: Command) -> None:
     put(news__en__a_csv="document,measure,value\nD1,acc,1\n", news__de__b_csv="document,measure,value\nD1,acc,0\n")
     status, *_ = load("news", "--as", "values", "--set", "test_set={parent2}-{parent}", "--set", "system={stem}")
@@ -181,6 +182,7 @@ def test_many_files_are_summed_up(load: Command) -> None:
     assert said == "note: 10 files: 1 system on a, b, c, d, e and 5 more; 10 rows stored as imports 1 to 10\n"
 
 
+@pytest.mark.long
 def test_a_file_that_is_named_twice_is_loaded_once(load: Command) -> None:
     put(v__a_csv=VALUES)
     assert "import 1" in load("v", "v/a.csv", "v/*.csv")[2]

@@ -62,6 +62,7 @@ def test_measures_seeds_and_attributes(database: Database, load_text: Load) -> N
     )
 
 
+@pytest.mark.long
 def test_more_seeds_come_next_week(database: Database, load_text: Load) -> None:
     load_text(EXAMPLE, "wide", "in.csv", fields=ON)
     assert load_text(EXAMPLE, "wide", "in.csv", fields=ON).rows_new == 0

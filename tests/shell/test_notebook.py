@@ -84,6 +84,7 @@ def completed(shell: Any, text: str) -> list[str]:
     return [text[: offer.start] + offer.text for offer in offers]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("cell", "whole"),
     [

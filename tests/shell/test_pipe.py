@@ -124,6 +124,7 @@ def test_the_last_result_is_drawn_again_in_another_format(tmp_path: Path) -> Non
     assert "there is no result yet" in shell(".last\n", tmp_path).stderr
 
 
+@pytest.mark.long
 def test_results_go_to_a_file_until_they_come_back(tmp_path: Path) -> None:
     (tmp_path / "taken.csv").write_text("mine")
     text = (

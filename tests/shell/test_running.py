@@ -63,6 +63,7 @@ def _endlessly(ended: threading.Event) -> None:
         ended.set()
 
 
+@pytest.mark.long
 def test_a_second_key_does_not_leave_the_work_behind() -> None:
     ended = threading.Event()
     keys: list[None] = []

@@ -272,6 +272,7 @@ def items(units: int, shares: Sequence[float]) -> Many:
     return Many(right, np.ones((len(shares), units), dtype=int))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("units", [3_000, 100_000])
 def test_of_many_units_near_to_normal_the_interval_is_that_of_t(kind: str, units: int) -> None:

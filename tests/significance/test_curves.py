@@ -344,6 +344,7 @@ def test_resamples_vary_as_documents_that_are_drawn_one_by_one() -> None:
     assert own.mean(axis=1) == pytest.approx(table_at(data, data.yes), abs=0.25)
 
 
+@pytest.mark.long
 def test_a_grid_of_thresholds_reaches_as_far_as_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     data = filtered(1500, digits=9)
     few = asked(data, F, MCC)

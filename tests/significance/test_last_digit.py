@@ -140,6 +140,7 @@ def test_fair_coins_are_counted() -> None:
             assert binomial_tail(successes, trials) == ways / 2**trials
 
 
+@pytest.mark.long
 def test_many_fair_coins_are_right_to_the_last_digit() -> None:
     source = np.random.default_rng(6)
     for trials in (EXACT - 1, EXACT, EXACT + 1, 1500, 2999, 3000):

@@ -119,7 +119,7 @@ def test_progress_is_heard_in_order_in_the_thread_that_asked() -> None:
 
 
 def test_results_come_in_the_order_of_the_tasks_and_by_several_threads() -> None:
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=60)
 
     def slower_first(task: int) -> int:
         if task < 2:

@@ -63,6 +63,7 @@ def test_values_have_the_power_of_the_t_test() -> None:
         assert power(population, units, amount) == pytest.approx(expected, abs=noise())
 
 
+@pytest.mark.long
 def test_values_need_as_many_documents_as_the_formula_says() -> None:
     """Miller 2024, section 5: n = (z_α/2 + z_β)² · ω² / δ², where ω² is the variance of the paired differences."""
     rng = np.random.default_rng(2)
@@ -155,6 +156,7 @@ def right_or_wrong(units: int, only_first: int, only_second: int) -> Many:
     return Many(np.stack((a, b)), np.ones((2, units), dtype=np.int64))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("units", "amount"), [(10, 0.2), (30, 0.1), (60, 0.15)])
 def test_right_or_wrong_has_the_power_of_exact_mcnemar(units: int, amount: float) -> None:
     population = population_of(right_or_wrong(50, 9, 6), 1.0, shifted=False)

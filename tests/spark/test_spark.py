@@ -204,6 +204,7 @@ def answer(session: Session, statement: str) -> str:
         return f"{error.message} {error.span} {error.hints}"
 
 
+@pytest.mark.long
 def test_a_lake_has_all_of_a_warehouse(lakes: dict[str, Path], warehouses: dict[str, Path]) -> None:
     manifest = read_manifest(lakes["sample"])
     about = json.loads((lakes["sample"] / MANIFEST).read_text())
@@ -242,6 +243,7 @@ def test_an_export_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], t
     assert (folder / "mine.txt").read_text() == "kept"
 
 
+@pytest.mark.long
 def test_a_damaged_lake_is_not_asked(lakes: dict[str, Path], tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     shutil.copytree(lakes["worked"], lake)

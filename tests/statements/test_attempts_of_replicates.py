@@ -85,6 +85,7 @@ def test_pass_is_that_any_of_k_draws_is_right_and_every_that_all_are(session: Se
                 assert rows[name][f"{word}(k={k})"] == pytest.approx(fmean(by_document), abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "question",
     [

@@ -67,6 +67,7 @@ def summary_of(result: Result, system: str) -> dict[str, Cell]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("optional", ["credit", "excluded", "relevant", "nonrelevant"])
 def test_a_row_is_what_score_says_at_its_threshold(session: Session, optional: str) -> None:
     measures = f"F(optional={optional}), MCC(optional={optional}), fallout(optional={optional})"

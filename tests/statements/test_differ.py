@@ -92,6 +92,7 @@ def recall(frame: pd.DataFrame, system: str) -> float:
     return float(own.n.sum() / (2 * own.possible.sum()))
 
 
+@pytest.mark.long
 def test_slices_are_those_of_pandas(session: Session) -> None:
     found = by_slice(session.run("differ recall for new, base on T by document.source, document.level depth 2"))
     frame = frame_of_slices()

@@ -173,6 +173,7 @@ def test_a_limit_takes_the_first_of_each_pair(warehouses: dict[str, Path]) -> No
     assert {key: rows[:4] for key, rows in all_rows.items()} == some
 
 
+@pytest.mark.long
 def test_many_documents_are_listed_by_name(with_values: WithValues) -> None:
     many = 20_001
     rows = [

@@ -107,6 +107,7 @@ def test_documents_are_exchanged_one_by_one_where_that_is_asked_for_and_a_note_s
     assert "exchange by document |" in result.signature
 
 
+@pytest.mark.long
 def test_what_is_exchanged_in_larger_parts_is_no_reason_for_a_note(session: Session) -> None:
     split = "robust: exchange by document"
     compared = "compare accuracy of filtering for base, tuned on robust exchange by document"

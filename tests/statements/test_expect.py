@@ -172,6 +172,7 @@ def test_a_study_goes_on_and_ends_with_the_status(
     assert "old" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_markdown_begins_with_a_sign(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for bound, sign in ((50, "✅ **met"), (98, "❌ **not met"), (89, "❔ **undecided")):
         asked = f"expect score accuracy for new on nightly at least {bound}% interval"

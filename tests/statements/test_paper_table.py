@@ -98,6 +98,7 @@ def test_shuffles_are_as_sure_of_the_second_level(sample: Session) -> None:
     assert "†?" in {row["mark"] for row in rows}
 
 
+@pytest.mark.long
 def test_letters_are_those_of_the_systems_that_are_beaten(sample: Session) -> None:
     asked = f"F, error for {FIVE} on TST3 exact adjust holm"
     compared, result = sample.run(f"compare {asked}"), sample.run(f"table {asked.replace('exact', 'letters exact')}")

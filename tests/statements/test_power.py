@@ -151,6 +151,7 @@ def test_a_stricter_level_a_worse_test_and_shuffles_cost_power(opened: Open) -> 
     assert few < plain
 
 
+@pytest.mark.long
 def test_the_picture_has_a_curve_for_each_difference_and_marks_what_there_is(opened: Open, tmp_path: Path) -> None:
     with opened({"A": normal(50, 1, 1, 6), "B": normal(50, 1, 1, 7)}) as session:
         chart = session.run("plot power m for A, B on t detect 0.2, 0.4 documents 20, 80, 200").chart

@@ -153,6 +153,7 @@ def test_few_test_sets_cannot_tell(opened: Open) -> None:
     assert nemenyi.notes == ("with 2 test sets the critical difference is larger than any difference of mean ranks",)
 
 
+@pytest.mark.long
 def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
     """A and B, and B and C, are not told apart, but A and C are: two brackets, and not one."""
     forwards, backwards = {"A": [0.3], "B": [0.2], "C": [0.1]}, {"A": [0.1], "B": [0.2], "C": [0.3]}

@@ -109,6 +109,7 @@ def test_labels_of_an_annotator_are_corrected_by_those_of_the_key(session: Sessi
         assert row["people"] == pytest.approx(plain[label])
 
 
+@pytest.mark.long
 def test_a_level_a_condition_and_clusters(session: Session) -> None:
     [narrow], [wide] = (
         session.run(f"score accuracy for new on qa corrected by llm level {level}").rows for level in (0.2, 0.01)

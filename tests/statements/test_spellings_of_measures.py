@@ -21,13 +21,14 @@ STORED = {
 }
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("spellings")
     rows = [f'{on},gpt,D1,"{measure}",1' for on, measures in STORED.items() for measure in measures]
-    (tmp_path / "v.csv").write_text("\n".join(["test_set,system,document,measure,value", *rows]))
-    with create(tmp_path / "w.duckdb") as database:
-        load(database, tmp_path / "v.csv", "values")
-    with warehouse.open(tmp_path / "w.duckdb") as session:
+    (folder / "v.csv").write_text("\n".join(["test_set,system,document,measure,value", *rows]))
+    with create(folder / "w.duckdb") as database:
+        load(database, folder / "v.csv", "values")
+    with warehouse.open(folder / "w.duckdb") as session:
         yield session
 
 

@@ -740,6 +740,7 @@ class TestBackup:
             assert caught.value.message == f"{folder / 'copy.duckdb'} exists already: it is a link to elsewhere.duckdb"
         assert not (folder / "elsewhere.duckdb").exists()
 
+    @pytest.mark.long
     def test_of_many_that_make_one_file_at_once_one_does(self, folder: Path) -> None:
         code = """if True:
             import sys

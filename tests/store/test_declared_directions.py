@@ -130,6 +130,7 @@ def told(capsys: pytest.CaptureFixture[str], path: Path, *words: str) -> tuple[i
     return status, capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_command_declares_several_measures_of_several_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

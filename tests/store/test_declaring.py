@@ -72,6 +72,7 @@ def test_topics_and_pairs_of_topic_and_document_are_told_apart(database: Databas
     assert [known.documents(task, 1) for task in ("filtering", "extraction", "rankings")] == [3, 2, 2]
 
 
+@pytest.mark.long
 def test_a_setting_goes_before_a_reader_and_a_later_load_before_an_earlier_one(
     database: Database, load_text: Load
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_setting_goes_before_a_reader_and_a_later_load_before_an_earlier_one(
     assert check(database) == ()
 
 
+@pytest.mark.long
 def test_a_file_loaded_again_says_only_what_is_new(database: Database, load_text: Load) -> None:
     assert load_text(VALUES, "values").import_id == 1
     assert load_text(VALUES, "values").import_id is None
@@ -138,6 +140,7 @@ def test_a_setting_is_a_name_and_of_documents(
     assert complaints(text, reader, fields=fields)[0].startswith(complaint)
 
 
+@pytest.mark.long
 def test_a_lake_keeps_it(database: Database, load_text: Load, tmp_path: Path) -> None:
     load_text(QRELS, "trec", "qrels", fields=ROBUST)
     load_text(RUN, "trec", "run", fields=ROBUST)

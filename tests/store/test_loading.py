@@ -6,6 +6,7 @@ import csv
 import hashlib
 import sys
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,7 @@ def test_attributes_are_stored_cell_by_cell_and_empty_cells_are_unknown(database
     assert check(database) == ()
 
 
+@pytest.mark.long
 def test_every_reader_of_tables_reads_its_example(load_text: Load) -> None:
     rows = {"counts": 8}
     for reader in READERS.values():
@@ -265,10 +267,13 @@ class TestForgetting:
             forget(database, 7)
 
 
-SPACES = "".join(chr(code) for code in range(sys.maxunicode) if unicodedata.category(chr(code)) == "Zs")
+@cache
+def spaces() -> str:
+    return "".join(chr(code) for code in range(sys.maxunicode) if unicodedata.category(chr(code)) == "Zs")
+
 
 names = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=12).filter(
-    lambda text: text.strip(SPACES)
+    lambda text: text.strip(spaces())
 )
 
 
@@ -283,7 +288,7 @@ def test_names_come_back_as_they_went_in(untouched: Database, tmp_path: Path, li
     assert loaded.import_id is not None
     found = {row[0] for row in untouched.rows(Sql("select name from document"))}
     forget(untouched, loaded.import_id)
-    assert found == {unicodedata.normalize("NFC", each.strip(SPACES)) for each in listed}
+    assert found == {unicodedata.normalize("NFC", each.strip(spaces())) for each in listed}
 
 
 @pytest.mark.long

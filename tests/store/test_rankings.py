@@ -93,13 +93,16 @@ def values(session: Session, *measures: str, how: str = "") -> dict[str, dict[st
     }
 
 
-@pytest.fixture(params=["with ties", "without ties"])
-def judged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Session, Grades, Scores]]:
+@pytest.fixture(scope="module", params=["with ties", "without ties"])
+def judged(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Session, Grades, Scores]]:
+    folder = tmp_path_factory.mktemp("judged")
     grades, scores = collection(7, request.param == "with ties")
     with in_memory() as database:
         for name, text in zip(("qrels", "run"), lines(grades, scores), strict=True):
-            (tmp_path / name).write_text(text)
-            load(database, tmp_path / name, "trec", fields=ON)
+            (folder / name).write_text(text)
+            load(database, folder / name, "trec", fields=ON)
         assert check(database) == ()
         yield Session(database), grades, scores
 

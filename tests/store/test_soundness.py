@@ -145,6 +145,7 @@ class _UndoneError(Exception):
     """Leaves a transaction that is not to be kept."""
 
 
+@pytest.mark.long
 def test_the_order_of_rows_does_not_count(everything: Database) -> None:
     with contextlib.suppress(_UndoneError), everything.transaction():
         everything.run(

@@ -102,6 +102,7 @@ def test_there_is_a_page_of_everything(site: Path) -> None:
     assert {"assets/evalhouse.css", "assets/evalhouse.js", ".nojekyll", MANIFEST} <= contents(site).keys()
 
 
+@pytest.mark.long
 def test_every_link_leads_to_a_file_of_the_site(site: Path) -> None:
     assert lost(site) == []
 

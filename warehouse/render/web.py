@@ -25,7 +25,7 @@ _LOOKS = """\
 .evalhouse .number { text-align: right; font-variant-numeric: tabular-nums; white-space: pre; }
 .evalhouse .letters { font-family: ui-monospace, monospace; white-space: pre; }
 .evalhouse .over { text-align: center; }
-.evalhouse .room { visibility: hidden; }
+.evalhouse .room::before { content: attr(data-room); visibility: hidden; }
 .evalhouse .mark { position: absolute; }
 .evalhouse sup { line-height: 0; }
 .evalhouse p { margin: .2em 0; font-size: 90%; }
@@ -33,6 +33,16 @@ _LOOKS = """\
 .evalhouse button:focus-visible { outline: 1px solid; }
 .evalhouse [aria-sort=ascending] button::after { content: " ▲"; }
 .evalhouse [aria-sort=descending] button::after { content: " ▼"; }
+"""
+
+_SCHEMES = """\
+:is([data-jp-theme-light=true], .vscode-light, .vscode-high-contrast-light, .light) .evalhouse-picture \
+{ color-scheme: light; }
+:is([data-jp-theme-light=false], .vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light), .dark) \
+.evalhouse-picture { color-scheme: dark; }
+"""
+"""A picture is as dark as the notebook around it: pages of Jupyter, VS Code and marimo say how dark they are. Elsewhere
+it is as its reader's machine is.
 """
 
 SORTING = """\
@@ -85,10 +95,11 @@ def page(results: Sequence[Result], style: Style) -> str:
 
 def fragment(result: Result, style: Style) -> str:
     """A result as a part of a page, such as a notebook shows; of a picture the numbers are folded up. Nothing runs."""
-    shown = _figure(result, style, sortable=False)
+    shown, looks = _figure(result, style, sortable=False), _LOOKS
     if result.chart is not None:
+        looks += _SCHEMES if style.theme == "auto" else ""
         shown = f"{_picture(result.chart, style.theme)}<details>\n<summary>{NUMBERS}</summary>\n{shown}</details>\n"
-    return f"<style>\n{_LOOKS}</style>\n{shown}"
+    return f"<style>\n{looks}</style>\n{shown}"
 
 
 def _picture(chart: Chart, theme: Theme) -> str:
@@ -104,7 +115,7 @@ def _picture(chart: Chart, theme: Theme) -> str:
     except WarehouseError as error:
         return f"<p>{text('; '.join((error.message, *error.hints)))}</p>\n"
     shown = f'src="data:image/svg+xml;base64,{drawn}" alt="{text(chart.alternative or chart.title)}"'
-    return f'<img {shown} style="max-width: 100%; height: auto">\n'
+    return f'<img {shown} class="evalhouse-picture" style="max-width: 100%; height: auto">\n'
 
 
 def _figure(result: Result, style: Style, *, sortable: bool) -> str:
@@ -188,8 +199,10 @@ def _marked(figure: Figure) -> str:
 
 
 def _hidden(lacking: str) -> str:
-    """Room for what others in the column have."""
-    return f'<span class="room">{text(lacking)}</span>' if lacking else ""
+    """Room for what others in the column have. It is no text of the page, for where styles are taken away, as they are
+    from notebooks on GitHub, text would be read.
+    """
+    return f'<span class="room" data-room="{text(lacking)}"></span>' if lacking else ""
 
 
 def _class(rectangle: Rectangle, place: int) -> str:

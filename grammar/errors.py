@@ -8,6 +8,17 @@ from grammar.span import NOWHERE, Span
 class EvalhouseError(Exception):
     """What evalhouse raises where something that it was given is wrong. `drawn` is the message as people read it, with
     its place and what would help; whoever knows the text that is wrong puts it there.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> for ask in (lambda: eh.open("absent.duckdb"), lambda: eh.open().score("F1", "UMAS", on="TST3")):
+    ...     try:
+    ...         ask()
+    ...     except eh.Error as error:
+    ...         print(str(error).splitlines()[0])
+    there is no warehouse absent.duckdb
+    unknown system 'UMAS' on TST3
     """
 
     drawn = ""
@@ -21,6 +32,18 @@ class QueryError(EvalhouseError):
 
     `message` is one plain sentence without a full stop; `span` is the place in the text of the query; each hint is a
     line of its own below the caret ("did you mean UMASS?").
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> try:
+    ...     eh.open().score("F1", "UMAS", on="TST3")
+    ... except eh.QueryError as error:
+    ...     print(error)
+    unknown system 'UMAS' on TST3
+      score F1 for UMAS on TST3
+                   ^^^^
+      did you mean UMASS?
     """
 
     def __init__(self, message: str, span: Span = NOWHERE, hints: tuple[str, ...] = ()) -> None:

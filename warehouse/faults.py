@@ -22,6 +22,15 @@ class Fault:
 class DataError(EvalhouseError):
     """A file that cannot be loaded: up to 20 faults, how many there are in all, and what would help. Nothing was
     stored.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> try:
+    ...     eh.create().load("absent.csv")
+    ... except eh.LoadError as error:
+    ...     print(error)
+    absent.csv: there is no such file
     """
 
     def __init__(self, faults: tuple[Fault, ...], total: int | None = None, hints: tuple[str, ...] = ()) -> None:
@@ -39,7 +48,18 @@ class UnreadableError(Exception):
 
 
 class WarehouseError(EvalhouseError):
-    """A warehouse that cannot be opened or written: what is so, and what would help."""
+    """A warehouse that cannot be opened or written: what is so, and what would help.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> try:
+    ...     eh.open("absent.duckdb")
+    ... except eh.WarehouseError as error:
+    ...     print(error)
+    there is no warehouse absent.duckdb
+      evalhouse.create("absent.duckdb") makes one
+    """
 
     def __init__(self, message: str, hints: tuple[str, ...] = ()) -> None:
         super().__init__(message)

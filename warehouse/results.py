@@ -86,7 +86,18 @@ Met = Literal["met", "not met", "undecided"]
 
 
 class UnmetError(EvalhouseError):
-    """What was expected was not shown; `result` says what was seen."""
+    """What was expected was not shown; `result` says what was seen.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> r = eh.open().expect("not worse", "compare F1 for UMASS against GE on TST3 margin 2%")
+    >>> try:
+    ...     r.raise_for()
+    ... except eh.UnmetError as error:
+    ...     print(error.result.outcome)
+    undecided
+    """
 
     def __init__(self, result: Result) -> None:
         super().__init__(f"{result.statement}: {result.outcome}")
@@ -97,11 +108,33 @@ class UnmetError(EvalhouseError):
 
 
 class NotMetError(UnmetError):
-    """What was expected does not hold."""
+    """What was expected does not hold.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> r = eh.open().expect("better", "compare F1 for MDC against GE on TST3")
+    >>> try:
+    ...     r.raise_for()
+    ... except eh.NotMetError as error:
+    ...     print(error.result.outcome)
+    not met
+    """
 
 
 class UndecidedError(UnmetError):
-    """Whether what was expected holds cannot be decided."""
+    """Whether what was expected holds cannot be decided.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> r = eh.open().expect("not worse", "compare F1 for UMASS against GE on TST3 margin 2%")
+    >>> try:
+    ...     r.raise_for()
+    ... except eh.UndecidedError as error:
+    ...     print(error.result.outcome)
+    undecided
+    """
 
 
 @value
@@ -220,6 +253,16 @@ class Result:
             Where what was expected does not hold.
         UndecidedError
             Where whether it does cannot be decided.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> r = eh.open().expect("better", "compare F1 for MDC against GE on TST3")
+        >>> try:
+        ...     r.raise_for()
+        ... except eh.NotMetError as error:
+        ...     print(error.result.outcome)
+        not met
         """
         if self.outcome == "not met":
             raise NotMetError(self)
@@ -254,6 +297,12 @@ class Result:
         -------
         dict
             statement, caption, signature, columns, rows, summary, notes
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().score("F1", "GE", on="TST3").as_dict()["caption"]
+        'F1 on TST3: 100 messages (extraction, simulated data)'
         """
         return {
             "statement": self.statement,
@@ -271,6 +320,13 @@ class Result:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> import json
+        >>> import evalhouse as eh
+        >>> json.loads(eh.open().score("F1", "GE", on="TST3").to_json())["rows"][0]["system"]
+        'GE'
         """
         return as_json(self.as_dict())
 
@@ -285,6 +341,12 @@ class Result:
         ------
         ImportError
             Where pyarrow is not installed.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().score("F1", "GE", on="TST3").to_arrow().column_names
+        ['test_set', 'task', 'system', 'documents', 'F1', 'source']
         """
         import pyarrow
 
@@ -311,6 +373,13 @@ class Result:
         ------
         ImportError
             Where pandas is not installed.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> frame = eh.open().score("F1", "GE", "UMASS", on="TST3").to_pandas()
+        >>> frame.set_index("system")["F1"].round(4).to_dict()
+        {'GE': 0.5601, 'UMASS': 0.5161}
         """
         import pandas
 
@@ -323,6 +392,13 @@ class Result:
         Returns
         -------
         dict of str to numpy.ndarray
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> arrays = eh.open().score("F1", "GE", "UMASS", on="TST3").to_numpy()
+        >>> arrays["F1"].round(4)
+        array([0.5601, 0.5161])
         """
         import numpy as np
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,12 @@ def test_an_error_names_the_table_and_its_row(kind: str) -> None:
         w.load(table(wrong))
     assert str(raised.value).startswith("frame: row 4: f1 is 'oops', and a number in 39 other rows; ")
     assert str(raised.value).endswith('; measures="A,B" says which are measures')
+
+
+def test_rows_that_disagree_are_named_as_rows() -> None:
+    with pytest.raises(eh.LoadError) as raised:
+        eh.score([*ROWS, {**ROWS[1], "f1": 0.125}], "f1")
+    assert re.search(rf"^frame: row {len(ROWS) + 1}: .* has value 0\.125, but in row 2 it has ", str(raised.value))
 
 
 @pytest.mark.parametrize(

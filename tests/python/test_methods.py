@@ -115,6 +115,7 @@ def test_the_numbers_are_those_of_the_statement(w: eh.Warehouse) -> None:
         ("score('F1', level=True)", "level is True, and not a number"),
         ("score('F1', level=[1])", r"level is \[1\], and not a number"),
         ("table('F1', columns='F1')", "columns is 'F1', and not a mapping of names to texts"),
+        ("compare('F1', 'GE', 'SRI', one_sided='yes')", "one_sided is 'yes', and neither True nor False"),
         ("score('F1', nonsense=1)", "unexpected keyword argument 'nonsense'"),
     ],
 )

@@ -17,6 +17,8 @@ import evalhouse as eh
 
 ROOT = Path(__file__).resolve().parents[2]
 
+EXAMPLE = re.compile(r"^Examples\n-+\n>>> ", re.MULTILINE)
+
 EXCEPTIONS = [name for name in eh.__all__ if name.endswith("Error")]
 
 
@@ -26,8 +28,10 @@ def public() -> Iterator[tuple[str, Any]]:
         thing = getattr(eh, name)
         if inspect.isfunction(thing):
             yield name, thing
-        elif inspect.isclass(thing) and name not in EXCEPTIONS:
+        elif inspect.isclass(thing):
             yield name, thing
+            if name in EXCEPTIONS:
+                continue
             for method, of_class in inspect.getmembers(thing, inspect.isfunction):
                 if not method.startswith("_"):
                     yield f"{name}.{method}", of_class
@@ -67,6 +71,11 @@ def test_every_parameter_is_described(name: str) -> None:
     returned = inspect.signature(function).return_annotation
     if returned not in ("None", inspect.Signature.empty):
         assert "Returns" in sections or "Yields" in sections
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_everything_public_has_an_example(name: str) -> None:
+    assert EXAMPLE.search(inspect.getdoc(PUBLIC[name]) or "")
 
 
 @pytest.mark.docs

@@ -152,3 +152,9 @@ def test_a_picture_of_what_was_changed_since(tmp_path: Path) -> None:
         w.load([{**row, "model": "b"} for row in rows], name="more", set={"test_set": "dev"})
         with pytest.raises(eh.WarehouseError, match="was changed since"):
             scored.plot()
+
+
+def test_a_column_asked_of_a_result_is_told_how_it_is_taken(w: eh.Warehouse) -> None:
+    result = w.score("F1", "GE", on="TST3")
+    with pytest.raises(TypeError, match=r"the column is \[row\['F1'\] for row in result\]"):
+        result["F1"]  # type: ignore[index]

@@ -346,17 +346,43 @@ class Warehouse(OtherStatements):
         ------
         QueryError
             Where there is no such import.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.create()
+        >>> r = w.load([{"model": "base", "question": "Q1", "accuracy": 1}])
+        >>> w.forget(r[0]["import"])[0]["rows_removed"]
+        1
         """
         return self._one(f"forget import {written.number('number', number)}")
 
     # --- its life -----------------------------------------------------------------------------------------------------
 
     def interrupt(self) -> None:
-        """Stop the statement that another thread is running."""
+        """Stop the statement that another thread is running.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.interrupt()  # nothing runs, so nothing is stopped
+        >>> len(w.score("F1", "GE", on="TST3"))
+        1
+        """
         self.session.interrupt()
 
     def close(self) -> None:
-        """Close the warehouse. What it has answered stays, and asks for no pictures any more."""
+        """Close the warehouse. What it has answered stays, and asks for no pictures any more.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> w = eh.open()
+        >>> w.close()
+        >>> w
+        <evalhouse warehouse: the sample data, closed>
+        """
         with self._lock:
             if not self.closed:
                 self.closed = True

@@ -156,5 +156,7 @@ def _plain(cell: Any) -> Any:
 def _by_row(fault: Fault, called: Mapping[str, str]) -> Fault:
     """A fault of a table by its row, where the file that it became has lines."""
     if fault.source in called.values() and fault.line is not None:
-        return Fault(fault.source, None, f"row {fault.line}: {fault.message}")
+        # Another line that the message names is a row of the same table.
+        message = re.sub(r"\bon line ([\d,]+)", r"in row \1", fault.message)
+        return Fault(fault.source, None, f"row {fault.line}: {message}")
     return fault

@@ -105,6 +105,17 @@ def score(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> [(row["system"], row["accuracy"]) for row in eh.score(rows, "accuracy")]  # doctest: +ELLIPSIS
+    [('new', 0.75), ('base', 0.666...)]
     """
     return asked_of("score", locals())
 
@@ -216,6 +227,18 @@ def compare(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> r = eh.compare(rows, "accuracy", "new", "base")
+    >>> round(r[0]["difference"], 4), round(r[0]["p"], 4), r[0]["verdict"]
+    (0.0833, 0.4244, 'not significant')
     """
     return asked_of("compare", locals())
 
@@ -315,6 +338,17 @@ def group(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> [(row["system"], row["letters"]) for row in eh.group(rows, "accuracy", "all")]
+    [('new', 'a'), ('base', 'a')]
     """
     return asked_of("group", locals())
 
@@ -417,6 +451,17 @@ def rank(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> [(row["system"], row["rank_low"], row["rank_high"]) for row in eh.rank(rows, "accuracy", "all")]
+    [('new', 1, 2), ('base', 1, 2)]
     """
     return asked_of("rank", locals())
 
@@ -546,6 +591,18 @@ def table(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> r = eh.table(rows, "accuracy", "all", against="base")
+    >>> [(row["system"], round(row["value"], 4), row["verdict"]) for row in r]
+    [('new', 0.75, 'not significant'), ('base', 0.6667, None)]
     """
     return asked_of("table", locals())
 
@@ -656,6 +713,18 @@ def power(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> r = eh.power(rows, "accuracy", "new", "base", detect=0.2, documents=120)
+    >>> r[0]["documents"], r[0]["power"]
+    (120, 0.936)
     """
     return asked_of("power", locals())
 
@@ -722,6 +791,18 @@ def spread(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> runs = [{**row, "seed": seed} for row in rows for seed in (1, 2, 3)]
+    >>> [(row["system"], row["replicates"], row["sd_replicate"]) for row in eh.spread(runs, "accuracy")]
+    [('base', 3, 0.0), ('new', 3, 0.0)]
     """
     return asked_of("spread", locals())
 
@@ -795,6 +876,18 @@ def documents(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> r = eh.documents(rows, "accuracy", "new", "base", limit=3)
+    >>> [(row["document"], row["value_a"], row["value_b"]) for row in r]
+    [('Q15', 1.0, 0.0), ('Q18', 1.0, 0.0), ('Q21', 1.0, 0.0)]
     """
     return asked_of("documents", locals())
 
@@ -884,5 +977,17 @@ def differ(
         On what there is not in the data.
     LoadError
         On rows that cannot be read.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> rows = [
+    ...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+    ...     for model, k in (("base", 3), ("new", 4))
+    ...     for n in range(60)
+    ... ]
+    >>> r = eh.differ(rows, "accuracy", "new", "base", by="document.subject")
+    >>> r[0]["slice"], r[0]["documents"], round(r[0]["difference"], 4)
+    ('document.subject = "law"', 30, 0.3333)
     """
     return asked_of("differ", locals())

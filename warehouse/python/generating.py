@@ -67,6 +67,62 @@ _OF_DATA = (
 OTHER_DATA = (" on qa", "document.source")
 """What examples of other data have in them: the sample data have no replicates, and no sources of documents."""
 
+_ROWS = """\
+>>> import evalhouse as eh
+>>> rows = [
+...     {"model": model, "question": f"Q{n}", "subject": ("art", "law")[n % 2], "accuracy": int(n % k > 0)}
+...     for model, k in (("base", 3), ("new", 4))
+...     for n in range(60)
+... ]
+"""
+"""The table that examples ask, of 60 questions that two models answered."""
+
+_OF_ROWS = {
+    "score": """\
+>>> [(row["system"], row["accuracy"]) for row in eh.score(rows, "accuracy")]  # doctest: +ELLIPSIS
+[('new', 0.75), ('base', 0.666...)]
+""",
+    "compare": """\
+>>> r = eh.compare(rows, "accuracy", "new", "base")
+>>> round(r[0]["difference"], 4), round(r[0]["p"], 4), r[0]["verdict"]
+(0.0833, 0.4244, 'not significant')
+""",
+    "group": """\
+>>> [(row["system"], row["letters"]) for row in eh.group(rows, "accuracy", "all")]
+[('new', 'a'), ('base', 'a')]
+""",
+    "rank": """\
+>>> [(row["system"], row["rank_low"], row["rank_high"]) for row in eh.rank(rows, "accuracy", "all")]
+[('new', 1, 2), ('base', 1, 2)]
+""",
+    "table": """\
+>>> r = eh.table(rows, "accuracy", "all", against="base")
+>>> [(row["system"], round(row["value"], 4), row["verdict"]) for row in r]
+[('new', 0.75, 'not significant'), ('base', 0.6667, None)]
+""",
+    "documents": """\
+>>> r = eh.documents(rows, "accuracy", "new", "base", limit=3)
+>>> [(row["document"], row["value_a"], row["value_b"]) for row in r]
+[('Q15', 1.0, 0.0), ('Q18', 1.0, 0.0), ('Q21', 1.0, 0.0)]
+""",
+    "differ": """\
+>>> r = eh.differ(rows, "accuracy", "new", "base", by="document.subject")
+>>> r[0]["slice"], r[0]["documents"], round(r[0]["difference"], 4)
+('document.subject = "law"', 30, 0.3333)
+""",
+    "power": """\
+>>> r = eh.power(rows, "accuracy", "new", "base", detect=0.2, documents=120)
+>>> r[0]["documents"], r[0]["power"]
+(120, 0.936)
+""",
+    "spread": """\
+>>> runs = [{**row, "seed": seed} for row in rows for seed in (1, 2, 3)]
+>>> [(row["system"], row["replicates"], row["sd_replicate"]) for row in eh.spread(runs, "accuracy")]
+[('base', 3, 0.0), ('new', 3, 0.0)]
+""",
+}
+"""What each question says of them."""
+
 Described = tuple[str, str, str, str]
 """A parameter: its name, its type in the signature, its type in documentation, and what it means."""
 
@@ -134,7 +190,13 @@ def _function(word: str) -> str:
     wrong = "On what there is not in the data."
     return (
         _signature(word, [], [data, *listed, *of_data])
-        + _doc(word, [data, *listed, *of_data], [], wrong, "LoadError\n    On rows that cannot be read.")
+        + _doc(
+            word,
+            [data, *listed, *of_data],
+            [*_ROWS.splitlines(), *_OF_ROWS[word].splitlines()],
+            wrong,
+            "LoadError\n    On rows that cannot be read.",
+        )
         + f'    return asked_of("{word}", locals())\n'
     )
 

@@ -104,7 +104,9 @@ class KeywordArgument:
         """The clause with what was given for it, empty for nothing. Raises TypeError and QueryError."""
         if given is None or given is False:
             return ""
-        if self.flag or (given is True and self.clause.alone):
+        if self.flag and given is not True:
+            raise TypeError(f"{self.name} is {given!r}, and neither True nor False")
+        if given is True and (self.flag or self.clause.alone):
             return self.words if self.flag else self.clause.words.split()[0]
         if self.choices:
             return f"{self.words} {written.choice(self.name, given, self.choices)}"

@@ -120,6 +120,13 @@ class OtherStatements(StatementMethods):
         ------
         QueryError
             On what is wrong, with its place.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> r = eh.open().explain("score F1 for GE on TST3")
+        >>> r[0]["stage"], r[0]["what"]
+        ('statement', 'score F1 for GE on TST3')
         """
         return self._one(preceded("explain", question))
 
@@ -142,6 +149,12 @@ class OtherStatements(StatementMethods):
         ------
         QueryError
             On what is wrong, with its place.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().export("score F1 for GE, UMASS on TST3", "scores.csv").rows
+        [{'file': 'scores.csv', 'rows': 2}]
         """
         return self._one(preceded("export", question, to=quoted(os.fspath(to))))
 

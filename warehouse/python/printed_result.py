@@ -85,6 +85,8 @@ class PrintedResult(Result):
 
     def __getitem__(self, place: int) -> dict[str, Cell]:
         """A row by its place, which counts from 0."""
+        if isinstance(place, str):
+            raise TypeError(f"rows are counted from 0: the column is [row[{place!r}] for row in result]")
         return self.rows[place]
 
     def __str__(self) -> str:
@@ -107,6 +109,13 @@ class PrintedResult(Result):
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> r = eh.open().score("F1", "GE", on="TST3")
+        >>> r.to_csv().splitlines()[0]
+        'test_set,task,system,documents,F1,source'
         """
         return render(self, "csv", Style())
 
@@ -121,6 +130,17 @@ class PrintedResult(Result):
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> r = eh.open().score("F1", "GE", on="TST3")
+        >>> print(r.to_markdown(digits=1).split("Signature")[0].rstrip())
+        **F1 on TST3: 100 messages (extraction, simulated data)**
+        <BLANKLINE>
+        | system |   F1 |
+        | ------ | ---: |
+        | GE     | 56.0 |
         """
         return render(self, "markdown", Style(digits))
 
@@ -156,6 +176,13 @@ class PrintedResult(Result):
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> r = eh.open().score("F1", "GE", on="TST3")
+        >>> "table(" in r.to_typst()
+        True
         """
         return render(self, "typst", Style(digits))
 
@@ -170,6 +197,13 @@ class PrintedResult(Result):
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> r = eh.open().score("F1", "GE", on="TST3")
+        >>> r.to_html()[:15]
+        '<!doctype html>'
         """
         return render(self, "html", Style(digits))
 
@@ -187,6 +221,14 @@ class PrintedResult(Result):
         ------
         LoadError
             Where the file is there already, cannot be written, or has an ending that names no format.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> import evalhouse as eh
+        >>> eh.open().score("F1", "GE", on="TST3").save("scores.csv")
+        >>> len(Path("scores.csv").read_text().splitlines())
+        2
         """
         from warehouse.render.files import check, write
 
@@ -206,6 +248,12 @@ class PrintedResult(Result):
         ------
         ImportError
             Where polars is not installed.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> eh.open().score("F1", "GE", on="TST3").to_polars().columns
+        ['test_set', 'task', 'system', 'documents', 'F1', 'source']
         """
         import polars
 
@@ -276,6 +324,12 @@ class ResultPicture:
     ----------
     chart : warehouse.charts.Chart
         The picture as data: panels, axes, marks, and a sentence for those who cannot see it.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> eh.open().score("F1", "GE", "UMASS", on="TST3").plot()
+    Ranked dots. F1: 2 rows, from GE to UMASS.
     """
 
     def __init__(self, result: Result) -> None:
@@ -302,6 +356,15 @@ class ResultPicture:
             Where the extra `plot` is not installed.
         LoadError
             Where the file is there already, cannot be written, or has another ending.
+
+        Examples
+        --------
+        >>> import json
+        >>> from pathlib import Path
+        >>> import evalhouse as eh
+        >>> eh.open().score("F1", "GE", "UMASS", on="TST3").plot().save("scores.json")
+        >>> json.loads(Path("scores.json").read_text())["$schema"]
+        'https://vega.github.io/schema/vega-lite/v5.json'
         """
         from warehouse.render.files import check_free, fault, write_all
         from warehouse.render.vega import FILES

@@ -81,9 +81,47 @@ def draws_by_itself(units: int, differing: int, distinct: int) -> bool:
 def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
     """Approximate randomization of two systems (Noreen 1989; Chinchor 1992), coins being looked up by several threads.
 
-    The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units, and
-    another pair, meet the same shuffles; only a pair of `few_distinct` differences has draws of its own. Identical
-    systems give p = 1. Raises ValueError for sides that are none.
+    The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units,
+    and another pair, meet the same shuffles; only a pair of `few_distinct` differences has draws of its own.
+    Identical systems give p = 1.
+
+    Parameters
+    ----------
+    paired : Paired
+        Numerators and denominators of two systems, each an integer array of the shape (units,).
+    draws : Draws
+        How many shuffles, and the seed and the stream of their coins.
+    sides : {"two-sided", "one-sided"}, default "two-sided"
+        One-sided asks whether the first system is the better.
+    work : Work, default ALONE
+        How many threads do it, and what hears of the share done. It changes no number.
+
+    Returns
+    -------
+    Outcome
+        `p` in (0, 1], how it was found, and the statistic.
+
+    Raises
+    ------
+    ValueError
+        For sides that are none.
+
+    References
+    ----------
+    Noreen, E. W. (1989). Computer-intensive methods for testing hypotheses. Wiley.
+
+    Chinchor, N. (1992). The statistical significance of the MUC-4 results. MUC-4, 30-50.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warehouse.significance.paired import Paired
+    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
+    >>> recall = Paired(a, possible, b, possible)
+    >>> from warehouse.significance.draws import Draws
+    >>> from warehouse.significance.shuffles.randomization import randomization_test
+    >>> randomization_test(recall, Draws(shuffles=9999, seed=1992)).p
+    0.2496
     """
     extreme = Extreme.of(paired, sides)
     chosen, distinct = _method(paired, draws.shuffles)

@@ -47,8 +47,47 @@ def studentized_test(
     """The studentized exchange of two systems (Janssen 1997; Chung and Romano 2013); the statistic is t.
 
     Where the denominators of a ratio are equal in every unit, t has the order of the differences, so that this is
-    randomization. An exchange that leaves a system without value, or nothing that varies, counts as extreme. Raises
-    ValueError for sides that are none.
+    randomization. An exchange that leaves a system without value, or nothing that varies, counts as extreme.
+
+    Parameters
+    ----------
+    paired : Paired or PairedCounts
+        Counts of two systems on the same units, a unit being what is exchanged.
+    draws : Draws
+        How many shuffles, and the seed and the stream of their coins.
+    sides : {"two-sided", "one-sided"}, default "two-sided"
+        One-sided asks whether the first system is the better.
+    work : Work, default ALONE
+        How many threads do it, and what hears of the share done. It changes no number.
+
+    Returns
+    -------
+    Outcome
+        `p` in (0, 1], how it was found, and the statistic.
+
+    Raises
+    ------
+    ValueError
+        For sides that are none.
+
+    References
+    ----------
+    Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
+    problem. Statistics & Probability Letters 36, 9-21.
+
+    Chung, E. and Romano, J. P. (2013). Exact and asymptotically robust permutation tests. Annals of Statistics 41,
+    484-507.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warehouse.significance.paired import Paired
+    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
+    >>> recall = Paired(a, possible, b, possible)
+    >>> from warehouse.significance.draws import Draws
+    >>> from warehouse.significance.shuffles.studentized import studentized_test
+    >>> studentized_test(recall, Draws(shuffles=9999, seed=1992)).p
+    0.2496
     """
     check_sides(sides)
     if isinstance(paired, Paired) and steady(paired.many):

@@ -16,13 +16,13 @@ class ArithmeticFunction:
     most: int | None
 
     def accepts(self, arguments: int) -> bool:
-        """Whether it takes so many arguments."""
+        """Whether it takes this many arguments."""
         return self.least <= arguments and (self.most is None or arguments <= self.most)
 
     @property
     def takes(self) -> str:
         """How many arguments it takes, in words."""
-        return "one argument" if self.most == 1 else "two arguments or more"
+        return "one argument" if self.most == 1 else "at least two arguments"
 
 
 FUNCTIONS = {
@@ -33,7 +33,7 @@ FUNCTIONS = {
         ArithmeticFunction("exp", "exp(X)", "e to the power of X", 1, 1),
         ArithmeticFunction("min", "min(X, Y, …)", "the smallest of the arguments", 2, None),
         ArithmeticFunction("max", "max(X, Y, …)", "the largest of the arguments", 2, None),
-        ArithmeticFunction("abs", "abs(X)", "the value without its sign", 1, 1),
+        ArithmeticFunction("abs", "abs(X)", "the absolute value", 1, 1),
     )
 }
-"""By name. The names are no keywords: without parentheses, or with parameters such as `min(w=1)`, each is a measure."""
+"""By name. Names are not keywords: without parentheses, or with parameters such as `min(w=1)`, each is a measure."""

@@ -69,7 +69,7 @@ EXPECTATIONS: tuple[nodes.Expectation, ...] = get_args(nodes.Expectation)
 
 
 class Shape(Enum):
-    """What stands behind the keywords of a clause, and so what becomes of it in a node and how it is printed."""
+    """What follows the keywords of a clause. This decides what it becomes in a node and how it is printed."""
 
     NODE = auto()
     """One node: `limit 5`, `of filtering`, `order by F desc`."""
@@ -110,7 +110,7 @@ class Clause:
         return (self.words.split()[0], *self.synonyms)
 
     def spoken(self, by: Sequence[str]) -> str:
-        """Its keywords, or the synonym of them that is among those that a statement was written with."""
+        """Its keywords, or the synonym that the statement was written with."""
         return next((word for word in by if word in self.synonyms), self.words)
 
     @property
@@ -138,7 +138,7 @@ CLAUSES = (
         "of",
         "task",
         "KIND",
-        "what is asked about: extraction, filtering, counts, rankings, values or published",
+        "the kind of data: extraction, filtering, counts, rankings, values or published",
         "of filtering",
         "task",
     ),
@@ -151,13 +151,19 @@ CLAUSES = (
         "system",
     ),
     Clause("against", "against", "SYSTEM", "each system against this one", "against GE", "system"),
-    Clause("on", "test_sets", "TEST SET, …", "the test sets, each computed apart", "on TST3, TST4", "test set"),
-    Clause("over test sets", "over", "", "their average in place of each, exchanged within each", shape=Shape.FLAG),
+    Clause("on", "test_sets", "TEST SET, …", "the test sets, each evaluated separately", "on TST3, TST4", "test set"),
+    Clause(
+        "over test sets",
+        "over",
+        "",
+        "compare averages over the test sets; exchanges stay within each",
+        shape=Shape.FLAG,
+    ),
     Clause(
         "from",
         "source",
         "TEST SET",
-        "the test set to begin with, and `to` another",
+        "the first test set; `to` names the second",
         "from TST3 to TST4",
         "test set",
         second_field="target",
@@ -182,15 +188,15 @@ CLAUSES = (
         "assuming fallout exponent",
         "exponent",
         "K",
-        "fallout changes with generality, to this power",
+        "fallout changes as this power of generality",
         "assuming fallout exponent 0.45",
     ),
     Clause(
         "replicates by",
         "replicates",
         "system.ATTRIBUTE",
-        "systems that share the attribute are runs of one system, averaged; `replicates` alone: by system.replicate, "
-        "else by system.model",
+        "systems with the same value of the attribute are runs of one system and are averaged; `replicates` alone goes "
+        "by system.replicate, or else by system.model",
         "replicates by system.model",
         "attribute",
         alone=True,
@@ -199,50 +205,55 @@ CLAUSES = (
         "by",
         "by",
         "ATTRIBUTE, …",
-        "a row a value: document, unit, label or an attribute",
+        "one row for each value: document, unit, label or an attribute",
         "by unit",
         "attribute",
         shape=Shape.LIST,
     ),
-    Clause("depth", "depth", "1|2", "with 2 also the slices of every two attributes", "depth 2"),
+    Clause("depth", "depth", "1|2", "2 adds the slices by every pair of attributes", "depth 2"),
     Clause(
         "utility",
         "utility",
         "A, B, C, D",
-        "value of a true positive, a false positive, a miss and a correct rejection; 0 where left out",
+        "value of a true positive, a false positive, a miss and a correct rejection; 0 if left out",
         "utility 2, -1",
         shape=Shape.LIST,
     ),
     Clause(
-        "where", "where", "CONDITION", "only the rows that meet it", 'where document like "TST3-MUC4-00%"', "attribute"
+        "where",
+        "where",
+        "CONDITION",
+        "only the rows that meet the condition",
+        'where document like "TST3-MUC4-00%"',
+        "attribute",
     ),
     Clause(
         "order by",
         "order",
         "MEASURE",
-        "by which measure the rows are ordered; `desc` or `asc`",
+        "the measure to order rows by; `desc` or `asc`",
         "order by recall desc",
         "measure",
     ),
-    Clause("order as named", "as_named", "", "the systems in the order they are named", shape=Shape.FLAG),
-    Clause("only", "only", "SYSTEM", "only the documents that speak for this system", "only GE", "system"),
-    Clause("limit", "limit", "N", "no more rows than this", "limit 5"),
+    Clause("order as named", "as_named", "", "systems in the order in which they are named", shape=Shape.FLAG),
+    Clause("only", "only", "SYSTEM", "only the documents that favour this system", "only GE", "system"),
+    Clause("limit", "limit", "N", "at most this many rows", "limit 5"),
     Clause(
         "standardized",
         "standardized",
         "",
-        "in standard deviations from the mean of all systems of the test set",
+        "values in standard deviations from the mean of all systems on the test set",
         shape=Shape.FLAG,
     ),
     Clause(
         "corrected by",
         "corrected",
         "JUDGE",
-        "the judge's values, corrected by those that people gave to some documents",
+        "the judge's values, corrected by human labels of some documents",
         "corrected by llm",
         "measure",
     ),
-    Clause("with key", "with_key", "", "the key as one more annotator", shape=Shape.FLAG),
+    Clause("with key", "with_key", "", "count the key as one more annotator", shape=Shape.FLAG),
     Clause(
         "exchange by",
         "exchange",
@@ -251,34 +262,38 @@ CLAUSES = (
         "exchange by unit",
         "attribute",
     ),
-    Clause("one-sided", "sides", "", "that the first system is the better", shape=Shape.ITSELF),
-    Clause("two-sided", "sides", "", "that the systems differ; the default", shape=Shape.ITSELF),
-    Clause("test", "test", "NAME", "which significance test; randomization unless said", "test wilcoxon", "test"),
+    Clause("one-sided", "sides", "", "test only whether the first system is better", shape=Shape.ITSELF),
+    Clause("two-sided", "sides", "", "test whether the systems differ; the default", shape=Shape.ITSELF),
+    Clause("test", "test", "NAME", "the significance test; randomization by default", "test wilcoxon", "test"),
     Clause(
         "shuffles",
         "shuffles",
         "N",
-        "approximate, with so many shuffles; of the bootstrap, resamples",
+        "approximate, with this many shuffles, or resamples of a bootstrap",
         "shuffles 9999",
         synonyms=("permutations", "resamples"),
     ),
-    Clause("exact", "exact", "", "every exchange counted", shape=Shape.FLAG),
+    Clause("exact", "exact", "", "count every possible exchange", shape=Shape.FLAG),
     Clause(
-        "seed", "seed", "N", "where chance begins; the same seed gives the same numbers; 1992 unless said", "seed 1992"
+        "seed",
+        "seed",
+        "N",
+        "the seed of the random numbers; the same seed gives the same results; 1992 by default",
+        "seed 1992",
     ),
-    Clause("level", "level", "A", "the significance level; 0.05 unless said", "level 0.10", synonyms=("alpha",)),
+    Clause("level", "level", "A", "the significance level; 0.05 by default", "level 0.10", synonyms=("alpha",)),
     Clause(
         "margin",
         "margin",
         "D",
-        "how much worse may still pass: better, equivalent, not worse than that",
+        "the largest difference that does not matter, for verdicts such as equivalent and not worse",
         "margin 1%",
     ),
     Clause(
         "detect",
         "detect",
         "D, …",
-        "the differences that would matter; round ones near what can be found unless said",
+        "the differences that would matter; by default round ones near the smallest that can be found",
         "detect 1%, 2%",
         shape=Shape.LIST,
     ),
@@ -286,24 +301,24 @@ CLAUSES = (
         "documents",
         "sizes",
         "N, …",
-        "how many documents there would be; some fewer and some more than there are unless said",
+        "how many documents there would be; by default some fewer and some more than there are",
         "documents 100, 400",
         shape=Shape.LIST,
     ),
-    Clause("power", "wanted", "P", "how often a difference should be found; 0.8 unless said", "power 0.9"),
+    Clause("power", "wanted", "P", "how often a difference should be found; 0.8 by default", "power 0.9"),
     Clause(
         "confidence",
         "confidence",
         "C",
-        "how sure it must be that the true level is below `level`; 0.99 unless said",
+        "how sure a verdict must be on which side of `level` the exact p lies; 0.99 by default",
         "confidence 0.99",
     ),
-    Clause("adjust", "adjust", "NAME", "for many comparisons at once", "adjust holm", "adjustment"),
+    Clause("adjust", "adjust", "NAME", "adjust p-values for multiple comparisons", "adjust holm", "adjustment"),
     Clause(
         "missing",
         "missing",
         "error|drop|zero|bounds",
-        "a document that only one of the systems has; of rankings, a topic that a run leaves out",
+        "what to do with documents that not every system has, or topics that a run leaves out",
         "missing drop",
         shape=Shape.WORD,
     ),
@@ -311,32 +326,32 @@ CLAUSES = (
         "interval",
         "interval",
         "studentized|percentile|bca",
-        "how the bootstrap interval is taken; studentized unless said",
+        "the kind of bootstrap interval; studentized by default",
         "interval bca",
         shape=Shape.WORD,
         alone=True,
     ),
-    Clause("at least", "at_least", "N", "the value is expected to be no lower", "at least 55%"),
-    Clause("at most", "at_most", "N", "the value is expected to be no higher", "at most 200"),
-    Clause("trim", "trim", "K", "the mean without the K highest and lowest", "trim 1"),
-    Clause("letters", "letters", "", "beside each value the letters of the systems it beats", shape=Shape.FLAG),
-    Clause("rank", "ranks", "", "beside each value the ranks that the system may have", shape=Shape.FLAG),
-    Clause("digits", "digits", "N", "decimals of the values", "digits 1"),
+    Clause("at least", "at_least", "N", "expect the value to be no lower", "at least 55%"),
+    Clause("at most", "at_most", "N", "expect the value to be no higher", "at most 200"),
+    Clause("trim", "trim", "K", "leave the K highest and the K lowest out of the mean", "trim 1"),
+    Clause("letters", "letters", "", "beside each value, the letters of the systems that it beats", shape=Shape.FLAG),
+    Clause("rank", "ranks", "", "beside each value, the ranks that the system may have", shape=Shape.FLAG),
+    Clause("digits", "digits", "N", "decimal places of the values", "digits 1"),
     Clause(
         "columns",
         "columns",
         'NAME as "TEXT", …',
-        "what measures, test sets and the column of systems are called",
+        "names for measures, test sets and the column of systems",
         'columns F as "F₁"',
         "measure",
         shape=Shape.LIST,
     ),
-    Clause("caption", "caption", '"TEXT"', "what stands above the table", 'caption "Results on MUC-4"'),
-    Clause("label", "label", '"NAME"', "what the table is referred to by", 'label "tab:muc4"'),
-    Clause("title", "title", '"TEXT"', "what stands above the picture", 'title "Recall on MUC-4"'),
-    Clause("width", "width", "LENGTH", "how wide a picture in a file is, in mm, cm, in, pt or px", "width 80mm"),
-    Clause("font", "font", '"NAME"', "the letters of a picture in a file", 'font "Times New Roman"'),
-    Clause("to", "to", '"FILE"', "the file; its ending names the format", 'to "scores.csv"'),
+    Clause("caption", "caption", '"TEXT"', "the text above the table", 'caption "Results on MUC-4"'),
+    Clause("label", "label", '"NAME"', "the name by which a paper refers to the table", 'label "tab:muc4"'),
+    Clause("title", "title", '"TEXT"', "the text above the picture", 'title "Recall on MUC-4"'),
+    Clause("width", "width", "LENGTH", "the width of a picture in a file, in mm, cm, in, pt or px", "width 80mm"),
+    Clause("font", "font", '"NAME"', "the font of a picture in a file", 'font "Times New Roman"'),
+    Clause("to", "to", '"FILE"', "the file to write; its ending decides the format", 'to "scores.csv"'),
 )
 """All clauses, in the order in which they are printed."""
 
@@ -349,7 +364,7 @@ _CONTINUED = {
     ("not", "missing"),
     *(pair for clause in CLAUSES for pair in pairwise(clause.words.split())),
 }
-"""Neighbouring keywords of which the second begins no clause."""
+"""Pairs of keywords whose second word does not begin a clause."""
 
 
 def as_typed(words: str, spoken: Sequence[str]) -> str:
@@ -358,7 +373,7 @@ def as_typed(words: str, spoken: Sequence[str]) -> str:
 
 
 def continues(before: str, word: str) -> bool:
-    """Whether a keyword goes on with what the one before it began, as `by` behind `order`, and so begins no clause."""
+    """Whether a keyword continues the clause that the one before it began, as `by` after `order`."""
     return (before, word) in _CONTINUED
 
 
@@ -371,7 +386,7 @@ def question_word(words: Sequence[str]) -> str:
 
 
 def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
-    """For each word of a statement the clause that it begins; None where it begins none, as `by` of `order by`.
+    """For each word of a statement, the clause that it begins, or None, as for `by` in `order by`.
 
     `words` holds the keywords of the statement in their places, and an empty text for everything else.
     """
@@ -396,7 +411,7 @@ def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
 
 
 def _beginning(words: Sequence[str]) -> Clause | None:
-    """The clause at the start of these words: the one with most of them, or one that they may be the beginning of."""
+    """The clause that these words begin: the longest that fits, or one that is still incomplete."""
     alike = [clause for clause in CLAUSES if words[0] in clause.first_words]
     whole = [clause for clause in alike if clause.words.split() == [*words[: len(clause.words.split())]]]
     return max(whole, key=lambda clause: len(clause.words), default=alike[0] if alike else None)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 MOST_DIGITS = 28
-"""Numbers have at most so many digits: what decimal arithmetic keeps exactly."""
+"""Numbers have at most this many digits, which decimal arithmetic keeps exactly."""
 
 GRAMMAR = Path(__file__).with_name("language.lark")
 
@@ -55,12 +55,12 @@ def as_word(name: str) -> str:
 
 
 def is_word(text: str) -> bool:
-    """Whether a text is read as a word without quotes, in letters of any alphabet."""
+    """Whether a text can be a word without quotes, in letters of any alphabet."""
     return _is_bare(text, VARIABLE_NAME)
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is read as a name without quotes, in letters of any alphabet."""
+    """Whether a text can be a name without quotes, in letters of any alphabet."""
     return _is_bare(text, _NAME)
 
 
@@ -95,15 +95,15 @@ def number_value(text: str) -> Decimal:
     percent = base.endswith("%")
     mantissa = base.rstrip("%")
     if len(mantissa.replace(".", "")) > MOST_DIGITS or len(exponent) > len(str(MOST_DIGITS * 4)):
-        raise ValueError(f"a number has at most {MOST_DIGITS} digits")
+        raise ValueError(f"a number can have at most {MOST_DIGITS} digits")
     value = Decimal(mantissa)
     if percent:
         return value.scaleb(-2)
     if not exponent:
         return value
     if "." in mantissa:
-        raise ValueError("only a whole number is raised to a power")
+        raise ValueError("only a whole number can be raised to a power")
     power = int(mantissa) ** int(exponent)
     if power >= 10**MOST_DIGITS:
-        raise ValueError(f"a number has at most {MOST_DIGITS} digits")
+        raise ValueError(f"a number can have at most {MOST_DIGITS} digits")
     return Decimal(power)

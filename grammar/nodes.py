@@ -1,4 +1,4 @@
-"""What a query says, as frozen typed values: one class a statement; what statements are made of stands in phrases.py.
+"""What a query says, as frozen typed values: one class per statement; what statements are made of stands in phrases.py.
 
 Nodes hold what was written, not what it means: a clause that was not written is None or empty. Nothing here knows lark
 or a warehouse. The class of a statement also says with which words it begins and what it must not lack. So a new
@@ -114,7 +114,7 @@ from grammar.value import value
 
 @value
 class Needed:
-    """What a statement is told to need where a clause is missing that it cannot do without, and examples of it. Another
+    """What a statement needs where a required clause is missing, with examples. Another
     clause may stand in its place, which fills the field `instead`.
     """
 
@@ -130,7 +130,7 @@ class Needed:
 
 
 MissingWord = Literal["error", "drop", "zero", "bounds"]
-"""What may become of documents that a system lacks."""
+"""What to do with documents that a system lacks."""
 
 IntervalWord = Literal["studentized", "percentile", "bca"]
 """The kinds of interval."""
@@ -158,7 +158,7 @@ class StatementNode(Node):
 
     @property
     def uses_level(self) -> bool:
-        """Whether a significance level would change the answer, so that one set for all statements holds here, too."""
+        """Whether a significance level changes the answer, so that one set for all statements applies here too."""
         return hasattr(self, "level")
 
 

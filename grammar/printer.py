@@ -1,7 +1,7 @@
 """Nodes to text in canonical spelling: parse(to_text(node)) gives the node again.
 
 Keywords are in lower case, clauses in the order of clauses.py, names in quotes only where they need them. Comments are
-no nodes; a script that holds some is laid out by layout.py.
+not nodes; layout.py lays out a script that has some.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _statement(node: nodes.Node) -> str:
             return _joined(node.words, _list(measures), *_clauses(node))
         case nodes.StatementNode():
             return _joined(node.words, *_clauses(node))
-    raise TypeError(f"{type(node).__name__} is no node of the language")
+    raise TypeError(f"{type(node).__name__} is not a node of the language")
 
 
 def _clauses(node: nodes.StatementNode) -> list[str]:
@@ -169,7 +169,7 @@ def _condition(node: nodes.Node) -> str:
             return " and ".join(_condition_within(part, (nodes.And, nodes.Or)) for part in _several(conditions))
         case nodes.Or(conditions=conditions):
             return " or ".join(_condition_within(part, (nodes.Or,)) for part in _several(conditions))
-    raise TypeError(f"{type(node).__name__} is no condition")
+    raise TypeError(f"{type(node).__name__} is not a condition")
 
 
 def _predicate(node: nodes.In | nodes.Like | nodes.IsMissing | nodes.IsLatest, negated: str) -> str:
@@ -220,7 +220,7 @@ def _expression(node: nodes.Node, least: int = 0) -> str:
             return f"{called}({', '.join(_expression(argument) for argument in arguments)})"
         case nodes.Variable():
             return _text(node)
-    raise TypeError(f"{type(node).__name__} is no part of an expression")
+    raise TypeError(f"{type(node).__name__} is not part of an expression")
 
 
 # --- names, numbers, lists --------------------------------------------------------------------------------------------

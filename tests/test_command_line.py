@@ -18,7 +18,7 @@ import cli
 from tests.conftest import write_csv
 from warehouse.commands.table import COMMANDS
 
-HOLM = "adjust holm: step-down Bonferroni; keeps the family-wise error under any dependence (Holm 1979)\n"
+HOLM = "adjust holm: step-down Bonferroni; controls the family-wise error under any dependence (Holm 1979)\n"
 ROOT = Path(__file__).resolve().parent.parent
 SCORES = "test_set system document possible actual correct partial"
 
@@ -154,8 +154,7 @@ def test_a_mistake_of_ours_is_a_sentence_and_no_traceback(
     monkeypatch.setattr("warehouse.commands.keeping.info", failing)
     assert cli.main(["info"]) == 1
     assert capsys.readouterr().err == (
-        "error: a mistake in evalhouse itself: ZeroDivisionError: division by zero\n"
-        "  with EVALHOUSE_TRACEBACK=1 it says where\n"
+        "error: a bug in evalhouse: ZeroDivisionError: division by zero\n  set EVALHOUSE_TRACEBACK=1 to see where\n"
     )
     monkeypatch.setenv("EVALHOUSE_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
@@ -227,7 +226,7 @@ def test_results_go_to_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
     assert "| UMASS " in written
     again = evalhouse(*query, "both.md", folder=tmp_path)
     assert again.returncode == 1
-    assert "both.md: is there already; --force writes over it" in again.stderr
+    assert "both.md: already exists; --force overwrites it" in again.stderr
     assert evalhouse(*query, "both.md", "--force", "--format", "csv", folder=tmp_path).returncode == 0
     assert (tmp_path / "both.md").read_text(encoding="utf-8").startswith("test_set,")
     wrong = evalhouse("query", "score F for GE on TST3; score F for X on TST3", "--output", "x.html", folder=tmp_path)

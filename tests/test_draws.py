@@ -93,7 +93,7 @@ def test_what_has_fewer_attempts_is_left_out_and_said(session: Session) -> None:
         ("score every(k=1000000000) for all on qa", "k is a whole number from 1 to 1000, not 1000000000"),
         ("score pass(k=1.5) for all on qa", "k is a whole number from 1 to 1000, not 1.5"),
         ("compare pass(k=7) for all on qa", "k is at most 6, the most attempts that qa has, not 7"),
-        ("define measure twice = 2 * pass(k=2)", "pass is no function of sums, so no definition can use it"),
+        ("define measure twice = 2 * pass(k=2)", "pass is not a function of sums, so a definition cannot use it"),
         ("score BLEU for all on qa", "qa has no counts for BLEU"),
     ],
 )

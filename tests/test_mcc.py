@@ -141,7 +141,8 @@ def test_where_a_single_miss_decides_there_is_no_interval(session: Session) -> N
     assert result.rows[0]["ci_low"] is None
     (note,) = [note for note in result.notes if "interval" in note]
     assert re.fullmatch(
-        r"MCC on TST3: too many resamples have no value for an interval of HUGHES and USC \(7\d\d of 2,000 resamples\)",
+        r"MCC on TST3: too many resamples have no value, so there is no interval for HUGHES and USC "
+        r"\(7\d\d of 2,000 resamples\)",
         note,
     )
     assert session.run("compare MCC of filtering for HUGHES, USC on TST3 interval bca").rows[0]["ci_low"] is not None
@@ -149,7 +150,9 @@ def test_where_a_single_miss_decides_there_is_no_interval(session: Session) -> N
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon", "t", "mcnemar"])
 def test_matched_pairs_say_why_not(session: Session, test: str) -> None:
-    with pytest.raises(QueryError, match="needs the same denominator for both systems in every unit, and MCC has not"):
+    with pytest.raises(
+        QueryError, match="needs the same denominator for both systems in every unit, and those of MCC differ"
+    ):
         session.run(f"compare {SAMPLE} test {test}")
 
 
@@ -194,6 +197,6 @@ def test_a_definition_can_use_it(session: Session) -> None:
 def test_what_is_beyond_all_numbers_is_undefined(session: Session, definition: str) -> None:
     result = session.run(f"define measure Beyond = {definition}; score Beyond for GE on TST3")
     assert result.rows[0]["Beyond"] is None
-    assert "takes a root or a logarithm that there is not" in result.notes[0]
+    assert "takes an impossible root or logarithm" in result.notes[0]
     with pytest.raises(QueryError, match="Beyond is undefined on TST3"):
         session.run("compare Beyond for GE, UMASS on TST3")

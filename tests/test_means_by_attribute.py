@@ -146,10 +146,10 @@ def test_documents_without_a_topic_are_left_out_and_counted(tmp_path_factory: py
     with Session.open(folder / "w.duckdb") as opened:
         result = opened.run("score mean(F by document.topic) for A, B on t")
         assert [row["documents"] for row in result.rows] == [2, 2]
-        assert "t: 3 documents without document.topic left out" in result.notes
+        assert "t: left out 3 documents without document.topic" in result.notes
         compared = opened.run("compare mean(F by document.topic) for A, B on t")
         assert "2 topics exchanged" in compared.caption
-        assert "t: 3 documents without document.topic left out" in compared.notes
+        assert "t: left out 3 documents without document.topic" in compared.notes
         apart = opened.run("score mean(T11SU) for A on t")
         assert any("mean(T11SU by document.topic) averages over topics" in note for note in apart.notes)
 
@@ -163,19 +163,25 @@ def test_captions_speak_of_topics(session: Session) -> None:
     [
         ("score mean(F by document.theme) for A on t", "unknown attribute 'document.theme'"),
         ("score mean(F by system.x) for A on t", "attribute"),
-        ("score mean(F by label) for A on t", "over documents, or over an attribute of theirs"),
-        ("score micro(F by document.topic) for A on t", "is of all documents together"),
+        ("score mean(F by label) for A on t", "over documents, or over one of their attributes"),
+        ("score micro(F by document.topic) for A on t", "is computed over all documents together"),
         ("score mean(F), mean(recall by document.topic) for A on t", r"and mean\(F\(beta=1\)\) over documents"),
         ("score mean(F by document.half), mean(F by document.topic) for A on t", "another over document.topic"),
-        ("score mean(F by document.topic) for A on t by document.half", "does not go with a mean over document.topic"),
-        ("compare mean(F by document.topic) for A, B on t exchange by document.half", "exchange by document.half does"),
+        (
+            "score mean(F by document.topic) for A on t by document.half",
+            "cannot be combined with a mean over document.topic",
+        ),
+        (
+            "compare mean(F by document.topic) for A, B on t exchange by document.half",
+            "exchange by document.half cannot",
+        ),
         (
             "compare mean(F by document.topic) for A, B on t exchange by document",
-            "exchange by document does not",
+            "exchange by document cannot",
         ),
-        ("compare mean(F by document.topic) for A, B on t missing zero", "missing zero is of documents"),
-        ("documents mean(F by document.topic) for A, B on t", "a mean by an attribute goes with score"),
-        ("differ mean(F by document.topic) for A, B on t by label", "a mean by an attribute goes with score"),
+        ("compare mean(F by document.topic) for A, B on t missing zero", "cannot be combined with missing zero"),
+        ("documents mean(F by document.topic) for A, B on t", "a mean by an attribute works only in score"),
+        ("differ mean(F by document.topic) for A, B on t by label", "a mean by an attribute works only in score"),
         ("score mean(F by document.topic) for A, random(s=0.5) on t", "has no document.topic"),
     ],
 )

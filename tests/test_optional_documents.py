@@ -155,8 +155,8 @@ def test_a_verdict_over_labellings_is_as_sure_as_any_other(small: Session, seed:
     asked = 'compare F(optional=bounds) of filtering for A, B on t where label != "optional" level 0.99'
     result = small.run(f"{asked} shuffles 9 seed {seed}")
     assert [row["verdict"] for row in result.rows] == ["undecided"]
-    assert any("undecided, it is not 0.99 sure for each p" in note for note in result.notes)
-    assert not any("the same by every labelling" in note or "depends on how" in note for note in result.notes)
+    assert any("undecided: it is not 0.99 sure on which side" in note for note in result.notes)
+    assert not any("the same under every labelling" in note or "depends on how" in note for note in result.notes)
     [exact] = small.run(f"{asked} exact").rows
     [many] = small.run(f"{asked} shuffles 2000 seed {seed}").rows
     assert exact["verdict"] == many["verdict"] != "undecided"
@@ -183,7 +183,7 @@ def test_of_very_many_labellings_some_are_tested_and_it_is_said(
     assert whole.rows[0]["p_low"] <= some.rows[0]["p_low"]  # type: ignore[operator]
     assert any("labellings tested" in note for note in some.notes)
     monkeypatch.setattr(optional_bounds, "MOST_SEARCHED", 1)
-    with pytest.raises(QueryError, match="at most 1 labellings are searched, and the optional documents have"):
+    with pytest.raises(QueryError, match="at most 1 labellings are searched, but the optional documents have"):
         session.run(asked)
 
 
@@ -196,7 +196,7 @@ def test_all_conventions_stand_side_by_side(session: Session) -> None:
     result = session.run("score F(optional=all) of filtering for GE, UMASS on TST3")
     each = ", ".join(f"F(optional={convention})" for convention in OPTIONAL)
     assert result.rows == session.run(f"score {each} of filtering for GE, UMASS on TST3").rows
-    assert result.notes == ("F(beta=1) on TST3: best for UMASS by all four conventions of optional documents",)
+    assert result.notes == ("F(beta=1) on TST3: best for UMASS under all four conventions for optional documents",)
 
 
 def test_the_note_says_which_verdicts_depend_on_the_convention(session: Session) -> None:
@@ -216,7 +216,7 @@ def test_the_note_says_which_verdicts_depend_on_the_convention(session: Session)
 def test_without_optional_documents_nothing_depends_on_them(session: Session, question: str) -> None:
     where = 'where not label = "optional"'
     result = session.run(f"{question} F(optional=all) of filtering for GE, SRI, USC on TST3 {where}")
-    assert any("are the same by all four conventions" in note for note in result.notes)
+    assert any("are the same under all four conventions" in note for note in result.notes)
 
 
 def test_the_bounds_of_a_score_are_two_columns(session: Session) -> None:
@@ -245,7 +245,7 @@ def test_a_misspelt_convention_has_all_words_listed(session: Session) -> None:
         ("define measure Q = F(optional=all)", "optional=all expands to four measures; only score, compare", "all"),
         (
             "define measure Q = 1 - F(optional=bounds)",
-            "optional=bounds goes through every labelling; only score and compare accept it",
+            "optional=bounds tries every labelling; only score and compare accept it",
             "bounds",
         ),
         (
@@ -259,17 +259,17 @@ def test_a_misspelt_convention_has_all_words_listed(session: Session) -> None:
         ("score F(optional=all) of extraction for GE on TST3", "F has no parameter 'optional'", "optional=all"),
         (
             "compare mean(F(optional=bounds)) of filtering for GE, UMASS on TST3",
-            "compares what all documents have together",
+            "compares values over all documents together",
             "mean(F(optional=bounds))",
         ),
         (
             "compare F(optional=bounds) of filtering for GE, UMASS on TST3 margin 2%",
-            "every labelling, which margin does not go with",
+            "tries every labelling, so it cannot be combined with margin",
             "F(optional=bounds)",
         ),
         (
             "compare F(optional=bounds) of filtering for GE, UMASS on TST3, TST4 over test sets",
-            "every labelling, which over test sets does not go with",
+            "tries every labelling, so it cannot be combined with over test sets",
             "F(optional=bounds)",
         ),
     ],
@@ -281,7 +281,7 @@ def test_where_the_words_make_no_sense_it_is_said(session: Session, statement: s
 
 
 def test_what_a_labelling_leaves_undefined_has_no_bounds(small: Session) -> None:
-    with pytest.raises(QueryError, match="has no value by some labelling of the optional documents"):
+    with pytest.raises(QueryError, match="has no value under some labelling of the optional documents"):
         small.run('compare recall(optional=bounds) for A, B on t where label = "optional"')
 
 

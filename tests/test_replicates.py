@@ -235,15 +235,18 @@ def test_what_is_alike_ties_and_what_cannot_be_counted_is_refused() -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("score F for bert.0 on T replicates", "bert.0 is a replicate here, and no system"),
-        ("score F for all on T replicates by document.x", "replicates share an attribute of a system"),
-        ("score F for all on T replicates by system", "replicates share an attribute of a system"),
+        ("score F for bert.0 on T replicates", "bert.0 is a replicate here, not a system"),
+        ("score F for all on T replicates by document.x", "replicates are runs that share an attribute of systems"),
+        ("score F for all on T replicates by system", "replicates are runs that share an attribute of systems"),
         ("score F for all on T replicates by system.size", "unknown attribute 'system.size'"),
         ("score F for all on T replicates by system.replicate by system.seed", "system.seed is of each"),
-        ('compare F for bert, gpt on T replicates where system.seed = 1', "system.seed is of each replicate apart"),
-        ("compare F for bert.0, gpt.0 on T exchange by system", "a system alone cannot be exchanged"),
-        ("compare recall for bert, gpt on T replicates exchange by system test wilcoxon", "exchange by system goes"),
-        ("score auc for all on mail replicates", "auc does not follow from sums, so it has no replicates"),
+        ('compare F for bert, gpt on T replicates where system.seed = 1', "system.seed differs between replicates"),
+        ("compare F for bert.0, gpt.0 on T exchange by system", "exchange by system needs replicates"),
+        (
+            "compare recall for bert, gpt on T replicates exchange by system test wilcoxon",
+            "exchange by system works only",
+        ),
+        ("score auc for all on mail replicates", "auc is not computed from sums, so it cannot have replicates"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_with_replicates_is_said(session: Session, query: str, said: str) -> None:
@@ -317,7 +320,7 @@ def test_systems_that_are_alike_have_no_standardized_value(tmp_path: Path) -> No
     with Session.open(tmp_path / "w.duckdb") as opened:
         result = opened.run("score F for all on T standardized")
     assert [row["z(F(beta=1))"] for row in result.rows] == [None, None, None]
-    assert result.notes == ("F(beta=1) cannot be standardized on T: fewer than two systems differ in it",)
+    assert result.notes == ("F(beta=1) cannot be standardized on T: fewer than two systems have different values",)
 
 
 @pytest.mark.long

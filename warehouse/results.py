@@ -194,8 +194,8 @@ class GridMeasure:
 
 @value
 class Grid:
-    """How rows about a system, a test set and a measure become the table that a paper prints: a line a system, under
-    each test set a column a measure.
+    """How rows about a system, a test set and a measure become the table that a paper prints: one line per system, and
+    under each test set one column per measure.
 
     `test_sets` have their headings beside them. `counted` are those on which systems were scored on different numbers
     of documents, which then have a column of their own. `letters` are what systems are called beside values.

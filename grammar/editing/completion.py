@@ -27,7 +27,7 @@ class Expected:
 
 
 def expected(text: str) -> Expected:
-    """What may follow at the end of `text`, whose last word may be unfinished. Nothing where it is wrong before."""
+    """What may follow at the end of `text`, whose last word may be unfinished; nothing if there is a mistake before."""
     start = _start_of_last_word(text)
     last = tokens(text)[-1:]
     if last and last[0].kind in {"comment", "error"} and last[0].span.end == len(text):
@@ -52,7 +52,7 @@ _SYNONYMS = {"macro", "micro", *(word for clause in CLAUSES for word in clause.s
 
 
 def _keywords(reading: Reading, place: Place, typed: str) -> tuple[str, ...]:
-    """The keywords that may follow. Where a comma may stand, `and` and `vs` go without saying; synonyms are offered to
+    """The keywords that may follow. Where a comma may stand, `and` and `vs` are not offered; synonyms are offered to
     who has begun to type them.
     """
     passed_over = {"and", "vs"} if "COMMA" in reading.accepted else set()

@@ -47,7 +47,7 @@ _KINDS: dict[str, Kind] = {
 
 @value
 class Token:
-    """A piece of a text: what kind it is of and where it stands. Blanks are no tokens."""
+    """A piece of a text: its kind and its place. Blanks are not tokens."""
 
     kind: Kind
     span: Span
@@ -105,7 +105,7 @@ def _are_expressions(terminals: list[str]) -> bool:
 
 
 def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:
-    """The tokens of a stretch, told from their looks alone."""
+    """The tokens of a stretch, classified by their looks alone."""
     guesses = []
     for match in _GUESSED.finditer(text, start, end):
         if match.lastgroup is None:

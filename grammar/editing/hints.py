@@ -1,4 +1,4 @@
-"""What follows an error: known words that a misspelt one may mean, or what there is."""
+"""Hints below an error: known words that a misspelt one may mean, or a list of what there is."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def brief(text: str) -> str:
 
 
 LONGEST = 200
-"""Longer words are not compared: they are no slips of the finger."""
+"""Longer words are not compared: they are not typing slips."""
 
 
 def near(word: str, among: Iterable[str], at_most: int = 3) -> tuple[str, ...]:
     """Up to `at_most` of the words `among` that `word` may be a misspelling of, the nearest first.
 
-    Case does not count. A word is near where a third of its letters or fewer differ (one always may), or where `word`
+    Case does not count. A word is near if at most a third of its letters differ (one always may), or where `word`
     has three letters or more and is its beginning.
     """
     written = word.casefold()

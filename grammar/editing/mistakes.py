@@ -21,7 +21,7 @@ from grammar.span import Span
 from grammar.value import value
 
 MOST_NAMED = 5
-"""So many things are named in "expected …"; more would not be read."""
+"""At most this many things are named in "expected …"; nobody would read more."""
 
 _WORD = re.compile(r'"(?:[^"]|"")*"|\$\w+|\w+(?:[-/.:+@]\w+)*|[<>=!&|]+|.', re.DOTALL)
 _WORD_OF_EXPRESSION = re.compile(r'"(?:[^"]|"")*"|\$\w+|[0-9][0-9_.]*\w*|\w+|[<>=!&|]+|.', re.DOTALL)
@@ -59,10 +59,10 @@ _OTHER_LANGUAGES = {
     "|": "or",
     "!": "not",
 }
-"""Signs of other query languages, and what stands for them here."""
+"""Signs of other query languages, and their equivalents here."""
 
 _POST_HOC = {"observed", "post", "post-hoc", "posthoc", "retrospective", "achieved"}
-"""What is said where the power of the observed difference is asked for."""
+"""Words by which people ask for the power of the observed difference."""
 
 _BEGINS_SQL = re.compile(r"(?:select|with)\s", re.IGNORECASE)
 
@@ -142,14 +142,14 @@ def _stretch(text: str, before: Lexeme | None, at: int) -> str:
 
 
 def _stray_sign(stop: Stop) -> QueryError | None:
-    """A sign that has no meaning at all, or another one than in the language it was learnt in."""
+    """A sign that has no meaning here, or not the meaning it has in another language."""
     word = stop.word
     if stop.stretch and word in {"&", "|", "!"}:
         return QueryError(f"unknown sign {_shown(word)}", stop.span, _in_quotes(stop))
     if word in _OTHER_LANGUAGES:
         return QueryError(f"unknown sign '{word}'", stop.span, (f"did you mean {_OTHER_LANGUAGES[word]}?",))
     if word == "$":
-        return QueryError("a variable has a name right after '$'", stop.span)
+        return QueryError("a variable needs a name right after '$'", stop.span)
     if word[0] in _CURLY_QUOTES or word == "'" or word == "`":
         return QueryError(f"unknown sign {_shown(word)}", stop.span, ('names and texts are quoted with "',))
     if len(word) == 1 and not word.isalnum() and word not in '_.,()=<>+-*/:@"':
@@ -158,10 +158,10 @@ def _stray_sign(stop: Stop) -> QueryError | None:
 
 
 def _statement(stop: Stop) -> QueryError | None:
-    """A first word that begins no statement, or no question behind plot, explain and export."""
+    """A first word that does not begin a statement, or a question after plot, explain and export."""
     if stop.before is None:
         if sql := as_sql(stop.rest):
-            return QueryError("SQL stands in quotes behind the word sql", stop.span, (f"say {sql}",))
+            return QueryError("SQL is written in quotes after the word sql", stop.span, (f"write {sql}",))
         suggestions = _meant(stop.word, STATEMENTS)
         if not _is_word(stop.word):
             return QueryError(f"a statement begins with a word, not '{_short(stop.word)}'", stop.span)
@@ -184,20 +184,20 @@ def _statement(stop: Stop) -> QueryError | None:
 
 
 def _post_hoc(stop: Stop) -> QueryError | None:
-    """The power of the difference that was observed, which is not told."""
+    """A request for the power of the observed difference, which is refused."""
     of_observed = {stop.word.lower(), str(stop.before or "").lower()} & _POST_HOC
     if not of_observed or not (stop.before is None or stop.place.question == "power"):
         return None
     return QueryError(
-        "power is not told of the difference that was observed: it follows from its p and says nothing more",
+        "power is not computed for the observed difference: it follows from p and says nothing more",
         stop.span,
-        ("say which difference would matter: power F for A, B detect 2%",),
+        ("name a difference that would matter: power F for A, B detect 2%",),
     )
 
 
 def _of_expect(stop: Stop) -> QueryError:
-    """Something else than what `expect` takes."""
-    what = f"expect takes compare behind {_listed(list(EXPECTATIONS))}, or score"
+    """Something that `expect` does not take."""
+    what = f"expect takes score, or compare after {_listed(list(EXPECTATIONS))}"
     near_words = _did_you_mean(stop.word, [word for word in (*EXPECTATIONS, "compare", "score") if word != stop.word])
     examples = ("expect better compare F for A, B", "expect score F for A at least 55%")
     return QueryError(f"{what}, not '{_short(stop.word)}'", stop.span, near_words or examples)
@@ -233,8 +233,8 @@ def _no_comma(stop: Stop) -> str:
     if stop.place.kind != "measure" or not _is_word(stop.word):
         return "a list is separated by commas"
     if re.search(r"\bvs\b", stop.rest, re.IGNORECASE):
-        return f"systems stand behind for: for {_short(stop.word)} vs …"
-    return "measures are separated by commas, and systems stand behind for"
+        return f"systems come after for: for {_short(stop.word)} vs …"
+    return "measures are separated by commas, and systems come after for"
 
 
 def _misfit(stop: Stop) -> QueryError:
@@ -254,11 +254,11 @@ def _misfit(stop: Stop) -> QueryError:
     if word == "*" and stop.before is not None and stop.before.type == "NAME":
         return QueryError(f"expected one {stop.place.kind}, not a pattern", stop.span)
     if wants_name and word.lower() in RESERVED:
-        return QueryError(message, stop.span, (f"as a name it is written in quotes: {quoted(word)}",))
+        return QueryError(message, stop.span, (f"write the name in quotes: {quoted(word)}",))
     if wants_name and "NUMBER" not in stop.accepted and WHOLE_NUMBER.fullmatch(word):
-        return QueryError(message, stop.span, (f"as a name it is written in quotes: {quoted(word)}",))
+        return QueryError(message, stop.span, (f"write the name in quotes: {quoted(word)}",))
     if "TEXT" in stop.accepted and not wants_name and _is_word(word):
-        return QueryError(message, stop.span, (f"a text is written in quotes: {quoted(word)}",))
+        return QueryError(message, stop.span, (f"write a text in quotes: {quoted(word)}",))
     if stop.accepted == {"VARIABLE"} and _is_word(word):
         return QueryError(message, stop.span, (f"a variable begins with $: ${_short(word)}",))
     return QueryError(message, stop.span)
@@ -318,7 +318,7 @@ def _clauses_of(question: str) -> tuple[str, ...]:
 
 
 def _meant(word: str, statements: Iterable[str]) -> tuple[str, ...]:
-    """What a word may mean that begins no statement: what it is called here, or what is spelt like it."""
+    """What was meant by a word that does not begin a statement: its name here, or a similar spelling."""
     statements = list(statements)
     called = ELSEWHERE.get(word.lower(), "")
     if called.partition(" ")[0] in statements:
@@ -344,7 +344,7 @@ def _in_quotes(stop: Stop) -> tuple[str, ...]:
     """How a name with signs that bare names cannot hold is written."""
     if not stop.stretch:
         return ()
-    return (f"a name that holds other signs is written in quotes: {quoted(_short(stop.stretch))}",)
+    return (f"a name with other characters is written in quotes: {quoted(_short(stop.stretch))}",)
 
 
 def _short(word: str, most: int = 40) -> str:
@@ -354,7 +354,7 @@ def _short(word: str, most: int = 40) -> str:
 
 
 def _shown(sign: str) -> str:
-    """A sign as itself, and by its Unicode number where it cannot be seen or be taken for another."""
+    """A sign as itself, or by its Unicode number if it is invisible or could be mistaken for another."""
     if sign.isascii() and sign.isprintable():
         return f"'{sign}'"
     number, name = f"U+{ord(sign):04X}", unicodedata.name(sign, "")

@@ -1,4 +1,4 @@
-"""From the rules of language.lark to nodes: one method a rule, called while parsing, so nothing here recurses.
+"""From the rules of language.lark to nodes: one method per rule, called while parsing, so nothing here recurses.
 
 Questions come out as drafts: a clause that stands twice, or `to "file"` without `plot`, is for drafts.py to find. The
 methods of questions and of most clauses are alike; they are made from the tables in clauses.py.
@@ -312,7 +312,7 @@ class Builder:
         if function is None:
             raise _unknown_function(pieces[0])
         if not function.accepts(len(arguments)):
-            hint = f"it is written {function.usage}"
+            hint = f"write {function.usage}"
             raise QueryError(f"{name} takes {function.takes}, not {len(arguments)}", _whole(pieces), (hint,))
         return nodes.FunctionCall(name, arguments, span=_whole(pieces))
 
@@ -335,5 +335,5 @@ def _unknown_function(token: Lexeme) -> QueryError:
 
     name = brief(str(token))
     meant = tuple(f"did you mean {function}?" for function in near(name, FUNCTIONS, at_most=1))
-    named = f"a parameter of a measure stands behind its name: {name}(NAME=VALUE)"
+    named = f"a parameter comes after the name of its measure: {name}(NAME=VALUE)"
     return QueryError(f"unknown function '{name}'", span_of(token), meant or (*listing(FUNCTIONS, "functions"), named))

@@ -40,7 +40,7 @@ def check_text(text: str) -> None:
             parentheses = max(0, parentheses - 1)
         prefixes = prefixes + 1 if kind == "prefix" else 0
         if parentheses > DEEPEST or prefixes > DEEPEST:
-            raise QueryError(f"nested more than {DEEPEST} deep", Span(match.start(), match.end()))
+            raise QueryError(f"nested more than {DEEPEST} levels deep", Span(match.start(), match.end()))
 
 
 def check_depth(statement: nodes.AnyStatement) -> None:

@@ -15,7 +15,7 @@ from grammar.value import value
 
 @value
 class Reading:
-    """What of a text was read.
+    """How far a text was read.
 
     `tokens` are those before the first mistake, or all. `mistake` is where that stands: None without one, the length of
     the text where only its end comes too early. `accepted` names the terminals that could stand there, or at the end.

@@ -292,8 +292,8 @@ def test_what_cannot_be_audited_is_refused() -> None:
         audit(KeyCounts(10_000, 10_000, 10_000), Figures(precision=to_hundredths("0.50")))
     with pytest.raises(ValueError, match="so many digits"):
         audit(KeyCounts(10**6, 0, 0), Figures(recall=Printed(Decimal("0.5"), Decimal("1e-13"))))
-    with pytest.raises(ValueError, match=r"0\.795 is no multiple of 0\.01"):
+    with pytest.raises(ValueError, match=r"0\.795 is not a multiple of 0\.01"):
         Printed(Decimal("0.795"), HUNDREDTH)
     for value, resolution in (("-0.1", "0.1"), ("0.1", "0"), ("NaN", "0.1"), ("0.1", "Infinity")):
-        with pytest.raises(ValueError, match="no figure is printed as"):
+        with pytest.raises(ValueError, match="a figure cannot be printed as"):
             Printed(Decimal(value), Decimal(resolution))

@@ -228,7 +228,7 @@ def test_a_cluster_is_nothing_else_whatever_it_is_called(heading: str) -> None:
 @pytest.mark.parametrize(
     ("cluster", "said"),
     [
-        ("pasage", "frame: no column and no attribute of documents is called 'pasage'\n  did you mean passage?"),
+        ("pasage", "frame: no column and not an attribute of documents is called 'pasage'\n  did you mean passage?"),
         ("half", "frame: row 97: half is declared to be the cluster, and the document Q0 is in two: '0' and '1'"),
         ("nothing", "the column 'nothing' is empty, so it is no cluster"),
     ],

@@ -110,7 +110,7 @@ def test_a_result_is_saved_in_the_format_of_the_ending(ending: str, scored: eh.R
 
 
 def test_a_result_is_not_saved_where_it_cannot_be(scored: eh.Result, tmp_path: Path) -> None:
-    with pytest.raises(eh.LoadError, match="has no ending that names a format"):
+    with pytest.raises(eh.LoadError, match="has no ending of a known format"):
         scored.save(tmp_path / "scores")
     with pytest.raises(eh.LoadError):
         scored.save(tmp_path / "absent" / "scores.csv")

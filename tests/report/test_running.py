@@ -120,7 +120,7 @@ def test_variables_from_outside(evalhouse: Run, tmp_path: Path) -> None:
     done = evalhouse("run", "s.eval", *param, "--format", "csv", "--digits", "3", "--quiet", folder=tmp_path)
     assert [line.split(",")[2] for line in done.stdout.splitlines()] == ["system", "SRI", "NYU"]
     evalhouse("run", "s.eval", *param, "--report", "s.md", folder=tmp_path)
-    assert "Given from outside: \\$who = SRI, NYU." in (tmp_path / "s.md").read_text(encoding="utf-8")
+    assert "Set from outside: \\$who = SRI, NYU." in (tmp_path / "s.md").read_text(encoding="utf-8")
 
 
 def test_a_variable_from_outside_that_no_statement_has_is_a_mistake(evalhouse: Run, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_report_is_never_written_over_unasked(evalhouse: Run, name: str, bring
     (tmp_path / name).write_text("mine", encoding="utf-8")
     brings.write_text("--| # A\nshow tests", encoding="utf-8")
     done = evalhouse("run", brings, "--report", name, "--quiet", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (1, f"error: {name}: is there already; --force writes over it\n")
+    assert (done.returncode, done.stderr) == (1, f"error: {name}: already exists; --force overwrites it\n")
     assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
     assert evalhouse("run", brings, "--report", name, "--force", "--quiet", folder=tmp_path).returncode == 0
     assert (tmp_path / name).read_text(encoding="utf-8") != "mine"
@@ -153,7 +153,7 @@ def test_a_wrong_ending_is_found_before_anything_is_run(evalhouse: Run, tmp_path
     for name in ("out.pdf", "out", "out.html.gz"):
         done = evalhouse("run", "s.eval", "--report", name, folder=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == f"error: {name}: a report has one of the endings .html, .md, .tex\n"
+        assert done.stderr == f"error: {name}: a report must end in one of .html, .md, .tex\n"
     done = evalhouse("run", "s.eval", "--report", "absent/out.html", "--quiet", folder=tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
@@ -174,7 +174,7 @@ def test_pictures_are_written_beside_or_nothing_is(evalhouse: Run, tmp_path: Pat
         assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     (tmp_path / "new-2.svg").write_text("mine", encoding="utf-8")
     done = evalhouse("run", "s.eval", "--report", "new.md", "--quiet", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "error: new-2.svg: is there already; --force writes over it\n")
+    assert (done.returncode, done.stderr) == (1, "error: new-2.svg: already exists; --force overwrites it\n")
     assert not [each for each in tmp_path.iterdir() if each.name in ("new.md", "new-1.svg") or ".new" in each.name]
     done = evalhouse("run", "s.eval", "--report", "new.md", "--force", folder=tmp_path)
     assert (tmp_path / "new-2.svg").read_text(encoding="utf-8").startswith("<svg")
@@ -217,7 +217,7 @@ def test_without_the_extra_a_report_with_pictures_is_not_begun(
     (tmp_path / "s.eval").write_text("score F for SRY on TST3;\nplot score F for SRI on TST3", encoding="utf-8")
     assert cli.main(["run", "s.eval", "--report", "s.html", "--quiet"]) == 3
     assert capsys.readouterr().err.splitlines() == [
-        "error: a picture as a file needs the package vl-convert-python",
+        "error: writing a picture to a file needs the package vl-convert-python",
         '  pip install "evalhouse[plot]"',
     ]
     assert [each.name for each in tmp_path.iterdir()] == ["s.eval"]

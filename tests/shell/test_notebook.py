@@ -63,7 +63,8 @@ def test_a_plot_without_the_extra_says_what_is_missing(notebook: Any, monkeypatc
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     shown = html_of(notebook, notebook.run_line_magic("evalhouse", "plot score F for GE, UMASS on TST3"))
     assert (
-        "<p>a picture as a file needs the package vl-convert-python; pip install &quot;evalhouse[plot]&quot;" in shown
+        "<p>writing a picture to a file needs the package vl-convert-python; pip install &quot;evalhouse[plot]&quot;"
+        in shown
     )
     assert ">UMASS</th>" in shown
 

@@ -109,7 +109,7 @@ def test_a_mistake_of_ours_is_a_sentence_and_the_session_goes_on(tmp_path: Path)
         [sys.executable, "-c", broken], capture_output=True, text=True, cwd=tmp_path, input=".timer\nshow tests;\n",
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert "error: a mistake in evalhouse itself: TypeError: 'NoneType' object is not callable" in done.stderr
+    assert "error: a bug in evalhouse: TypeError: 'NoneType' object is not callable" in done.stderr
     assert "Traceback" not in done.stderr
     assert "randomization" in done.stdout
     assert done.returncode == 1

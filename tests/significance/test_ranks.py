@@ -100,7 +100,7 @@ def test_systems_that_tie_everywhere_do_not_differ() -> None:
 
 @pytest.mark.parametrize("shape", [(1, 5), (5, 1)])
 def test_one_system_or_test_set_has_no_ranks_to_test(shape: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="needs two systems and two test sets"):
+    with pytest.raises(ValueError, match="needs at least two systems and two test sets"):
         over.friedman(np.ones(shape))
 
 

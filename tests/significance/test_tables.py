@@ -40,12 +40,12 @@ def test_what_does_not_go_together_is_said() -> None:
     assert randomization.conflict(maxt, exact=False) is None
     assert randomization.conflict(maxt, exact=True) == (
         "adjust maxt goes with the shuffles of randomization and studentized",
-        "say adjust holm instead",
+        "write adjust holm instead",
     )
     assert sign.conflict(holm, exact=False) is None
     assert studentized.conflict(maxt, exact=False) is None
     assert sign.conflict(maxt, exact=False) is not None
-    assert tukey.conflict(holm, exact=False) == ("test tukey adjusts by itself", "leave adjust out")
+    assert tukey.conflict(holm, exact=False) == ("test tukey already adjusts", "leave out adjust")
     assert tukey.conflict(none, exact=False) is None
     assert sign.misfit("F", steady=True) is None
     assert randomization.misfit("F", steady=False) is None

@@ -106,10 +106,10 @@ def test_other_conditions_are_of_the_key_too(session: Session, labels: Labels) -
 
 
 def test_who_is_alone_agrees_with_nobody(session: Session) -> None:
-    said = "T needs labels of two annotators, and has only those of bob; with key takes in the key"
+    said = "agree needs labels of two annotators, and T has only those of bob; with key takes in the key"
     assert session.run('agree on T where annotator = "bob"').notes == (said,)
     assert session.run('agree on T where annotator = "nobody" with key').notes == (
-        "T needs labels of two annotators, and has only those of key",
+        "agree needs labels of two annotators, and T has only those of key",
     )
 
 
@@ -216,9 +216,9 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 @pytest.mark.parametrize(
     ("test_set", "kappa", "notes"),
     [
-        ("same", None, "kappa is undefined where both give one label only: ann and bob"),
+        ("same", None, "kappa is undefined where both annotators give only one label: ann and bob"),
         ("full", 1.0, "the documents do not vary, so there is no interval for ann and bob"),
-        ("apart", None, "no document is labelled by both: ann and bob"),
+        ("apart", None, "these annotators have no document in common: ann and bob"),
         ("one", 0.0, "the documents do not vary, so there is no interval for ann and bob"),
     ],
 )
@@ -235,13 +235,11 @@ def test_resamples_without_kappa_are_counted_and_few_documents_are_said(session:
     few = session.run('agree on T where document in ("d1", "d2", "d3", "d4", "d5") interval percentile')
     said = " ".join(few.notes)
     assert "resamples without a value are left out of intervals" in said
-    assert "documents say little about kappa on others" in said
+    assert "documents say little about kappa in general" in said
 
 
 def test_what_agreement_is_no_matter_of_is_refused(session: Session) -> None:
     for of in ("label", "document", "system", "docment"):
         with pytest.raises(QueryError, match=f"agree cannot be grouped by {of}") as refused:
             session.run(f"agree on T by {of}")
-        assert refused.value.hints == (
-            "say by document.attribute, or by system.attribute where annotators are systems",
-        )
+        assert refused.value.hints == ("write by document.attribute, or by system.attribute if annotators are systems",)

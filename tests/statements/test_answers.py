@@ -88,7 +88,7 @@ def test_compare_counts_every_exchange_of_three_documents() -> None:
 
 def test_a_document_that_one_system_lacks_is_named_dropped_or_counted_as_nothing() -> None:
     facts = observed({1: [4, 4, 4], 2: [0, 0]})
-    with pytest.raises(QueryError, match="1 document of T is not there for every system: d3"):
+    with pytest.raises(QueryError, match="1 document of T is missing for some systems: d3"):
         compared(facts)
     (dropped,) = compared(facts, missing="drop").rows
     (zero,) = compared(facts, missing="zero").rows
@@ -108,7 +108,7 @@ def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_thei
     for name, row in counts.items():
         columns[f"{name}_0"] = np.array(row)
         columns[f"{name}_1"] = np.ma.masked_array([1, 1, 0], mask=[False, False, True])
-    with pytest.raises(QueryError, match="1 document of T is not there for every system: d9"):
+    with pytest.raises(QueryError, match="1 document of T is missing for some systems: d9"):
         compare.answer(plan, {query.name: columns, names.name: [("d9",)]}, NOBODY)
     assert names.needed({query.name: columns})
     assert not names.needed({query.name: {name: np.asarray(column) for name, column in columns.items()}})
@@ -163,7 +163,9 @@ def test_generality_is_what_the_labels_say() -> None:
 def test_agree_needs_labels_of_two() -> None:
     plan = agree.AgreePlan("agree", (entry("recall", "filtering"),), (), p.Testing.plain(None))
     alone = agree.answer(plan, {"labels of 'T'": [("ann", "d1", "relevant")]}, NOBODY)
-    assert alone.notes == ("T needs labels of two annotators, and has only those of ann; with key takes in the key",)
+    assert alone.notes == (
+        "agree needs labels of two annotators, and T has only those of ann; with key takes in the key",
+    )
 
 
 def test_coverage_is_the_difference_of_counts() -> None:

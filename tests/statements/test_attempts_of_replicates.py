@@ -129,7 +129,7 @@ def test_counts_that_are_stored_come_first(session: Session) -> None:
 def test_which_replicates_are_attempts_is_said(session: Session) -> None:
     for question in ("score pass(k=2) for base on qa", "compare pass(k=2) for base, tuned on qa", "group pass on qa"):
         assert (
-            "qa: the attempts of each question are its replicates by system.model, and those passed whose accuracy is 1"
+            "qa: the replicates by system.model are attempts at each question; an attempt passes if its accuracy is 1"
             in session.run(question).notes
         )
     [note] = session.run("score pass(k=2) for base on graded").notes
@@ -155,13 +155,13 @@ def test_what_is_exchanged_as_a_whole_is(session: Session) -> None:
     [
         ("score pass(k=6) for all on qa", "k is at most 5, the most replicates that a question of qa has, not 6"),
         ("score pass(k=2) for all on single", "questions of single were answered once each, and pass is of several"),
-        ("score accuracy, pass(k=2) for all on qa", "pass is of attempts, and other measures here are not"),
-        ("score pass(k=2), accuracy for all on qa", "pass is of attempts, and other measures here are not"),
-        ('score pass for "base#1" on qa', "base#1 is a replicate here, and no system"),
-        ("score pass for all on qa by system.model", "system.model is of each replicate apart"),
-        ('score pass for all on qa where system.model = "base"', "system.model is of each replicate apart"),
-        ("compare pass for base, tuned on qa exchange by system", "replicates are attempts here, which are counted"),
-        ("spread pass for all on qa", r"pass\(k=1\) is made of all replicates of a document together"),
+        ("score accuracy, pass(k=2) for all on qa", "pass is about attempts, but the other measures here are not"),
+        ("score pass(k=2), accuracy for all on qa", "pass is about attempts, but the other measures here are not"),
+        ('score pass for "base#1" on qa', "base#1 is a replicate here, not a system"),
+        ("score pass for all on qa by system.model", "system.model differs between replicates"),
+        ('score pass for all on qa where system.model = "base"', "system.model differs between replicates"),
+        ("compare pass for base, tuned on qa exchange by system", "replicates count as attempts here"),
+        ("spread pass for all on qa", r"pass\(k=1\) is computed from all replicates of a document together"),
         ("score pass(k=2) of rankings for all on qa", "qa has no rankings"),
     ],
 )
@@ -174,10 +174,10 @@ def test_without_replicates_how_they_are_loaded_is_said(tmp_path: Path) -> None:
     with create(tmp_path / "w.duckdb") as database:
         rows = [("t", "A", "d1", "accuracy", 1)]
         load(database, write_csv(tmp_path / "v.csv", "test_set system document measure value", rows), "values")
-    message = "documents of t were answered once each, and every is of several attempts"
+    message = "documents of t were answered once each, but every needs several attempts"
     with Session.open(tmp_path / "w.duckdb") as opened, pytest.raises(QueryError, match=message) as error:
         opened.run("score every(k=2) for all on t")
-    assert error.value.hints[0].startswith("a column seed, run or epoch makes replicates")
+    assert error.value.hints[0].startswith("a loaded column seed, run or epoch makes replicates")
 
 
 def test_asked_of_all_test_sets_it_is_asked_of_those_that_have_it(session: Session) -> None:
@@ -206,4 +206,4 @@ def test_epochs_of_inspect_are_attempts(tmp_path: Path) -> None:
         result = opened.run("score pass(k=2), every(k=2) for m on t")
     # One of two draws of C, I, C is right, and both are in one of three; an answer that is partly right is not right.
     assert (result.rows[0]["pass(k=2)"], result.rows[0]["every(k=2)"]) == pytest.approx((1 / 2, 1 / 6))
-    assert "t: the attempts of each sample are its replicates by system.model" in result.notes[0]
+    assert "t: the replicates by system.model are attempts at each sample" in result.notes[0]

@@ -54,7 +54,7 @@ def test_what_cannot_be_compared_is_what_compare_refuses(
     result = session.run(f"coverage for {systems} on qa")
     assert {row["comparable"] for row in result.rows} == {comparable}
     assert systems.split(", ")[1] in result.notes[0]
-    with pytest.raises(QueryError, match=r"(is|are) not there for every system"):
+    with pytest.raises(QueryError, match=r"(is|are) missing for some systems"):
         session.run(f"compare {measure} for {systems} on qa")
 
 
@@ -79,7 +79,7 @@ def test_what_is_named_and_not_there_is_an_error(session: Session, statement: st
 
 def test_a_baseline_lacks_nothing_and_a_named_test_set_is_not_passed_over() -> None:
     with Session.open() as sample:
-        with pytest.raises(QueryError, match="allrel is computed from the key, so no document of it can be absent"):
+        with pytest.raises(QueryError, match="allrel is computed from the key, so none of its documents can be absent"):
             sample.run("coverage of filtering for GE, allrel on TST3")
         kinds = "score tuples or relevance decisions or counts or rankings or values"
         with pytest.raises(QueryError, match=f"TST2 has no {kinds}"):

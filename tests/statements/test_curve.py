@@ -202,14 +202,14 @@ def test_limit_and_level_and_seed(session: Session) -> None:
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("curve recall of extraction for sure on mail", "curve is of filtering, and extraction has no confidences"),
-        ("curve auc for sure on mail", "auc is of the whole curve, and has no value at a threshold"),
+        ("curve recall of extraction for sure on mail", "curve needs filtering: extraction has no confidences"),
+        ("curve auc for sure on mail", "auc describes the whole curve and has no value at a threshold"),
         ("curve mean(F) for sure on mail", "is taken document by document"),
         ("curve F for sure on mail where confidence > 0.5", "goes through all thresholds"),
-        ("curve F for sure on mail utility 1, 2, 3, 4, 5", "a utility has four worths"),
+        ("curve F for sure on mail utility 1, 2, 3, 4, 5", "a utility has at most four values"),
         ("curve F for sure on mail resamples 5", "resamples is a whole number from 20 to 20000, not 5"),
         ("curve F for sure on mail where document = nowhere", "no decisions meet the condition"),
-        ("curve F for sure on news", "news has no key labels for what these systems decided"),
+        ("curve F for sure on news", "news has no key labels for the decisions of these systems"),
         ("curve BLEU for sure on mail", "BLEU"),
     ],
 )

@@ -183,9 +183,7 @@ def test_slices_of_few_documents_are_not_tested(session: Session) -> None:
     result = session.run("differ recall for new, base on T by document.passage shuffles 99")
     assert {row["p"] for row in result.rows} == {None}
     assert {row["p_adjusted"] for row in result.rows} == {None}
-    assert (
-        "T: 18 slices with fewer than 6 documents are not tested, as no p of so few is as low as 0.05" in result.notes
-    )
+    assert "T: 18 slices with fewer than 6 documents are not tested, since p cannot get as low as 0.05" in result.notes
 
 
 def test_clusters_are_exchanged_together_also_where_slices_cut_them(session: Session) -> None:
@@ -198,7 +196,7 @@ def test_clusters_are_exchanged_together_also_where_slices_cut_them(session: Ses
     assert not any("differs within" in note for note in kept.notes)
     assert kept.summary[0]["heterogeneity_p"] is None
     assert {row["shrunken"] for row in kept.rows} == {None}
-    assert any("each slice is one unit of document.passage" in note for note in kept.notes)
+    assert any("each slice is a single unit of document.passage" in note for note in kept.notes)
 
 
 @pytest.mark.long
@@ -213,7 +211,7 @@ def test_documents_that_a_system_lacks_are_told_of(with_values: WithValues, tmp_
             assert "missing documents left out" in dropped.caption
             assert "1 document of t was left out because not every system has it" in dropped.notes
             assert "missing documents count as nothing" in filled.caption
-            assert "1 document of t counts as nothing for who lacks it: 1 for b" in filled.notes
+            assert "1 document of t counts as nothing for systems that lack it: 1 for b" in filled.notes
 
 
 @pytest.mark.long
@@ -303,18 +301,18 @@ def test_several_test_sets_and_pairs(session: Session) -> None:
         ),
         (
             "differ recall for new, base on T by system.site",
-            "differ takes documents apart, and system.site is of systems",
+            "differ splits documents, and system.site is an attribute of systems",
             "attributes of documents: document.level, document.passage, document.source, document.words",
         ),
         (
             "differ recall for new, base on T by unit",
-            "differ takes documents apart, and unit is no attribute of documents",
+            "differ splits documents, and unit is not an attribute of documents",
             None,
         ),
         (
             "differ recall for new, base on T by document.source depth 2",
             "depth 2 needs two attributes",
-            "say by document.X, document.Y",
+            "write by document.X, document.Y",
         ),
         (
             "differ recall for new, base on T by document.source, document.level depth 3",
@@ -326,7 +324,7 @@ def test_several_test_sets_and_pairs(session: Session) -> None:
             "mean(F(beta=1)) is a mean over documents, so units cannot be exchanged",
             None,
         ),
-        ("differ recall for new on T by document.source", "differ needs two systems, and there is only new on T", None),
+        ("differ recall for new on T by document.source", "differ needs two systems, and only new on T", None),
         ("differ recall for new, base on T", "differ needs an attribute", "by document.source"),
     ],
 )
@@ -341,5 +339,5 @@ def test_too_many_slices(session: Session, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("warehouse.query.comparison.slicing.MOST_SLICES", 10)
     with pytest.raises(QueryError) as caught:
         session.run("differ recall for new, base on T by document.passage")
-    assert caught.value.message == "that would be 18 slices on T, and 10 are the most"
+    assert caught.value.message == "that would be 18 slices on T; at most 10 are allowed"
     assert caught.value.hints == ("document.passage has 18 values",)

@@ -138,7 +138,7 @@ def test_systems_that_never_differ(with_values: WithValues) -> None:
     with with_values([("t", system, f"d{k}", "m", 1) for system in "ab" for k in range(3)]) as session:
         result = session.run("documents m for a, b on t")
     assert {row["contribution"] for row in result.rows} == {0.0}
-    assert "m of a − b on t: no document tells the two apart" in result.notes
+    assert "m of a − b on t: the two systems do not differ on any document" in result.notes
 
 
 def test_large_shares_are_told(with_values: WithValues) -> None:
@@ -197,16 +197,16 @@ def test_many_documents_are_listed_by_name(with_values: WithValues) -> None:
         ),
         (
             "documents F of published for GE, UMASS on TST3",
-            "published figures have no documents, so nothing is behind their differences",
+            "published figures have no documents, so their differences cannot be traced to documents",
             None,
         ),
-        ("documents F for GE on TST3", "documents needs two systems, and there is only GE on TST3", None),
+        ("documents F for GE on TST3", "documents needs two systems, and only GE on TST3", None),
         (
             "documents F for GE, UMASS on TST3 missing bounds",
-            "missing bounds goes with compare",
-            "say missing drop, or missing zero",
+            "missing bounds works only with compare",
+            "write missing drop, or missing zero",
         ),
-        ("documents F for GE, random(s=0.5) on TST3", "random(s=0.5) has expected values only, no decisions", None),
+        ("documents F for GE, random(s=0.5) on TST3", "random(s=0.5) has only expected values, no decisions", None),
     ],
 )
 def test_what_cannot_be_asked(question: str, said: str, hint: str | None, warehouses: dict[str, Path]) -> None:

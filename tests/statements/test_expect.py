@@ -101,9 +101,9 @@ def test_what_a_comparison_shows(session: Session, expectation: str, outcome: st
     [
         ("accuracy for new on nightly at least 90%", "met", "at least 0.9"),
         ("accuracy for new on nightly at least 90.1%", "not met", "below 0.901"),
-        ("accuracy for new on nightly at least 80% interval", "met", "the whole interval at least 0.8"),
-        ("accuracy for new on nightly at least 89% interval", "undecided", "the interval holds 0.89"),
-        ("accuracy for new on nightly at least 98% interval", "not met", "the whole interval below 0.98"),
+        ("accuracy for new on nightly at least 80% interval", "met", "the whole interval is is at least 0.8"),
+        ("accuracy for new on nightly at least 89% interval", "undecided", "the interval contains 0.89"),
+        ("accuracy for new on nightly at least 98% interval", "not met", "the whole interval is is below 0.98"),
         ("latency for new on nightly at most 110", "met", "at most 110"),
         ("latency for new on nightly at least 90 at most 110", "met", "at least 90 and at most 110"),
         ("latency for old on nightly at most 110", "not met", "above 110"),
@@ -184,11 +184,14 @@ def test_markdown_begins_with_a_sign(path: Path, capsys: pytest.CaptureFixture[s
     ("text", "message"),
     [
         ("expect not worse compare accuracy for new, old on nightly", "expect not worse needs a margin"),
-        ("expect worse compare accuracy for new, old on nightly one-sided", "one-sided asks only if the first"),
-        ("expect score accuracy for new on nightly", "expect score needs a value"),
-        ("expect score accuracy for all on nightly at least 5% standardized", "expect looks at values as they are"),
-        ("expect score accuracy for all on nightly at least 5% limit 1", "expect looks at every system"),
-        ("expect group accuracy", "expect takes compare behind better, worse, not worse, equivalent or different"),
+        ("expect worse compare accuracy for new, old on nightly one-sided", "one-sided tests only whether the first"),
+        ("expect score accuracy for new on nightly", "expect score needs at least N, or at most N"),
+        ("expect score accuracy for all on nightly at least 5% standardized", "expect compares values as they are"),
+        ("expect score accuracy for all on nightly at least 5% limit 1", "expect checks every system"),
+        (
+            "expect group accuracy",
+            "expect takes score, or compare after better, worse, not worse, equivalent or different",
+        ),
         ("score accuracy at least 5%", "clause 'at least' does not apply to score"),
     ],
 )

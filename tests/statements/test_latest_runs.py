@@ -66,5 +66,5 @@ def test_replicates_are_runs_of_a_model_where_nothing_else_is_said(session: Sess
 
 
 def test_only_runs_are_latest(session: Session) -> None:
-    with pytest.raises(QueryError, match="only runs are latest"):
+    with pytest.raises(QueryError, match="latest is only for runs"):
         session.run("score acc for all on qa where system.model is latest")

@@ -107,7 +107,7 @@ def test_systems_that_never_differ_have_no_power(opened: Open) -> None:
 def test_documents_that_only_one_system_has(with_values: WithValues) -> None:
     rows = [("t", "A", "d1", "m", 1.0), ("t", "A", "d2", "m", 2.0), ("t", "B", "d3", "m", 1.0)]
     with with_values(rows) as session:
-        with pytest.raises(QueryError, match="3 documents of t are not there for every system"):
+        with pytest.raises(QueryError, match="3 documents of t are missing for some systems"):
             session.run("power m for A, B on t detect 1")
         with pytest.raises(QueryError, match="the systems have no document of t in common"):
             session.run("power m for A, B on t detect 1 missing drop")

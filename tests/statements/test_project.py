@@ -141,7 +141,7 @@ def test_the_signature_names_the_data_of_both(session: Session) -> None:
 REFUSED = [
     (
         "project F for good from NEWS to generality 0.1",
-        "NEWS has no key labels, so its generality is not known",
+        "NEWS has no key labels, so its generality is unknown",
         "NEWS",
     ),
     (
@@ -157,20 +157,20 @@ REFUSED = [
     ("project F for good from OLD to generality 1.5", "generality is a number between 0 and 1, not 1.5", "1.5"),
     (
         "project F for good from OLD to stream FULL",
-        "FULL has 9 key labels, and a stream has none",
+        "FULL has 9 key labels, but a stream has none",
         "FULL",
     ),
-    ("project F for good from OLD to stream OLD", "OLD is projected to itself", "OLD"),
+    ("project F for good from OLD to stream OLD", "OLD cannot be projected to itself", "OLD"),
     ("project F for good from OLD to stream NEWZ", "unknown test set 'NEWZ'", "NEWZ"),
     ("project F for good, fair from OLD to stream MAIL", "fair has no decisions on MAIL", "fair"),
     (
         "project F for allrel from OLD to stream NEWS",
-        "allrel decides alike on relevant and other documents, so it says nothing of a stream",
+        "allrel treats relevant and other documents alike, so it says nothing about a stream",
         "allrel",
     ),
     (
         "project F from OLD to stream NEWS where label = relevant",
-        "the documents of a stream have no labels to choose by",
+        "the documents of a stream have no labels to select by",
         "label = relevant",
     ),
     ("project T9U for good from OLD to generality 0.1", "T9U of filtering cannot be projected", "T9U"),
@@ -229,7 +229,7 @@ def test_a_picture_goes_to_where_a_measure_is_undefined(session: Session) -> Non
 
 def test_a_picture_of_a_stream_has_a_point_at_each_estimate(session: Session) -> None:
     chart = chart_of(session, "plot project F for good from OLD to stream NEWS")
-    assert any("the generality that NEWS is estimated to have" in line for line in chart.legend)
+    assert any("the generality estimated for NEWS" in line for line in chart.legend)
     (points,) = (mark for mark in chart.panels[0].marks_of(Points) if mark.hollow)
     assert points.labelled
     assert [point.name for point in points.points] == ["good, adjusted counts", "good, EM"]
@@ -239,8 +239,8 @@ def test_a_narrow_table_drops_an_interval_before_its_generality(session: Session
     result = session.run("project precision, F for good, deaf from OLD to stream NEWS")
     for width in range(60, 120, 5):
         printed = render(result, "table", Style(width=width))
-        assert "too narrow for generality;" not in printed
-        assert "too narrow for generality," not in printed or "generality_low" in printed
+        assert "too narrow to show generality;" not in printed
+        assert "too narrow to show generality," not in printed or "generality_low" in printed
 
 
 def test_measures_are_those_of_filtering_where_no_kind_is_said() -> None:

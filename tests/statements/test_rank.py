@@ -101,7 +101,7 @@ def test_too_few_shuffles_leave_pairs_undecided_and_sets_wide(opened: Open) -> N
     with opened({"t": answers({"A": 0.9, "B": 0.1})}) as session:
         result = session.run("rank m for all on t shuffles 19")
     assert [(row["rank_low"], row["rank_high"], row["undecided"]) for row in result.rows] == [(1, 2, "B"), (1, 2, "A")]
-    assert any("some pairs are undecided and count as not told apart" in note for note in result.notes)
+    assert any("some pairs are undecided and count as not different" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("measure", ["MCC of filtering", "mean(F)", "F", "fallout of filtering"])
@@ -150,7 +150,9 @@ def test_few_test_sets_cannot_tell(opened: Open) -> None:
         "with 5 test sets Wilcoxon's p is at least 0.062, 0.38 after adjustment, above the level 0.05: no pair can be "
         "told apart with fewer than 8",
     )
-    assert nemenyi.notes == ("with 2 test sets the critical difference is larger than any difference of mean ranks",)
+    assert nemenyi.notes == (
+        "with 2 test sets the critical difference exceeds every possible difference of mean ranks",
+    )
 
 
 @pytest.mark.long
@@ -169,9 +171,9 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
     ("text", "message"),
     [
         ("rank F for all on TST3 one-sided", "rank tests every pair both ways"),
-        ("rank F for all on TST3 adjust bh", "adjust bh does not keep all sets of ranks together"),
-        ("rank F for GE on TST3", "rank needs two systems, and there is only GE on TST3"),
-        ("rank F for all on TST3 over test sets", "rank over test sets needs two of them, and there is one"),
+        ("rank F for all on TST3 adjust bh", "adjust bh does not hold for all sets of ranks together"),
+        ("rank F for GE on TST3", "rank needs two systems, and only GE on TST3"),
+        ("rank F for all on TST3 over test sets", "rank over test sets needs two test sets, and there is only one"),
         (
             "rank F for GE on TST3, TST4 over test sets",
             "rank needs two systems that are on all test sets, and only GE is",
@@ -179,9 +181,9 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
         ("rank F for all on TST3, TST4 over test sets adjust maxt", "rank over test sets adjusts by holm or nemenyi"),
         (
             "rank F(optional=all) of filtering for all on TST3, TST4 over test sets",
-            "rank over test sets looks at one value a test set, and F(optional=all) stands for several",
+            "rank over test sets uses one value per test set, and F(optional=all) stands for several",
         ),
-        ("rank F for all on TST3, TST4 over test sets exact", "rank over test sets looks at one value a test set"),
+        ("rank F for all on TST3, TST4 over test sets exact", "rank over test sets uses one value per test set"),
     ],
 )
 def test_what_cannot_be_ranked(sample: Session, text: str, message: str) -> None:

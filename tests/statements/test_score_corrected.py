@@ -83,7 +83,7 @@ def test_values_of_a_judge_are_corrected_by_those_of_people(session: Session) ->
     assert (row["labelled"], row["judged"], row["people"], row["judge"]) == (30, 120, expected.people, np.mean(SEEN))
     assert row["effective"] == round(expected.effective or 0) > 30
     assert (row["ci_low(accuracy)"], row["ci_high(accuracy)"]) == expected.limits(0.05)
-    assert "new on qa: 1 document labelled by people and not by llm: left out" in result.notes
+    assert "new on qa: 1 document labelled by people but not by llm left out" in result.notes
 
 
 def test_labels_of_an_annotator_are_corrected_by_those_of_the_key(session: Session) -> None:
@@ -130,8 +130,12 @@ def test_a_level_a_condition_and_clusters(session: Session) -> None:
     [
         ("few", 1.0, "new on few: 2 labelled documents are too few for an interval"),
         ("apart", None, "new on apart: no document is labelled by people and judged by llm"),
-        ("sure", 0.5, "llm is right on all 12 labelled documents, too few to tell how often it is wrong: no interval"),
-        ("unlike", None, "what people labelled is not like the rest to llm"),
+        (
+            "sure",
+            0.5,
+            "llm is right on all 12 labelled documents, too few to tell how often it is wrong, so there is no interval",
+        ),
+        ("unlike", None, "llm scores what people labelled differently from the rest"),
     ],
 )
 def test_what_cannot_be_had_or_trusted_is_said(session: Session, test_set: str, value: float | None, note: str) -> None:
@@ -150,13 +154,13 @@ def test_what_cannot_be_had_or_trusted_is_said(session: Session, test_set: str, 
         ("score F, recall on mail corrected by llm", "a judge corrects one measure"),
         ("score F(optional=all) on mail corrected by llm", "one measure, and F(optional=all) stands for 4"),
         ("score F(optional=bounds) on mail corrected by llm", "one measure, and F(optional=bounds) stands for 2"),
-        ("score MCC on mail corrected by llm", "MCC is no ratio of sums, so a judge cannot correct it"),
-        ("score mean(F) on mail corrected by llm", "is no ratio of sums, so a judge cannot correct it"),
-        ("score F by document.source on mail corrected by llm", "corrected by does not go with by"),
-        ("score F on mail corrected by llm interval bca", "corrected by does not go with interval bca"),
-        ("score F on mail corrected by llm standardized", "corrected by does not go with standardized"),
-        ("score F on mail corrected by llm where label = relevant", "documents without a label have no label"),
-        ("score F for allrel on mail corrected by llm", "allrel is computed from the key, and has no judge"),
+        ("score MCC on mail corrected by llm", "MCC is not a ratio of sums, so it cannot be corrected"),
+        ("score mean(F) on mail corrected by llm", "is not a ratio of sums, so it cannot be corrected"),
+        ("score F by document.source on mail corrected by llm", "corrected by cannot be combined with by"),
+        ("score F on mail corrected by llm interval bca", "corrected by cannot be combined with interval bca"),
+        ("score F on mail corrected by llm standardized", "corrected by cannot be combined with standardized"),
+        ("score F on mail corrected by llm where label = relevant", "unlabelled documents have no label"),
+        ("score F for allrel on mail corrected by llm", "allrel is computed from the key and has no judge"),
     ],
 )
 def test_what_a_judge_cannot_correct_is_refused(session: Session, statement: str, message: str) -> None:
@@ -196,7 +200,7 @@ def test_without_an_interval_there_is_no_standard_error(session: Session) -> Non
 
 
 def test_other_rows_have_no_judge() -> None:
-    with Session.open() as sample, pytest.raises(QueryError, match="corrected by knows no judge of score tuples"):
+    with Session.open() as sample, pytest.raises(QueryError, match="corrected by does not work for score tuples"):
         sample.run("score F for GE on TST3 corrected by llm")
 
 
@@ -218,7 +222,7 @@ def test_judge_and_people_the_wrong_way_round_are_told(session: Session) -> None
     result = session.run("score llm for new on qa corrected by accuracy")
     assert (
         "new on qa: accuracy has values of 31 documents, and llm of 120; "
-        "if llm is the judge, say score accuracy … corrected by llm"
+        "if llm is the judge, write score accuracy … corrected by llm"
     ) in result.notes
 
 

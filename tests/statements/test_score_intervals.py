@@ -149,17 +149,14 @@ def test_a_system_is_resampled_on_its_own_documents(session: Session) -> None:
     (alone,) = session.run("score accuracy for half on qa interval").rows
     assert rows["half"] == alone
     assert (rows["oracle"]["se(accuracy)"], rows["oracle"]["ci_low(accuracy)"]) == (0.0, None)
-    assert (
-        "accuracy on qa: the value is the same whichever documents are drawn, so there is no interval for oracle"
-        in result.notes
-    )
+    assert "accuracy on qa: the value is the same in every resample, so there is no interval for oracle" in result.notes
 
 
 def test_who_has_no_interval_and_why(sample: Session) -> None:
     result = sample.run("score recall, auc of filtering for GE, allrel on TST3 interval")
     assert [row["ci_low(auc)"] for row in result.rows] == [None, None]
     assert result.notes[-2:] == (
-        "auc on TST3 has no interval: it follows from an order of the documents, and not from sums over them",
+        "auc on TST3 has no interval: it comes from an order of the documents, not from sums over them",
         "expected values have no interval: allrel",
     )
     (row,) = sample.run("score F of published for GE on TST3 interval").rows
@@ -177,13 +174,13 @@ def test_what_varies_is_said(sample: Session) -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("score accuracy on qa level 0.10", "level changes nothing of score without interval"),
-        ("score accuracy on qa seed 3", "seed changes nothing of score without interval"),
-        ("score accuracy on qa exchange by document.passage", "exchange changes nothing of score without interval"),
-        ("score accuracy on qa interval by document", "score has no intervals for rows that by splits"),
+        ("score accuracy on qa level 0.10", "level has no effect on score without interval"),
+        ("score accuracy on qa seed 3", "seed has no effect on score without interval"),
+        ("score accuracy on qa exchange by document.passage", "exchange has no effect on score without interval"),
+        ("score accuracy on qa interval by document", "score has no intervals with by"),
         ("score accuracy on qa interval standardized", "standardized values have no intervals"),
         ("score accuracy on qa interval exchange by system", "system cannot be resampled"),
-        ("score accuracy on qa replicates interval bca", "with replicates an interval is studentized"),
+        ("score accuracy on qa replicates interval bca", "with replicates an interval must be studentized"),
     ],
 )
 def test_what_does_not_go_with_an_interval_is_said(session: Session, query: str, said: str) -> None:

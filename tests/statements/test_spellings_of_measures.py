@@ -55,7 +55,7 @@ def test_filters_are_asked_about_where_there_are_several(session: Session) -> No
     assert session.run("score exact_match for all on squad").rows[0]["exact_match"] == 1
     with pytest.raises(QueryError) as caught:
         session.run("score exact_match for all on gsm8k")
-    assert caught.value.message == "gsm8k has several measures exact_match"
+    assert caught.value.message == "gsm8k has several measures called called exact_match"
     assert caught.value.hints == ("say exact_match,flexible-extract or exact_match,strict-match",)
 
 

@@ -174,9 +174,9 @@ def test_what_has_no_variances_says_why(warehouses: dict[str, Path]) -> None:
     without = {(row["test_set"], row["system"]) for row in result.rows if row["se"] is None}
     assert without == {("folds", "base"), ("folds", "tuned"), *((name, "solo") for name in ("qa", "folds", "greedy"))}
     for said in (
-        "accuracy on qa: solo: one replicate, so nothing tells how much replicates vary",
-        "accuracy on folds: base, tuned: too few documents are in two replicates to tell them apart",
-        "accuracy on greedy: base, tuned: replicates vary no more than chance on single documents makes them, so their "
+        "accuracy on qa: solo: only one replicate, so its variation is unknown",
+        "accuracy on folds: base, tuned: too few documents are in two replicates to separate the two",
+        "accuracy on greedy: base, tuned: replicates vary no more than chance on single documents predicts, so their "
         "sd is 0",
     ):
         assert said in result.notes

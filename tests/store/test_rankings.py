@@ -305,14 +305,14 @@ def test_all_measures_of_a_statement_are_one_query(small: Session) -> None:
 def test_systems_with_other_topics_are_noted_and_not_compared_unasked(small: Session) -> None:
     notes = small.run("score AP for all on T").notes
     assert any("not all systems were scored on the same topics" in note for note in notes)
-    with pytest.raises(QueryError, match="1 topic of T is not there for every system: 3"):
+    with pytest.raises(QueryError, match="1 topic of T is missing for some systems: 3"):
         small.run("compare AP for base, short on T")
 
 
 def test_missing_zero_of_a_score_is_of_rankings(small: Session) -> None:
-    with pytest.raises(QueryError, match="missing zero counts topics that a run leaves out, and T has score tuples"):
+    with pytest.raises(QueryError, match="missing zero is for topics that a run leaves out, but T has score tuples"):
         small.run("score F of extraction for all on T missing zero")
-    with pytest.raises(QueryError, match="missing drop is of comparisons"):
+    with pytest.raises(QueryError, match="missing drop is for comparisons"):
         small.run("score AP for all on T missing drop")
 
 
@@ -357,6 +357,6 @@ def test_runs_without_judgments_say_what_is_missing(tmp_path: Path) -> None:
         load(database, tmp_path / "r.csv", "rankings")
     with Session.open(tmp_path / "w.duckdb") as unjudged:
         notes = unjudged.run("score AP for all on T").notes
-        assert "no rows on T for a, b; none of its topics that they have lists for is judged" in notes
-        with pytest.raises(QueryError, match="no topic on T that is asked about has lists and judgments"):
+        assert "no rows on T for a, b; none of the topics in their lists is judged" in notes
+        with pytest.raises(QueryError, match="no topic of T in this statement has both lists and judgments"):
             unjudged.run("compare AP for a, b on T")

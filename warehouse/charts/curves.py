@@ -87,7 +87,7 @@ def _generality(generalities: Sequence[float]) -> Axis:
 
 
 def best(above: Panel, generalities: Sequence[float], systems: Sequence[BestWhere]) -> Panel:
-    """A strip beneath the curves: a row a system, thick where it has the best value and thin where it may have it."""
+    """A strip beneath the curves: one row per system, thick where its value is best and thin where it may be."""
 
     def stretches(chosen: Sequence[bool], row: int) -> Iterator[tuple[float, float, float]]:
         for inside, places in groupby(range(len(generalities)), lambda place: chosen[place]):

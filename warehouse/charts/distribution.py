@@ -23,7 +23,7 @@ def distribution(
     An edge stands at the observed difference and, if `both`, at its mirror image, so that a bin is extreme as a whole.
     """
     if len(edges) != len(counts) + 1:
-        raise ValueError(f"{len(counts)} bins have {len(counts) + 1} edges, not {len(edges)}")
+        raise ValueError(f"{len(counts)} bins need {len(counts) + 1} edges, not {len(edges)}")
     bins = []
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         middle = (low + high) / 2

@@ -75,7 +75,7 @@ def audit(key: KeyCounts, figures: Figures) -> Audited:
     of too many digits, to try all tables.
     """
     if not (figures.recall or figures.precision or figures.fallout or figures.f):
-        raise ValueError("there is no figure to audit")
+        raise ValueError("there are no figures to audit")
     alone = {convention: tables(key, _limits(figures, (convention,))) for convention in CONVENTIONS}
     admitting = [convention for convention, fitting in alone.items() if fitting.count]
     # Inclusion and exclusion: what several conventions admit counts once.

@@ -85,7 +85,7 @@ class Limits:
         factors = [self.fallout.largest_factor] if self.fallout else [1]
         factors += [harmonic.largest_factor for harmonic in self.harmonic]
         if max(factors) * (key.documents + 1) >= 2**62:
-            raise ValueError(f"ranges with ends of so many digits cannot be tried on {key.documents} documents")
+            raise ValueError(f"the ends of the ranges have too many digits to be tried on {key.documents} documents")
 
     def of_b(self, key: KeyCounts, x: Integers) -> tuple[Integers, Integers]:
         """The least and the most b, for each x, that fallout b / (n + o − x) allows."""
@@ -167,7 +167,7 @@ def _pairs(
     total = int(ends[-1])
     if total > MOST_PAIRS:
         raise ValueError(
-            f"{key.documents} documents leave {total} pairs of a and x to try, and {MOST_PAIRS} are the most"
+            f"{key.documents} documents leave {total} pairs of a and x to try; at most {MOST_PAIRS} are allowed"
         )
     for first in range(0, total, _BLOCK):
         place = np.arange(first, min(first + _BLOCK, total))

@@ -28,9 +28,9 @@ class Printed:
 
     def __post_init__(self) -> None:
         if not (self.value.is_finite() and self.resolution.is_finite() and self.resolution > 0 and self.value >= 0):
-            raise ValueError(f"no figure is printed as {self.value} to {self.resolution}")
+            raise ValueError(f"a figure cannot be printed as {self.value} to {self.resolution}")
         if Fraction(self.value) % Fraction(self.resolution):
-            raise ValueError(f"{self.value} is no multiple of {self.resolution}, its last printed digit")
+            raise ValueError(f"{self.value} is not a multiple of {self.resolution}, its last printed digit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +121,11 @@ class Convention:
 
 
 CONVENTIONS = (
-    Convention("half up", "to the nearest, a half upwards", "up"),
-    Convention("half even", "to the nearest, a half to the even digit", "even"),
+    Convention("half up", "to the nearest, halves up", "up"),
+    Convention("half even", "to the nearest, halves to the even digit", "even"),
     Convention(
         "cut first",
-        "cut to a tenth of a percent, then to the nearest, a half to the even digit, as the MUC-4 scorer prints",
+        "cut to a tenth of a percent, then to the nearest, halves to the even digit, like the MUC-4 scorer",
         "even",
         Fraction(1, 1000),
     ),

@@ -13,7 +13,7 @@ from warehouse.measures.measure import SHARE, Measure, Parameter, Setting
 MOST_DRAWS = 1000
 
 DRAWS = Parameter(
-    "k", Decimal(1), "of how many draws", lowest=Decimal(1), highest=Decimal(MOST_DRAWS), whole=True, up_to="attempts"
+    "k", Decimal(1), "the number of draws", lowest=Decimal(1), highest=Decimal(MOST_DRAWS), whole=True, up_to="attempts"
 )
 COLUMNS = ("attempts", "passed")
 
@@ -54,7 +54,8 @@ ATTEMPTS = (
     Measure(
         "pass",
         "counts",
-        "1 − C(n−c, k) / C(n, k) for n attempts of which c passed, the mean over documents: that any of k passes",
+        "1 − C(n−c, k) / C(n, k) for n attempts of which c passed, averaged over documents: the chance that any "
+        "of k passes",
         "Chen et al. 2021",
         _pass,
         (DRAWS,),
@@ -66,7 +67,7 @@ ATTEMPTS = (
     Measure(
         "every",
         "counts",
-        "C(c, k) / C(n, k), the mean over documents: that all of k pass",
+        "C(c, k) / C(n, k), averaged over documents: the chance that all of k pass",
         "Yao et al. 2024",
         _every,
         (DRAWS,),

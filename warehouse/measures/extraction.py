@@ -14,7 +14,7 @@ from warehouse.measures.measure import SHARE, Measure, Parameter
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
 """The counts of a score tuple; the first four are always there, the others may be unknown."""
 
-BETA = Parameter("beta", Decimal(1), "how much recall weighs against precision", above=Decimal(0))
+BETA = Parameter("beta", Decimal(1), "the weight of recall relative to precision", above=Decimal(0))
 CREDIT = Parameter(
     "partial", Decimal("0.5"), "the credit of a partially correct item", lowest=Decimal(0), highest=Decimal(1)
 )

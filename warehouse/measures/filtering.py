@@ -80,7 +80,7 @@ CONVENTIONS = Parameter(
 POLICY = replace(
     CONVENTIONS,
     choices=(*OPTIONAL, *EXTREMES),
-    several={**CONVENTIONS.several, BOUNDS: "goes through every labelling; only score and compare accept it"},
+    several={**CONVENTIONS.several, BOUNDS: "tries every labelling; only score and compare accept it"},
 )
 
 
@@ -366,7 +366,7 @@ FILTERING = (
         "max(2·h − f, min)",
         _TREC_2000,
         _by_labelling(_t9u),
-        (Parameter("min", Decimal(-100), "the lowest T9U, of what is summed together", highest=Decimal(0)), POLICY),
+        (Parameter("min", Decimal(-100), "the lower limit of T9U", highest=Decimal(0)), POLICY),
     ),
     Measure(
         "T11SU",
@@ -392,7 +392,8 @@ FILTERING = (
     Measure(
         "auc",
         "filtering",
-        "how often a relevant document has more confidence than a nonrelevant one; optional ones left out by default",
+        "how often a relevant document has a higher confidence than a nonrelevant one; optional ones are left "
+        "out by default",
         "Hanley and McNeil 1982",
         _auc,
         (CONVENTIONS,),

@@ -35,26 +35,35 @@ from warehouse.measures.values import mean_of_values
 LARGEST_CUTOFF = 1_000_000
 
 K = Parameter(
-    CUTOFF, None, "how many places count", lowest=Decimal(1), highest=Decimal(LARGEST_CUTOFF), whole=True, optional=True
+    CUTOFF,
+    None,
+    "the number of places that count",
+    lowest=Decimal(1),
+    highest=Decimal(LARGEST_CUTOFF),
+    whole=True,
+    optional=True,
 )
 REL = Parameter(
     "rel", Decimal(1), "the lowest grade that is relevant", lowest=Decimal(1), highest=Decimal(10_000), whole=True
 )
 UNJUDGED = Parameter(
-    "unjudged", "nonrelevant", "whether items without a judgment stay, or are removed", ("nonrelevant", "removed")
+    "unjudged",
+    "nonrelevant",
+    "what happens to items without a judgment: they count as nonrelevant, or are removed",
+    ("nonrelevant", "removed"),
 )
 DCG = Parameter("dcg", "log2", "whether the gain is the grade, or 2^grade − 1", ("log2", "exp-log2"))
 HIGHEST = Parameter(
     "max",
     None,
-    "the highest grade that there is; that of the test set unless said",
+    "the highest possible grade; by default the highest of the test set",
     lowest=Decimal(1),
     highest=Decimal(1_000),
     whole=True,
     optional=True,
 )
 PERSISTENCE = Parameter(
-    "p", Decimal("0.8"), "the chance of going on", lowest=Decimal("0.0001"), highest=Decimal("0.9999")
+    "p", Decimal("0.8"), "the chance that the reader goes on", lowest=Decimal("0.0001"), highest=Decimal("0.9999")
 )
 
 
@@ -142,7 +151,7 @@ RANKINGS = (
     ),
     _measure(
         "RR",
-        "1 / place of the first relevant item, 0 where there is none",
+        "1 / place of the first relevant item, or 0 if there are none",
         "Kantor and Voorhees 2000; trec_eval recip_rank",
         _of_relevant(ReciprocalRank),
         K, REL, UNJUDGED,
@@ -150,28 +159,28 @@ RANKINGS = (
     ),
     _measure(
         "Rprec",
-        "relevant items among the first R / R, R being how many are relevant",
+        "relevant items among the first R / R, where R is the number of relevant items",
         f"{_BUCKLEY}; trec_eval Rprec",
         _of_relevant(RPrecision),
         REL, UNJUDGED,
     ),
     _measure(
         "Bpref",
-        "Σ (1 − nonrelevant above, at most R / the lesser of R and all nonrelevant) / R",
+        "Σ (1 − nonrelevant above, at most R / the smaller of R and all nonrelevant) / R",
         "Buckley and Voorhees 2004; trec_eval bpref",
         _of_relevant(BinaryPreference),
         REL,
     ),
     _measure(
         "Success",
-        "1 where a relevant item is among the first k, else 0",
+        "1 if a relevant item is among the first k, else 0",
         "trec_eval success",
         _of_relevant(SuccessAt),
         _NEEDED, REL, UNJUDGED,
     ),
     _measure(
         "Judged",
-        "judged items among the first k / items among them",
+        "judged items among the first k / all items among the first k",
         "ir_measures Judged",
         _judged,
         K,

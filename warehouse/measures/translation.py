@@ -133,7 +133,7 @@ TRANSLATION = (
         "none does",
         "Papineni et al. 2002; Post 2018 (sacreBLEU)",
         _bleu,
-        (Parameter("tokenize", ANY, "how the texts were cut into words", (ANY, *TOKENIZERS)),),
+        (Parameter("tokenize", ANY, "how the texts were split into words", (ANY, *TOKENIZERS)),),
         within=SHARE,
         alone=_bleu_of_segment,
         needs=BLEU_COUNTS,
@@ -153,7 +153,7 @@ TRANSLATION = (
     Measure(
         "chrF2++",
         "counts",
-        "the same with n-grams of 1 and 2 words beside those of characters",
+        "chrF with n-grams of 1 and 2 words as well as characters",
         "Popović 2017; Post 2018 (sacreBLEU)",
         lambda: _chrf((*CHARACTERS, *WORDS)),
         within=SHARE,

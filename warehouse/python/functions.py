@@ -37,7 +37,7 @@ def score(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """Values of measures, a row a system.
+    """Values of measures, one row per system.
 
     The statement `score MEASURE, …` of the language.
 
@@ -52,38 +52,37 @@ def score(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     by : str or sequence of str, optional
-        A row a value: document, unit, label or an attribute; in the language `by unit`.
+        One row for each value: document, unit, label or an attribute; in the language `by unit`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     order_by : str, optional
-        By which measure the rows are ordered; `desc` or `asc`; in the language `order by recall desc`.
+        The measure to order rows by; `desc` or `asc`; in the language `order by recall desc`.
     limit : int, float, Decimal or str, optional
-        No more rows than this; in the language `limit 5`.
+        At most this many rows; in the language `limit 5`.
     standardized : bool, default False
-        In standard deviations from the mean of all systems of the test set.
+        Values in standard deviations from the mean of all systems on the test set.
     corrected_by : str, optional
-        The judge's values, corrected by those that people gave to some documents; in the language `corrected
-        by llm`.
+        The judge's values, corrected by human labels of some documents; in the language `corrected by llm`.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     seed : int, float, Decimal or str, optional
-        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
-        1992`.
+        The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
+        `seed 1992`.
     level : int, float, Decimal or str, optional
-        The significance level; 0.05 unless said; in the language `level 0.10`.
+        The significance level; 0.05 by default; in the language `level 0.10`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     interval : {"studentized", "percentile", "bca"} or True, optional
-        How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+        The kind of bootstrap interval; studentized by default; in the language `interval bca`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.
@@ -149,7 +148,7 @@ def compare(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """A significance test for two systems, or for every pair of more.
+    """Test the difference of two systems, or of every pair of several.
 
     The statement `compare MEASURE, …` of the language.
 
@@ -164,48 +163,49 @@ def compare(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     against : str, optional
         Each system against this one; in the language `against GE`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     over_test_sets : bool, default False
-        Their average in place of each, exchanged within each.
+        Compare averages over the test sets; exchanges stay within each.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     one_sided : bool, default False
-        That the first system is the better.
+        Test only whether the first system is better.
     two_sided : bool, default False
-        That the systems differ; the default.
+        Test whether the systems differ; the default.
     test : str, optional
-        Which significance test; randomization unless said; in the language `test wilcoxon`.
+        The significance test; randomization by default; in the language `test wilcoxon`.
     shuffles : int, float, Decimal or str, optional
-        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
     exact : bool, default False
-        Every exchange counted.
+        Count every possible exchange.
     seed : int, float, Decimal or str, optional
-        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
-        1992`.
+        The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
+        `seed 1992`.
     level : int, float, Decimal or str, optional
-        The significance level; 0.05 unless said; in the language `level 0.10`.
+        The significance level; 0.05 by default; in the language `level 0.10`.
     margin : int, float, Decimal or str, optional
-        How much worse may still pass: better, equivalent, not worse than that; in the language `margin 1%`.
+        The largest difference that does not matter, for verdicts such as equivalent and not worse; in the
+        language `margin 1%`.
     confidence : int, float, Decimal or str, optional
-        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
         `confidence 0.99`.
     adjust : str, optional
-        For many comparisons at once; in the language `adjust holm`.
+        Adjust p-values for multiple comparisons; in the language `adjust holm`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     interval : {"studentized", "percentile", "bca"} or True, optional
-        How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+        The kind of bootstrap interval; studentized by default; in the language `interval bca`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.
@@ -268,7 +268,7 @@ def group(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """Significance groups: the largest sets of systems no two of which differ, as letters.
+    """Significance groups: systems that share a letter do not differ significantly.
 
     The statement `group MEASURE, …` of the language.
 
@@ -283,40 +283,40 @@ def group(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     one_sided : bool, default False
-        That the first system is the better.
+        Test only whether the first system is better.
     two_sided : bool, default False
-        That the systems differ; the default.
+        Test whether the systems differ; the default.
     test : str, optional
-        Which significance test; randomization unless said; in the language `test wilcoxon`.
+        The significance test; randomization by default; in the language `test wilcoxon`.
     shuffles : int, float, Decimal or str, optional
-        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
     exact : bool, default False
-        Every exchange counted.
+        Count every possible exchange.
     seed : int, float, Decimal or str, optional
-        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
-        1992`.
+        The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
+        `seed 1992`.
     level : int, float, Decimal or str, optional
-        The significance level; 0.05 unless said; in the language `level 0.10`.
+        The significance level; 0.05 by default; in the language `level 0.10`.
     confidence : int, float, Decimal or str, optional
-        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
         `confidence 0.99`.
     adjust : str, optional
-        For many comparisons at once; in the language `adjust holm`.
+        Adjust p-values for multiple comparisons; in the language `adjust holm`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.
@@ -379,7 +379,7 @@ def rank(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """Each system's rank with the set of ranks that it may have, and clusters; over test sets mean ranks.
+    """Each system's rank, the set of ranks that it may have, and clusters; over test sets, mean ranks.
 
     The statement `rank MEASURE, …` of the language.
 
@@ -394,42 +394,42 @@ def rank(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     over_test_sets : bool, default False
-        Their average in place of each, exchanged within each.
+        Compare averages over the test sets; exchanges stay within each.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     one_sided : bool, default False
-        That the first system is the better.
+        Test only whether the first system is better.
     two_sided : bool, default False
-        That the systems differ; the default.
+        Test whether the systems differ; the default.
     test : str, optional
-        Which significance test; randomization unless said; in the language `test wilcoxon`.
+        The significance test; randomization by default; in the language `test wilcoxon`.
     shuffles : int, float, Decimal or str, optional
-        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
     exact : bool, default False
-        Every exchange counted.
+        Count every possible exchange.
     seed : int, float, Decimal or str, optional
-        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
-        1992`.
+        The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
+        `seed 1992`.
     level : int, float, Decimal or str, optional
-        The significance level; 0.05 unless said; in the language `level 0.10`.
+        The significance level; 0.05 by default; in the language `level 0.10`.
     confidence : int, float, Decimal or str, optional
-        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
         `confidence 0.99`.
     adjust : str, optional
-        For many comparisons at once; in the language `adjust holm`.
+        Adjust p-values for multiple comparisons; in the language `adjust holm`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.
@@ -501,7 +501,7 @@ def table(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """Values as a paper prints them: the best bold, with marks of significance, intervals, ranks and a caption.
+    """Values as a paper prints them: the best in bold, with significance marks, intervals, ranks and a caption.
 
     The statement `table MEASURE, …` of the language.
 
@@ -516,60 +516,60 @@ def table(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     against : str, optional
         Each system against this one; in the language `against GE`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     order_by : str, optional
-        By which measure the rows are ordered; `desc` or `asc`; in the language `order by recall desc`.
+        The measure to order rows by; `desc` or `asc`; in the language `order by recall desc`.
     order_as_named : bool, default False
-        The systems in the order they are named.
+        Systems in the order in which they are named.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     one_sided : bool, default False
-        That the first system is the better.
+        Test only whether the first system is better.
     two_sided : bool, default False
-        That the systems differ; the default.
+        Test whether the systems differ; the default.
     test : str, optional
-        Which significance test; randomization unless said; in the language `test wilcoxon`.
+        The significance test; randomization by default; in the language `test wilcoxon`.
     shuffles : int, float, Decimal or str, optional
-        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
     exact : bool, default False
-        Every exchange counted.
+        Count every possible exchange.
     seed : int, float, Decimal or str, optional
-        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
-        1992`.
+        The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
+        `seed 1992`.
     level : int, float, Decimal or str, optional
-        The significance level; 0.05 unless said; in the language `level 0.10`.
+        The significance level; 0.05 by default; in the language `level 0.10`.
     confidence : int, float, Decimal or str, optional
-        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
         `confidence 0.99`.
     adjust : str, optional
-        For many comparisons at once; in the language `adjust holm`.
+        Adjust p-values for multiple comparisons; in the language `adjust holm`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     interval : {"studentized", "percentile", "bca"} or True, optional
-        How the bootstrap interval is taken; studentized unless said; in the language `interval bca`.
+        The kind of bootstrap interval; studentized by default; in the language `interval bca`.
     letters : bool, default False
-        Beside each value the letters of the systems it beats.
+        Beside each value, the letters of the systems that it beats.
     rank : bool, default False
-        Beside each value the ranks that the system may have.
+        Beside each value, the ranks that the system may have.
     digits : int, float, Decimal or str, optional
-        Decimals of the values; in the language `digits 1`.
+        Decimal places of the values; in the language `digits 1`.
     columns : mapping of str to str, optional
-        What measures, test sets and the column of systems are called; in the language `columns F as "F₁"`.
+        Names for measures, test sets and the column of systems; in the language `columns F as "F₁"`.
     caption : str, optional
-        What stands above the table; in the language `caption "Results on MUC-4"`.
+        The text above the table; in the language `caption "Results on MUC-4"`.
     label : str, optional
-        What the table is referred to by; in the language `label "tab:muc4"`.
+        The name by which a paper refers to the table; in the language `label "tab:muc4"`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.
@@ -635,7 +635,7 @@ def power(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """How often a difference would be found with so many documents, and how many are needed.
+    """How often a difference would be found with a number of documents, and how many documents are needed.
 
     The statement `power MEASURE, …` of the language.
 
@@ -650,48 +650,48 @@ def power(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     one_sided : bool, default False
-        That the first system is the better.
+        Test only whether the first system is better.
     two_sided : bool, default False
-        That the systems differ; the default.
+        Test whether the systems differ; the default.
     test : str, optional
-        Which significance test; randomization unless said; in the language `test wilcoxon`.
+        The significance test; randomization by default; in the language `test wilcoxon`.
     shuffles : int, float, Decimal or str, optional
-        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
     exact : bool, default False
-        Every exchange counted.
+        Count every possible exchange.
     seed : int, float, Decimal or str, optional
-        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
-        1992`.
+        The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
+        `seed 1992`.
     level : int, float, Decimal or str, optional
-        The significance level; 0.05 unless said; in the language `level 0.10`.
+        The significance level; 0.05 by default; in the language `level 0.10`.
     detect : number or sequence of numbers, optional
-        The differences that would matter; round ones near what can be found unless said; in the language
-        `detect 1%, 2%`.
+        The differences that would matter; by default round ones near the smallest that can be found; in the
+        language `detect 1%, 2%`.
     documents : number or sequence of numbers, optional
-        How many documents there would be; some fewer and some more than there are unless said; in the
-        language `documents 100, 400`.
+        How many documents there would be; by default some fewer and some more than there are; in the language
+        `documents 100, 400`.
     power : int, float, Decimal or str, optional
-        How often a difference should be found; 0.8 unless said; in the language `power 0.9`.
+        How often a difference should be found; 0.8 by default; in the language `power 0.9`.
     confidence : int, float, Decimal or str, optional
-        How sure it must be that the true level is below `level`; 0.99 unless said; in the language
+        How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
         `confidence 0.99`.
     adjust : str, optional
-        For many comparisons at once; in the language `adjust holm`.
+        Adjust p-values for multiple comparisons; in the language `adjust holm`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.
@@ -744,7 +744,7 @@ def spread(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """How much documents and replicates vary, and what one more of each would buy.
+    """How much documents and replicates vary, and what one more of each would gain.
 
     The statement `spread MEASURE, …` of the language.
 
@@ -759,15 +759,15 @@ def spread(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     cluster : str, optional
@@ -824,7 +824,7 @@ def documents(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """The documents behind a difference, those that make most of it first.
+    """The documents behind a difference, largest contributions first.
 
     The statement `documents MEASURE, …` of the language.
 
@@ -839,22 +839,22 @@ def documents(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     only : str, optional
-        Only the documents that speak for this system; in the language `only GE`.
+        Only the documents that favour this system; in the language `only GE`.
     limit : int, float, Decimal or str, optional
-        No more rows than this; in the language `limit 5`.
+        At most this many rows; in the language `limit 5`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.
@@ -914,7 +914,7 @@ def differ(
     map: Mapping[str, str] | None = None,
     lower_is_better: NameOrNames | None = None,
 ) -> PrintedResult:
-    """Where a difference comes from: slices by attributes of documents, and whether it varies.
+    """Where a difference comes from: slices by attributes of documents, and whether it varies between them.
 
     The statement `differ MEASURE, …` of the language.
 
@@ -929,33 +929,33 @@ def differ(
     except_ : str or sequence of str, optional
         The systems that are left out.
     of : str, optional
-        What is asked about: extraction, filtering, counts, rankings, values or published; in the language `of
+        The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
     on : str or sequence of str, optional
-        The test sets, each computed apart; in the language `on TST3, TST4`.
+        The test sets, each evaluated separately; in the language `on TST3, TST4`.
     replicates_by : str or True, optional
-        Systems that share the attribute are runs of one system, averaged; `replicates` alone: by
-        system.replicate, else by system.model; in the language `replicates by system.model`.
+        Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
+        alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
     by : str or sequence of str
-        A row a value: document, unit, label or an attribute; in the language `by unit`.
+        One row for each value: document, unit, label or an attribute; in the language `by unit`.
     depth : int, float, Decimal or str, optional
-        With 2 also the slices of every two attributes; in the language `depth 2`.
+        2 adds the slices by every pair of attributes; in the language `depth 2`.
     where : str, optional
-        Only the rows that meet it; in the language `where document like "TST3-MUC4-00%"`.
+        Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
     limit : int, float, Decimal or str, optional
-        No more rows than this; in the language `limit 5`.
+        At most this many rows; in the language `limit 5`.
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     shuffles : int, float, Decimal or str, optional
-        Approximate, with so many shuffles; of the bootstrap, resamples; in the language `shuffles 9999`.
+        Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
     seed : int, float, Decimal or str, optional
-        Where chance begins; the same seed gives the same numbers; 1992 unless said; in the language `seed
-        1992`.
+        The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
+        `seed 1992`.
     level : int, float, Decimal or str, optional
-        The significance level; 0.05 unless said; in the language `level 0.10`.
+        The significance level; 0.05 by default; in the language `level 0.10`.
     missing : {"error", "drop", "zero", "bounds"}, optional
-        A document that only one of the systems has; of rankings, a topic that a run leaves out; in the
-        language `missing drop`.
+        What to do with documents that not every system has, or topics that a run leaves out; in the language
+        `missing drop`.
     cluster : str, optional
         The column whose value related rows share, as the questions of a passage do; they are exchanged
         together.

@@ -12,7 +12,7 @@ from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell
 
 _LISTED = 3
-"""Of so many findings it is said what each convention makes of them."""
+"""For up to this many findings, the note tells what each convention gives."""
 
 ByConvention = Mapping[str, str]
 """The labels of one measure by convention."""
@@ -52,13 +52,13 @@ def families(entry: p.Entry) -> Iterator[ByConvention]:
 
 
 def _without(statistic: Statistic) -> tuple[object, ...]:
-    """What tells a measure from others, whatever its convention."""
+    """What identifies a measure, whatever its convention."""
     rest = tuple(sorted((key, str(of)) for key, of in statistic.settings.items() if key != CONVENTIONS.name))
     return statistic.measure.name, statistic.averaged, rest
 
 
 def notes(entries: Sequence[p.Entry], found: Findings, one: str, several: str) -> Iterator[str]:
-    """A sentence a measure and test set: whether the findings, `one` or `several` of them, are the same by all
+    """One sentence per measure and test set: whether the findings, `one` or `several` of them, are the same by all
     conventions, and else which are not.
     """
     for entry in entries:
@@ -73,11 +73,11 @@ def notes(entries: Sequence[p.Entry], found: Findings, one: str, several: str) -
                 continue
             if not depending:
                 kind = f"the {one} is" if len(things) == 1 else f"all {len(things):,} {several} are"
-                yield f"{what}: {kind} the same by all four conventions of optional documents"
+                yield f"{what}: {kind} the same under all four conventions for optional documents"
             elif len(depending) > _LISTED:
                 yield (
                     f"{what}: {len(depending):,} of {len(things):,} {several} depend on how optional documents count, "
-                    f"those on {', '.join(depending[:_LISTED])} among them"
+                    f"for example those on {', '.join(depending[:_LISTED])}"
                 )
             else:
                 for thing in depending:
@@ -145,6 +145,9 @@ def of_the_best(entries: Sequence[p.Entry], rows: TableRows) -> Iterator[str]:
                 continue
             what = f"{family[str(CONVENTIONS.default)]} on {where}"
             if len(set(best.values())) == 1:
-                yield f"{what}: best for {best[str(CONVENTIONS.default)]} by all four conventions of optional documents"
+                yield (
+                    f"{what}: best for {best[str(CONVENTIONS.default)]} under all four conventions for "
+                    "optional documents"
+                )
             else:
                 yield f"{what}: which system is best depends on how optional documents count: {_by_finding(best)}"

@@ -31,7 +31,7 @@ class Workforce:
 
 
 ONE_THREAD = Workforce()
-"""Everything is done by one thread, and nobody listens."""
+"""One thread does everything, and progress is not reported."""
 
 
 class Engine(Protocol):

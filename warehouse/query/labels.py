@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warehouse.charts import Unit
 
 AS_PRINTED = "figures as printed"
-"""How a result was got that no document stands behind."""
+"""How a result without documents was obtained."""
 
 LEFT_OUT_AS_0 = "judged {topics} that a run leaves out count as 0, as with trec_eval -c"
 """What `missing zero` does with rankings."""
@@ -138,10 +138,11 @@ def directions(entries: Iterable[p.Entry]) -> tuple[str, ...]:
 
 
 def means(entries: Iterable[p.Entry]) -> tuple[str, ...]:
-    """Which statistics are means of what single documents have, and not what all have together."""
+    """Which statistics average the values of single documents instead of pooling all documents."""
     apart = (
-        f"{statistic.label} is the mean of what each {entry.noun} has by itself; {statistic.measure.name} is what all "
-        "have together, and may rank systems otherwise"
+        f"{statistic.label} averages the values of single {plural(entry.noun)}; {statistic.measure.name} is "
+        "computed over "
+        "all of them together and may rank systems differently"
         for entry in entries
         for statistic in entry.statistics
         if statistic.averaged and statistic.measure.alone is not None
@@ -165,23 +166,23 @@ def over_topics(entries: Iterable[p.Entry]) -> tuple[str, ...]:
 def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """Which replicates are attempts, and which of them passed."""
     return tuple(
-        f"{entry.test_set.name}: the attempts of each {entry.noun} are its replicates by "
-        f"system.{of.replicates.attribute}, and those passed whose {of.measure} is 1"
-        f"{'; what is partly right did not pass' if of.graded else ''}"
+        f"{entry.test_set.name}: the replicates by system.{of.replicates.attribute} are attempts at each "
+        f"{entry.noun}; an attempt passes if its {of.measure} is 1"
+        f"{', not if it is partly right' if of.graded else ''}"
         for entry in entries
         if (of := entry.attempts) is not None
     )
 
 
 def said_of_measures(entries: Sequence[p.Entry]) -> tuple[str, ...]:
-    """What there is to note of measures whatever their values are."""
+    """Notes about measures that do not depend on their values."""
     return (*directions(entries), *means(entries), *over_topics(entries), *ungrouped(entries), *attempts(entries))
 
 
 def ungrouped(entries: Iterable[p.Entry]) -> tuple[str, ...]:
-    """How many documents have no part in means over what documents share."""
+    """How many documents are left out of means by an attribute."""
     return tuple(
-        f"{entry.test_set.name}: {counted(entry.ungrouped, 'document')} without document.{entry.grouped} left out"
+        f"{entry.test_set.name}: left out {counted(entry.ungrouped, 'document')} without document.{entry.grouped}"
         for entry in entries
         if entry.ungrouped
     )

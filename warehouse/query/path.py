@@ -101,7 +101,7 @@ def statistics_of(entry: p.Entry) -> str:
 
 @value
 class Statement:
-    """All that is known of one statement, a stage a function.
+    """All that is known of one statement, one function per stage.
 
     `resolve` takes the node and a Scope and looks every name up; `compile` gives the queries of the plan; `answer` is
     arithmetic on what they brought. For `explain`, `subject` says what is asked of an entry, `weigh` how the plan would
@@ -125,6 +125,6 @@ class Statement:
 
 
 def execute(statement: Statement, plan: Any, engine: Engine) -> Result:
-    """The answer to a plan of a statement. Raises QueryError for what only the data could show."""
+    """The answer to a plan of a statement. Raises QueryError for mistakes that only the data show."""
     facts = fetch(statement.compile(plan), engine)
     return statement.answer(plan, facts, engine.workforce)

@@ -205,7 +205,7 @@ class Entry:
 
     @property
     def unit(self) -> Literal["proportion", "number"]:
-        """What its values are, or all are shown as beside one another."""
+        """The unit of its values, or the one in which all are shown side by side."""
         return "number" if "number" in (self.task.unit, *self.units) else "proportion"
 
     @property
@@ -309,7 +309,7 @@ class Testing:
 
     @classmethod
     def plain(cls, where: Filter | None) -> Testing:
-        """What holds where nothing is said: randomization, two-sided, at the level 0.05."""
+        """The default: randomization, two-sided, at the level 0.05."""
         return cls(
             where=where,
             test=TESTS[0].name,

@@ -1,5 +1,5 @@
 """The last part of a signature: twelve hexadecimal digits of the numbers themselves, so that whoever repeats a question
-sees whether the answer is the same. It knows no question, only the table that came of it.
+sees whether the answer is the same. It knows only the resulting table, not the question.
 """
 
 # Without numpy, which most scores do not need and which takes longer to import than they take.
@@ -47,7 +47,7 @@ def seal(result: Result) -> str:
 def _add(table: Table, update: Callable[[bytes], None]) -> None:
     for column, cells in zip(table.columns, table.cells(), strict=True):
         if column.kind == "passage":
-            # Texts that stand beside numbers decide none of them, and may be loaded later.
+            # Texts do not affect the numbers and may be loaded later.
             continue
         update(f"{column.name}\n".encode())
         if column.kind in TEXTS:

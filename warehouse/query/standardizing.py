@@ -51,7 +51,9 @@ def standardized(
         alike = [key for key, standard in standards.items() if key[0] == number and standard is None]
         if alike:
             what = "a part" if shared else entry.test_set.name
-            notes.append(f"{statistic.label} cannot be standardized on {what}: fewer than two systems differ in it")
+            notes.append(
+                f"{statistic.label} cannot be standardized on {what}: fewer than two systems have different values"
+            )
         elif not shared and (standard := standards.get((number, ()))) is not None:
             mean, deviation = standard
             notes.append(

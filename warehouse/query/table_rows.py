@@ -1,4 +1,4 @@
-"""Rows of a table by the names of their columns, so that none is ever read or written by its place."""
+"""Rows of a table by the names of their columns, so that no cell is read or written by its position."""
 
 from __future__ import annotations
 

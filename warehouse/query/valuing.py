@@ -1,4 +1,4 @@
-"""The values of measures, from sums that the database brings: a line a system and `by` values. It makes no table."""
+"""The values of measures, from sums of the database: one line per system and `by` values. It makes no table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ By = tuple[Cell, ...]
 
 @value
 class ValueLine:
-    """One row of the answer: a system, its `by` values, the documents behind it, and a value a statistic."""
+    """One row of the answer: a system, its `by` values, the documents behind it, and one value per statistic."""
 
     system: p.System
     by: By

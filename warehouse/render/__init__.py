@@ -63,11 +63,11 @@ FORMATS: tuple[Format, ...] = (
     Format("table", "a table for people; the default on a terminal", ".txt"),
     Format(
         "json",
-        "one object a statement: statement, caption, signature, columns, rows, summary, notes",
+        "one object per statement: statement, caption, signature, columns, rows, summary, notes",
         ".json",
         has_notes=True,
     ),
-    Format("ndjson", "one object a row", ".ndjson"),
+    Format("ndjson", "one object per row", ".ndjson"),
     Format("csv", "the rows, comma-separated with a header line", ".csv"),
     Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", ".tsv"),
     Format("markdown", "a table with its caption, notes and signature, in Markdown", ".md", has_notes=True),
@@ -85,7 +85,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "html",
-        "a page that needs nothing else; a click on a heading sorts the table",
+        "a self-contained page; a click on a heading sorts the table",
         ".html",
         whole=True,
         has_notes=True,

@@ -24,7 +24,7 @@ def ndjson(result: Result, style: Style) -> str:
 
 
 def tsv(result: Result, style: Style) -> str:
-    """A header and a line a row; names hold no tabs, since they are shown by their codes. Formulas as in `csv`."""
+    """A header and one line per row; names hold no tabs, since they are shown by their codes. Formulas as in `csv`."""
     lines = [map(_harmless, result.columns), *_lines(result, style, _harmless)]
     return "".join("\t".join(line) + "\n" for line in lines)
 

@@ -60,7 +60,7 @@ def warehouse_error(error: WarehouseError) -> str:
 def unforeseen(error: Exception) -> str:
     """A bug in evalhouse, which no input should cause; only who fixes it needs to see where it is."""
     description = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"error: a mistake in evalhouse itself: {clean(description)}\n  with EVALHOUSE_TRACEBACK=1 it says where"
+    return f"error: a bug in evalhouse: {clean(description)}\n  set EVALHOUSE_TRACEBACK=1 to see where"
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:

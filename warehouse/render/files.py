@@ -19,7 +19,7 @@ def check(path: Path, format: str | None, force: bool) -> str:
     wanted = WORKBOOK if path.suffix.casefold() == WORKBOOK else format or format_for(path.suffix)
     if wanted is None:
         endings = ", ".join([*(known.suffix for known in FORMATS), WORKBOOK])
-        raise fault(path, f"has no ending that names a format; there are {endings}")
+        raise fault(path, f"has no ending of a known format; there are {endings}")
     check_free(path, force)
     return wanted
 
@@ -48,7 +48,7 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
             for path, content in contents.items():
                 (draft / path.name).write_bytes(content)
     except OSError as error:
-        raise fault(path, f"cannot be written: {(error.strerror or 'no reason is known').lower()}") from None
+        raise fault(path, f"cannot be written: {(error.strerror or 'unknown reason').lower()}") from None
 
 
 def fault(path: Path, message: str) -> DataError:

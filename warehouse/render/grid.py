@@ -1,4 +1,4 @@
-"""A grid as a rectangle: a line a system, under each test set a column a measure, and which value is the best there.
+"""A grid as a rectangle: one line per system, one column per test set and measure, and the best value of each.
 
 Values are compared as they are printed, so that all that look like the best are bold.
 """

@@ -151,6 +151,6 @@ def _converter() -> Any:
         import vl_convert
     except ImportError:
         raise WarehouseError(
-            "a picture as a file needs the package vl-convert-python", ('pip install "evalhouse[plot]"',)
+            "writing a picture to a file needs the package vl-convert-python", ('pip install "evalhouse[plot]"',)
         ) from None
     return vl_convert

@@ -27,7 +27,9 @@ def workbook(results: Sequence[Result], style: Style) -> bytes:
     try:
         import xlsxwriter
     except ImportError:
-        raise WarehouseError("a workbook needs the package xlsxwriter", ('pip install "evalhouse[excel]"',)) from None
+        raise WarehouseError(
+            "writing a workbook needs the package xlsxwriter", ('pip install "evalhouse[excel]"',)
+        ) from None
     out = io.BytesIO()
     with xlsxwriter.Workbook(out, {"in_memory": True}) as book:
         formats = _Formats(book, style.digits)

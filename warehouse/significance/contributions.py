@@ -30,7 +30,7 @@ def contributions(two: ManySystems) -> Floats:
     shape (units,). They sum to that difference but for rounding. Raises ValueError for other than two systems.
     """
     if two.systems != 2:
-        raise ValueError(f"a difference is of two systems, and there are {two.systems}")
+        raise ValueError(f"a difference needs two systems, not {two.systems}")
     return _of_function(two) if isinstance(two, ManyCounts) else _of_ratio(two)
 
 

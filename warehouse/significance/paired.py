@@ -109,7 +109,7 @@ class Many:
                 f"numerators have the shape {self.numerators.shape} and denominators {self.denominators.shape}"
             )
         if self.systems < 2:
-            raise ValueError(f"a comparison needs at least two systems, and there is {self.systems}")
+            raise ValueError(f"a comparison needs at least two systems, not {self.systems}")
         _check_sums(self.numerators, "numerators")
         _check_denominators(self.denominators, tuple(f"system {index}" for index in range(self.systems)))
         _check_slack(self.slack, self.denominators)
@@ -202,4 +202,4 @@ def _check_slack(slack: int, denominators: Integers) -> None:
     if slack < 0:
         raise ValueError(f"slack is {slack} and cannot be negative")
     if slack and (denominators != denominators[0]).any():
-        raise ValueError("slack is for equal denominators, and the denominators differ")
+        raise ValueError("slack needs equal denominators, and the denominators differ")

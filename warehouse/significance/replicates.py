@@ -91,9 +91,9 @@ def replicate_test(
     """
     check_sides(sides)
     if not len(values_a) or not len(values_b):
-        raise ValueError("a system has no replicate")
+        raise ValueError("a system has no replicates")
     if studentized and min(len(values_a), len(values_b)) == 1:
-        raise ValueError("a system has a single replicate, so that nothing shows how much its replicates vary")
+        raise ValueError("a system has only one replicate, so its variation is unknown")
     values = np.array([*values_a, *values_b], dtype=np.float64)
     first = len(values_a)
     statistics = _welch if studentized else _differences

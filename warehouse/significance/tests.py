@@ -111,11 +111,11 @@ class Test:
         when they are there.
         """
         if ordered and not (self.exact or self.kind == "ordered"):
-            return f"{self.name} needs counts or values of documents, and {label} is of their order"
+            return f"{self.name} needs counts or values of documents, and {label} depends on their order"
         if self.kind == "ordered" and not ordered:
             return f"{self.name} compares areas under the ROC curve, and {label} is not one"
         if self.kind == "matched" and not steady:
-            return f"{self.name} needs the same denominator for both systems in every unit, and {label} has not"
+            return f"{self.name} needs the same denominator for both systems in every unit, and those of {label} differ"
         return None
 
     def conflict(self, adjustment: Adjustment, exact: bool) -> tuple[str, str] | None:
@@ -124,9 +124,12 @@ class Test:
         if not adjustment.adjusts:
             return None
         if self.whole_family:
-            return f"test {self.name} adjusts by itself", "leave adjust out"
+            return f"test {self.name} already adjusts", "leave out adjust"
         if adjustment.by_shuffles and (exact or not self.exchanges):
-            return f"adjust {adjustment.name} goes with the shuffles of {EXCHANGING}", "say adjust holm instead"
+            return (
+                f"adjust {adjustment.name} works only with shuffles of test {EXCHANGING}",
+                "write adjust holm instead",
+            )
         return None
 
 
@@ -257,7 +260,7 @@ TESTS: tuple[Test, ...] = (
     Test(
         "randomization",
         "randomized",
-        "how often exchanging the systems' tuples by fair coins gives a difference at least as large as the observed",
+        "how often exchanging the systems' tuples at random gives a difference at least as large as the observed one",
         "Noreen 1989; Chinchor 1992",
         synonyms=("permutation",),
         draws="shuffles",
@@ -269,8 +272,8 @@ TESTS: tuple[Test, ...] = (
     Test(
         "studentized",
         "randomized",
-        "the difference over its standard error, recomputed after every exchange by fair coins: whether the measures "
-        "are equal, also where the systems answer different amounts",
+        "the difference over its standard error, recomputed after every random exchange: whether the measures are "
+        "equal, even where the systems answer different amounts",
         "Janssen 1997; Chung and Romano 2013",
         draws="shuffles",
         takes_margin=True,
@@ -281,26 +284,32 @@ TESTS: tuple[Test, ...] = (
     Test(
         "sign",
         "matched",
-        "in how many units one system is ahead of the other; exact",
+        "in how many units each system is ahead of the other; exact",
         "Yeh 2000, section 3.2",
         of_pair=_sign,
     ),
-    Test("wilcoxon", "matched", "the ranks of the differences, unit by unit", "Wilcoxon 1945", of_pair=_wilcoxon),
+    Test("wilcoxon", "matched", "ranks of the differences, unit by unit", "Wilcoxon 1945", of_pair=_wilcoxon),
     Test(
         "t",
         "matched",
-        "the mean of the differences, unit by unit, taken as normal",
+        "the mean of the differences, unit by unit, assuming a normal distribution",
         "Student 1908",
         units=2,
         enough=10,
         takes_margin=True,
         of_pair=_t,
     ),
-    Test("mcnemar", "matched", "items that only one of the systems has right; exact", "McNemar 1947", of_pair=_mcnemar),
+    Test(
+        "mcnemar",
+        "matched",
+        "items that only one of the two systems gets right; exact",
+        "McNemar 1947",
+        of_pair=_mcnemar,
+    ),
     Test(
         "bootstrap",
         "randomized",
-        "how often resampled units, shifted to no difference, differ as much",
+        "how often resampled units, centred at no difference, give a difference at least as large",
         "Efron 1979",
         draws="resamples",
         chunk=10_240,
@@ -311,26 +320,30 @@ TESTS: tuple[Test, ...] = (
     Test(
         "tukey",
         "randomized",
-        "randomized honestly significant difference: every pair against the range of all systems shuffled together",
+        "randomized honestly significant difference: each pair against the range of all systems shuffled together",
         "Carterette 2012",
         draws="shuffles",
         chunk=10_240,
         of_family=_tukey,
     ),
     Test(
-        "two-sample-t", "independent", "two means as if from different documents", "Student 1908", of_pair=_two_sample_t
+        "two-sample-t",
+        "independent",
+        "two means, as if from different documents",
+        "Student 1908",
+        of_pair=_two_sample_t,
     ),
     Test(
         "z",
         "independent",
-        "the difference of two proportions as if from different documents",
+        "the difference of two proportions, as if from different documents",
         "Yeh 2000, section 2",
         of_pair=_z,
     ),
     Test(
         "chi-square",
         "independent",
-        "right and wrong answers of both in a 2 × 2 table",
+        "right and wrong answers of both systems in a 2 × 2 table",
         "Yeh 2000, section 2",
         of_pair=_chi_square,
     ),
@@ -429,10 +442,10 @@ def _stepped_down(family: Family, levels: Floats) -> Floats:
 
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (
-    Adjustment("none", "each level stands for itself; the caption counts the comparisons", ""),
+    Adjustment("none", "p-values as they are; the caption gives the number of comparisons", ""),
     Adjustment(
         "bonferroni",
-        "each level times the number of comparisons",
+        "each p times the number of comparisons",
         "Dunn 1961",
         "Bonferroni-adjusted",
         intervals="divided",
@@ -441,7 +454,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     ),
     Adjustment(
         "holm",
-        "step-down Bonferroni; keeps the family-wise error under any dependence",
+        "step-down Bonferroni; controls the family-wise error under any dependence",
         "Holm 1979",
         "Holm-adjusted",
         intervals="together",
@@ -450,7 +463,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     ),
     Adjustment(
         "bh",
-        "keeps the expected share of false discoveries",
+        "controls the expected share of false discoveries",
         "Benjamini and Hochberg 1995",
         "Benjamini-Hochberg-adjusted",
         synonyms=("fdr",),

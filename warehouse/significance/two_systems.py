@@ -60,7 +60,7 @@ class TwoSystems:
     def right_alone(self) -> tuple[int, int]:
         """How many items only the first system has right, and how many only the second.
 
-        Raises ValueError where some are right in part.
+        Raises ValueError where some are partly right.
         """
         paired = self._ratio
         differences = matched.differences(paired)
@@ -68,7 +68,7 @@ class TwoSystems:
         for numerator in (paired.numerator_a, paired.numerator_b):
             if not np.isin(numerator, (0, largest)).all():
                 raise ValueError(
-                    "it needs items that are right or wrong, and some are right in part; exchange by document or unit "
+                    "it needs items that are right or wrong, and some are partly right; exchange by document or unit "
                     "may help"
                 )
         return int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
@@ -93,7 +93,7 @@ class TwoSystems:
     def _hits(self, numerator: int) -> int:
         hits = self.factor * numerator
         if hits.denominator != 1:
-            raise ValueError(f"it needs whole items, and partial credit makes them {float(hits)}; say partial=0")
+            raise ValueError(f"it needs whole items, and partial credit makes them {float(hits)}; write partial=0")
         return int(hits)
 
     @property

@@ -61,7 +61,7 @@ def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
     if statement.exchange is not None:
         exchange = dimension_of(scope, statement.exchange, FILTERING)
         if exchange.of != "document":
-            hint = ("say document or document.attribute",)
+            hint = ("write document or document.attribute",)
             raise QueryError(f"{exchange.name} cannot be resampled", statement.exchange.span, hint)
         entries = tuple(replace(entry, exchange=exchange) for entry in entries)
     by = tuple(_dimension(scope, attribute) for attribute in statement.by)
@@ -70,7 +70,7 @@ def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
 
 def _dimension(scope: Scope, node: n.Attribute) -> p.Dimension:
     if not node.name:
-        hint = ("say by document.attribute, or by system.attribute where annotators are systems",)
+        hint = ("write by document.attribute, or by system.attribute if annotators are systems",)
         raise QueryError(f"agree cannot be grouped by {node.of}", node.span, hint)
     return dimension_of(scope, node, FILTERING)
 
@@ -96,7 +96,7 @@ def _split(plan: AgreePlan, entry: p.Entry) -> tuple[p.Dimension, ...]:
 
 
 def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a pair of annotators with the confusion of their labels; the summary is of all pairs of a group."""
+    """One row per pair of annotators with the confusion of their labels; the summary is of all pairs of a group."""
     from warehouse.query.comparison.intervals import interval_heading
 
     columns, summary_columns = _columns(plan), _summary_columns(plan, several=False)
@@ -141,7 +141,7 @@ def _groups(labels: Labels, plan: AgreePlan, entry: p.Entry) -> Iterator[Annotat
 
 
 def _parts(plan: AgreePlan, entry: p.Entry, facts: Facts) -> list[tuple[tuple[Cell, ...], Labels]]:
-    """The labels of the documents that share what `by` says of them, where two annotators or more gave some."""
+    """The labels of each group of documents by `by`, where two or more annotators gave some."""
     from warehouse.statements.agree_groups import KEY, labels_of
 
     known = [{str(name): cell for name, cell in facts[f"annotators by {of.name}"]} for of in plan.of_annotators]
@@ -197,7 +197,7 @@ def _columns(plan: AgreePlan) -> tuple[Column, ...]:
 
 
 def _summary_columns(plan: AgreePlan, several: bool) -> tuple[Column, ...]:
-    """The columns of a row a group; the mean kappa is on screen where it is of several pairs."""
+    """The columns of one row per group; the mean kappa is shown if there are several pairs."""
     from warehouse.query.comparison.intervals import interval_heading
 
     heading = interval_heading(plan.how.level)
@@ -265,12 +265,12 @@ def _summary_cells(group: AnnotatorPairs) -> dict[str, Cell]:
 def _notes(
     plan: AgreePlan, entry: p.Entry, parts: Sequence[tuple[tuple[Cell, ...], Labels, list[AnnotatorPairs]]]
 ) -> Iterator[str]:
-    """What a reader would be misled without, of each group of documents."""
+    """Notes without which a group of documents would mislead a reader."""
     if len({name for _, labels, _ in parts for name in labels.annotators}) < 2:
         alone = [labels.annotators[0] for _, labels, _ in parts][:1]
-        key = "" if plan.with_key else "; with key takes in the key"
+        key = "" if plan.with_key else "; with key adds the key"
         have = f"only those of {alone[0]}{key}" if alone else "none"
-        yield f"{entry.test_set.name} needs labels of two annotators, and has {have}"
+        yield f"agree needs labels of two annotators, and {entry.test_set.name} has {have}"
         return
     for of in plan.of_annotators:
         yield from _undescribed(of, parts)
@@ -289,14 +289,14 @@ def _undescribed(
         if None in kinds
     }
     if without:
-        yield f"no system is called as an annotator and has {of.name}: {some(sorted(without))}"
+        yield f"no system with {of.name} has the name of these annotators: {some(sorted(without))}"
 
 
 def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[AnnotatorPairs]) -> Iterator[str]:
     from warehouse.query.comparison.interval_notes import interval_notes
 
     if len(labels.annotators) < 2:
-        yield f"{where} needs labels of two annotators, and has only those of {labels.annotators[0]}"
+        yield f"agree needs labels of two annotators, and {where} has only those of {labels.annotators[0]}"
         return
     pairs = [
         (f"{labels.annotators[pair.first]} and {labels.annotators[pair.second]}", pair, interval)
@@ -305,9 +305,9 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
     ]
     units = plural(entry.unit_noun)
     if apart := [name for name, pair, _ in pairs if not pair.documents]:
-        yield f"{where}: no {entry.noun} is labelled by both: {some(apart)}"
+        yield f"{where}: these annotators have no {entry.noun} in common: {some(apart)}"
     if constant := [name for name, pair, _ in pairs if pair.documents and pair.kappa is None]:
-        yield f"{where}: kappa is undefined where both give one label only: {some(constant)}"
+        yield f"{where}: kappa is undefined where both annotators give only one label: {some(constant)}"
     own = {name: interval for name, _, interval in pairs if interval is not None}
     yield from interval_notes(f"kappa on {where}", own, f"the {units} do not vary")
     alphas = {
@@ -318,7 +318,7 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
     yield from interval_notes(f"alpha on {where}", alphas, f"the {units} do not vary")
     fewest = min((pair.documents for _, pair, interval in pairs if interval is not None), default=FEW)
     if fewest < FEW:
-        yield f"{where}: {counted(fewest, entry.noun)} say little about kappa on others, whatever its interval"
+        yield f"{where}: {counted(fewest, entry.noun)} say little about kappa in general, whatever the interval"
 
 
 FEW = 20
@@ -336,5 +336,5 @@ AGREE = Statement(
     compile=compile,
     answer=answer,
     subject=subject,
-    executor="counts of labels, kappa and alpha from the counts; the bootstrap resamples documents",
+    executor="label counts in the database, kappa and alpha from the counts; the bootstrap resamples documents",
 )

@@ -38,10 +38,10 @@ KEY = "key"
 """What the labels of no annotator are called, where the key is taken in."""
 
 MANY_UNITS = 256
-"""From so many documents on those that are labelled alike are counted, and the counts resampled."""
+"""From this many documents on, those with the same labels are counted, and the counts resampled."""
 
 MOST_PAIRS = 2_000
-"""The means of more pairs than this have no interval."""
+"""Means over more pairs than this get no interval."""
 
 Kinds = tuple[Cell, ...]
 
@@ -163,7 +163,7 @@ def _resampled(
     alone = ManyCounts(np.stack((counts, counts)), of)
     limits = bootstrap.of_kinds(alone, plan) if counts.shape[1] >= MANY_UNITS else bootstrap.values(alone, plan)
     found = single(limits, within)[0]
-    # What does not vary from document to document says nothing of other documents.
+    # A value that does not vary between documents says nothing about other documents.
     return found if found.error > 0 else Interval(None, None, 0.0, 0, found.resamples, False)
 
 

@@ -45,7 +45,7 @@ def resolve(statement: n.Audit, scope: Scope) -> AuditPlan:
         if not printed:
             raise QueryError(f"{short} has no published figures", place.span)
         if not scope.catalog.labelled(test_set.id):
-            raise QueryError(f"{short} has no key labels, which an audit counts", place.span)
+            raise QueryError(f"{short} has no key labels, and an audit needs their counts", place.span)
         statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in printed]
         systems = systems_of(scope, statement.systems, task, test_set, elsewhere=True)
         entries.append(scope.entry(test_set, task, statistics, systems))
@@ -68,7 +68,7 @@ def _name(what: str, entry: p.Entry) -> str:
 
 
 def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a test set and system with printed recall, precision or fallout of filtering."""
+    """One row per test set and system with printed recall, precision or fallout of filtering."""
     columns = (
         Column("test_set", "name"),
         Column("system", "name"),
@@ -150,7 +150,9 @@ def _audited(key: KeyCounts, figures: Mapping[str, Printed]) -> dict[str, Cell] 
 AUDIT = Statement(
     node=n.Audit,
     usage=Usage(
-        "audit published", "whether printed figures can come from whole documents", "audit published for all on TST3"
+        "audit published",
+        "check whether printed figures can come from whole numbers of documents",
+        "audit published for all on TST3",
     ),
     resolve=resolve,
     compile=compile,

@@ -45,7 +45,7 @@ def resolve(statement: n.Change, scope: Scope) -> ChangePlan:
     systems = len(source.systems)
     if 2 * trim >= systems:
         place = statement.trim.span if statement.trim else statement.span
-        raise QueryError(f"trim {trim} leaves nothing of {systems} systems", place)
+        raise QueryError(f"trim {trim} leaves none of {systems} systems", place)
     return ChangePlan(to_text(statement), source, target, filter_of(scope, statement.where, source.task), trim)
 
 
@@ -54,8 +54,8 @@ def compile(plan: ChangePlan) -> Queries:
 
 
 def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a measure and system; the summary has a row a measure. Systems without a value on both are left out of
-    it.
+    """One row per measure and system; the summary has one row per measure. Systems without a value on both are left
+    out of it.
     """
     from warehouse.filtering.change import change_summary
 
@@ -163,7 +163,7 @@ CHANGE = Statement(
     node=n.Change,
     usage=Usage(
         "change MEASURE, …",
-        "what became of each system on another test set, and of all on average",
+        "how values change from one test set to another, for each system and on average",
         "change precision, fallout of published for all from TST3 to TST4 trim 1",
     ),
     resolve=resolve,

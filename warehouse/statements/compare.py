@@ -113,7 +113,7 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
     entries = tested_entries(statement, statement.test_sets, scope)
     against = None if statement.against is None else _against(statement.against, entries[0], scope)
     if statement.against is not None and isinstance(against, p.Baseline) and against.share != 1:
-        raise QueryError(f"{against.name} has expected values only, no decisions to test", statement.against.span)
+        raise QueryError(f"{against.name} has only expected values, no decisions to test", statement.against.span)
     for entry in entries:
         added = () if against is None or against in entry.systems else (against,)
         check_two("compare", (*entry.systems, *added), entry, statement)
@@ -144,7 +144,7 @@ def compile(plan: ComparePlan) -> Queries:
 
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a pair of systems, measure and test set."""
+    """One row per pair of systems, measure and test set."""
     from warehouse.query.comparison import missing_bounds, optional_bounds
     from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
@@ -230,7 +230,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
 
 
 def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
-    """What there is to note of the intervals of a comparison."""
+    """Notes about the intervals of a comparison."""
     from warehouse.query.comparison.interval_notes import interval_notes
 
     names, label = [system.name for system in comparison.entry.systems], comparison.statistic.label
@@ -287,7 +287,7 @@ def _add(
     bounds: Bounded,
     margins: Margins,
 ) -> None:
-    """Adds a row a pair."""
+    """Adds one row per pair."""
     import numpy as np
 
     from warehouse.query.comparison.margins import INTERVAL
@@ -387,7 +387,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
 
 
 def _in_doubt(rows: TableRows) -> bool:
-    """Whether shuffles leave a verdict open; an exact p has no doubt of that kind."""
+    """Whether shuffles leave a verdict open; an exact p never does."""
     known = zip(rows.cells("verdict"), rows.cells("confidence"), strict=True)
     return any(verdict == "undecided" and isinstance(sure, float) and sure < 1 for verdict, sure in known)
 
@@ -412,11 +412,11 @@ def _margin(how: p.Testing, margin: Margined | None) -> dict[str, Cell]:
 
 
 def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
-    """What would decide the pairs that are undecided: of a few one by one, of many how many there are."""
+    """What would decide the undecided pairs: a few one by one, many as a count."""
     from warehouse.query.comparison.notes import ONE_BY_ONE
 
     if plan.bounded or plan.over_labellings:
-        # What decides there are documents or labels, and no shuffles.
+        # There the documents or labels decide, not shuffles.
         return
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     unsure = f"it is not {plan.how.confidence} sure on which side of {plan.how.level} the exact p lies"
@@ -427,12 +427,12 @@ def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) ->
             way = "; exact would decide it" if exact else ""
             if more:
                 way = f"; about {more:,} {plan.how.drawn} would decide it{', and so would exact' if exact else ''}"
-            yield f"{_who(row)}: undecided, {unsure}{way}"
+            yield f"{_who(row)}: undecided, as {unsure}{way}"
     else:
         decidable = [more for more in needed if more]
         ways = [f"{max(decidable):,} {plan.how.drawn} would decide {len(decidable):,} of them"] if decidable else []
         ways += ["exact would decide all"] if exact else []
-        yield f"{len(undecided):,} pairs are undecided: {unsure}{'; ' if ways else ''}{', and '.join(ways)}"
+        yield f"{len(undecided):,} pairs are undecided, as {unsure}{'; ' if ways else ''}{', and '.join(ways)}"
 
 
 def _who(row: Mapping[str, Cell]) -> str:
@@ -450,7 +450,7 @@ COMPARE = Statement(
     node=n.Compare,
     usage=Usage(
         "compare MEASURE, …",
-        "a significance test for two systems, or for every pair of more",
+        "test the difference of two systems, or of every pair of several",
         "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999",
     ),
     resolve=resolve,

@@ -1,5 +1,5 @@
 """What `compare … against` shows: a table for each measure and test set, the systems in the order of their values, the
-one that all are compared with at its place among them. Data keep a row a pair.
+one that all are compared with at its place among them. Data keep one row per pair.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from warehouse.tasks import TASKS, VALUES, Task
 from warehouse.tasks.observed import plural
 
 NAMED = 5
-"""How many of the documents that a system lacks are named."""
+"""How many missing documents are named."""
 
 COLUMNS = (
     Column("test_set", "name"),
@@ -53,8 +53,8 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
     tasks = [task for task in by_document if given in (None, task)]
     if statement.task is not None and not tasks:
         names = " or ".join(task.name for task in by_document)
-        wrong = f"{statement.task.text} has no rows by document, so nothing can be absent"
-        raise QueryError(wrong, statement.task.span, (f"say of {names}",))
+        wrong = f"{statement.task.text} has no documents, so nothing can be absent"
+        raise QueryError(wrong, statement.task.span, (f"add of {names}",))
     chosen = scope.test_sets(statement.test_sets)
     failing = {test_set.id: _failing(scope, test_set) for test_set, _ in chosen}
     stored = [
@@ -62,7 +62,7 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
     ]
     there = {test_set.id for test_set, _ in stored}
     if statement.task is None:
-        # What failed altogether has no rows of any kind.
+        # A system that failed altogether has no rows at all.
         stored += [(test_set, VALUES) for test_set, _ in chosen if test_set.id not in there and failing[test_set.id]]
     for test_set, place in chosen:
         if (named(statement.test_sets) or len(chosen) == 1) and test_set.id not in {there.id for there, _ in stored}:
@@ -137,7 +137,7 @@ def _entry(
     for system in systems:
         if isinstance(system, p.Baseline):
             place = statement.systems.span if statement.systems else statement.span
-            raise QueryError(f"{system.name} is computed from the key, so no document of it can be absent", place)
+            raise QueryError(f"{system.name} is computed from the key, so none of its documents can be absent", place)
     names = scope.catalog.measures_of(task.name, test_set.id) if task.imported is not None else ()
     statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in names]
     together = sorted((*systems, *meant), key=lambda system: system.name) if meant else systems
@@ -165,8 +165,8 @@ def _name(what: str, entry: p.Entry) -> str:
 
 
 def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a test set, task and system. Documents count that the test set has, whoever was scored on them, and those
-    that failed besides; what failed and was scored nevertheless counts as both.
+    """One row per test set, task and system. All documents of the test set count, whoever was scored on them, and
+    also those that failed; a document that failed and was scored anyway counts as both.
 
     `comparable` says whether the system can be compared with every other one of the rows without `missing`: all were
     scored on the same documents, with every measure.
@@ -201,7 +201,7 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
             )
         if lacking:
             names = some([system.name for system in entry.stored_systems if system.id in lacking])
-            measures = "" if len(entry.statistics) < 2 else " by every measure"
+            measures = "" if len(entry.statistics) < 2 else " on every measure"
             notes.append(
                 f"{entry.task.name} on {entry.test_set.name}: not every {entry.noun} was scored{measures} for {names}; "
                 "comparisons with them need missing drop or missing zero"
@@ -248,7 +248,7 @@ COVERAGE = Statement(
     node=n.Coverage,
     usage=Usage(
         "coverage",
-        "on which documents each system was scored, which are absent, and which failed",
+        "which documents were scored for each system, which are absent, and which failed",
         "coverage for all on TST3",
     ),
     resolve=resolve,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.curving import AreaTests
 
 RESAMPLES = 1000
-"""How many resamples are drawn where nothing is said."""
+"""How many resamples are drawn by default."""
 
 MOST_RESAMPLES = 20_000
 
@@ -52,9 +52,9 @@ MOST_ROWS = 1_000_000
 def resolve(statement: n.Curve, scope: Scope) -> CurvePlan:
     if statement.task is not None and scope.task(statement.task) is not FILTERING:
         raise QueryError(
-            f"curve is of {FILTERING.name}, and {statement.task.text} has no confidences to threshold",
+            f"curve needs {FILTERING.name}: {statement.task.text} has no confidences to threshold",
             statement.task.span,
-            (f"say of {FILTERING.name}",),
+            (f"add of {FILTERING.name}",),
         )
     utility = _utility(statement, scope)
     measures = statement.measures if utility is None else (*statement.measures, utility)
@@ -63,17 +63,17 @@ def resolve(statement: n.Curve, scope: Scope) -> CurvePlan:
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
         if statistic.ordered:
             raise QueryError(
-                f"{statistic.label} is of the whole curve, and has no value at a threshold",
+                f"{statistic.label} describes the whole curve and has no value at a threshold",
                 node.span,
-                ("the summary of every curve has it",),
+                ("the summary of every curve shows it",),
             )
         if statistic.averaged:
-            said = "is taken document by document, where one threshold says next to nothing"
-            raise QueryError(f"{statistic.label} {said}", node.span, (f"say {statistic.measure.name}",))
+            said = "is taken document by document, where a threshold says next to nothing"
+            raise QueryError(f"{statistic.label} {said}", node.span, (f"write {statistic.measure.name}",))
     where = filter_of(scope, statement.where, entries[0].task)
     if any(dimension.of == "confidence" for dimension in dimensions(where)):
         place = statement.where.span if statement.where else statement.span
-        raise QueryError("curve goes through all thresholds, so a condition on confidence leaves nothing to ask", place)
+        raise QueryError("curve already goes through all thresholds, so confidence cannot be a condition", place)
     resamples = scope.whole(statement.shuffles, "resamples", 20, MOST_RESAMPLES)
     seed = scope.whole(statement.seed, "seed", 0, 2**63 - 1)
     return CurvePlan(
@@ -89,11 +89,11 @@ def resolve(statement: n.Curve, scope: Scope) -> CurvePlan:
 
 
 def _utility(statement: n.Curve, scope: Scope) -> n.MeasureCall | None:
-    """The utility that is asked for, as the measure that it is; what is not said is worth 0."""
+    """The utility that is asked for, as a measure; values that are left out are 0."""
     if not statement.utility:
         return None
     if len(statement.utility) > 4:
-        raise QueryError("a utility has four worths, of a, b, c and d", statement.utility[4].span)
+        raise QueryError("a utility has at most four values, for a, b, c and d", statement.utility[4].span)
     first = statement.measures[0]
     call = first if isinstance(first, n.MeasureCall) else first.measure
     counted_so = [argument for argument in call.parameters if argument.name.casefold() == "optional"]
@@ -116,7 +116,7 @@ def compile(plan: CurvePlan) -> Queries:
 
 
 def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a system and threshold; the summary has a row a system."""
+    """One row per system and threshold; the summary has one row per system."""
     from warehouse.query.comparison.curving import labelled
     from warehouse.query.comparison.intervals import percent
 
@@ -133,7 +133,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
             begun = len(rows.rows)
             shown = add_system(plan, one, rows)
             if len(rows.rows) > MOST_ROWS:
-                raise QueryError(f"that would be more than {MOST_ROWS:,} rows", hints=("say limit 1000",))
+                raise QueryError(f"that would be more than {MOST_ROWS:,} rows", hints=("write limit 1000",))
             parts.append(SystemRows(one, begun, shown))
             summarize(plan, one, summary)
         parts += [SystemRows(None, len(rows.rows), None)] if entry.baselines else []
@@ -169,7 +169,7 @@ def _why_empty(plan: CurvePlan) -> str:
         return "no decisions meet the condition"
     names = [entry.test_set.name for entry in plan.entries]
     have = "have" if len(names) > 1 else "has"
-    return f"{some(names)} {have} no key labels for what these systems decided, so no decision is right or wrong there"
+    return f"{some(names)} {have} no key labels for the decisions of these systems, so they cannot be judged"
 
 
 def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int) -> Iterator[Curved]:
@@ -199,7 +199,7 @@ def subject(entry: p.Entry) -> str:
 
 
 def weigh(plan: CurvePlan, facts: Facts) -> Iterator[Line]:
-    """How bands and areas would be had."""
+    """How bands and areas would be computed."""
     from warehouse.query.comparison.curving import decided
     from warehouse.significance.curves.thresholds import GRID
 
@@ -207,14 +207,14 @@ def weigh(plan: CurvePlan, facts: Facts) -> Iterator[Line]:
         for system in decided(entry, facts):
             name = f"{system.system.name} on {entry.test_set.name}"
             if system.lacking:
-                yield "thresholds", f"{name}: none, its decisions are a point"
+                yield "thresholds", f"{name}: none, its decisions are a single point"
                 continue
             many = system.thresholds.at.size
             at = f", resampled at about {GRID}" if many >= GRID else ""
             yield "thresholds", f"{name}: {many:,}{at}"
     units = plural(plan.entries[0].noun)
     yield "bands", f"sup-t over thresholds, {plan.resamples:,} resamples of {units}; of shares Wilson's interval"
-    yield "best", f"{plan.best_for.label}; its interval is that of the best thresholds of the resamples"
+    yield "best", f"{plan.best_for.label}; its interval comes from the best thresholds of the resamples"
     yield "areas", "ROC by DeLong, DeLong and Clarke-Pearson 1988; precision and recall by Davis and Goadrich 2006"
     yield "seed", str(plan.seed)
 
@@ -223,7 +223,7 @@ CURVE = Statement(
     node=n.Curve,
     usage=Usage(
         "curve MEASURE, …",
-        "measures at every threshold of confidence with bands, the best threshold, and areas",
+        "measures at every confidence threshold with bands, the best threshold, and areas",
         "curve precision, recall of filtering for GE, UMASS on TST3 utility 2, -1",
     ),
     resolve=resolve,

@@ -1,4 +1,4 @@
-"""What is said below the curves: what a reader would be misled without, and the tests between areas."""
+"""The notes below the curves: what a reader has to know, and the tests between areas."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.curving import AreaTests
 
 FEW = 10
-"""A best threshold among so few says nothing of its measure."""
+"""A best threshold among this few says nothing about its measure."""
 
 TESTED = 3
-"""The areas of so many systems have a note for every pair; of more they are counted."""
+"""The areas of so many systems have a note for every pair; more are counted."""
 
 
 def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterator[str]:
-    """What a reader would be misled without."""
+    """What a reader has to know."""
     from warehouse.significance.curves.bands import is_flat
     from warehouse.significance.curves.thresholds import NONRELEVANT, RELEVANT
 
@@ -30,18 +30,18 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
     drawn = [one for one in found if one.has_thresholds]
     without = [one for one in found if not one.has_thresholds]
     if silent := [one.system.system.name for one in without if one.system.lacking == len(one.system.document)]:
-        have = "has no confidences; it" if len(silent) == 1 else "have no confidences; each"
-        yield f"{test_set}: {some(silent)} {have} is one point, with its own interval"
+        have = "has no confidences, so it" if len(silent) == 1 else "have no confidences, so each"
+        yield f"{test_set}: {some(silent)} {have} is a single point, with its own interval"
     for one in without:
         if (lacking := one.system.lacking) < len(one.system.document):
             yield (
                 f"{test_set}: {one.system.system.name} has no confidence for {lacking:,} of "
-                f"{counted(len(one.system.document), entry.noun)}, so it is a point of decisions"
+                f"{counted(len(one.system.document), entry.noun)}, so its decisions are a single point"
             )
     if absent := [s.name for s in entry.stored_systems if s.name not in {one.system.system.name for one in found}]:
         yield f"no decisions of {some(absent)} on {test_set}"
     if len({len(one.system.document) for one in found}) > 1:
-        yield f"{test_set}: systems decided on different numbers of {units}; coverage says on which"
+        yield f"{test_set}: systems decided on different numbers of {units}; coverage lists them"
     for one in drawn:
         name, thresholds = one.system.system.name, one.system.thresholds
         if thresholds.contradicting:
@@ -51,7 +51,7 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
                 "a 'no' has a confidence at least as high as a 'yes'"
             )
         if thresholds.at.size == 1:
-            yield f"{test_set}: {name} has the same confidence for all {units}, so it can only decide all or none"
+            yield f"{test_set}: {name} has the same confidence for all {units}, so it can only accept all or none"
     for one in found[:1]:
         kinds = one.system.thresholds.of_kinds.sum(axis=1)
         for kind, called in ((RELEVANT, "relevant"), (NONRELEVANT, "nonrelevant")):
@@ -62,18 +62,18 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         if is_flat(one.curves.bands[plan.chosen].value):
             yield (
                 f"{test_set}: {plan.best_for.label} of {one.system.system.name} is the same at every threshold, so "
-                "none is the best"
+                "none is best"
             )
     if drawn and all(_at_an_end(one) for one in drawn):
         yield (
-            f"{plan.best_for.label} is best where nothing, next to nothing or everything is decided yes, so that "
+            f"{plan.best_for.label} is best where nothing, almost nothing or everything is accepted, so that "
             "threshold says little; name F first, or a utility"
         )
     if plan.limit is None and any(one.system.thresholds.at.size > MOST_THRESHOLDS for one in drawn):
-        yield "of so many thresholds some are given, evenly spread; limit says how many"
+        yield "only some thresholds are shown, evenly spread; limit sets how many"
     if entry.exchange.attribute:
         yield (
-            f"{test_set}: {units} of one {entry.unit_noun} are taken as independent here, so bands may be too narrow"
+            f"{test_set}: {units} of one {entry.unit_noun} are treated as independent here, so bands may be too narrow"
         )
 
 
@@ -95,17 +95,17 @@ def _without_intervals(plan: CurvePlan, test_set: str, drawn: Sequence[Curved]) 
 
     fixed = [one.system.system.name for one in drawn if _fixed(plan, one)]
     if fixed:
-        yield f"{test_set}: the ROC area of {some(fixed)} does not vary over documents, so it has no interval"
+        yield f"{test_set}: the ROC area of {some(fixed)} does not vary between documents, so it has no interval"
     alike = [one.system.system.name for one in drawn if one.curves.best and isnan(one.curves.best.lost.low)]
     if alike:
-        are = "are the decisions" if len(alike) == 1 else "are each the decisions"
+        are = "equal those" if len(alike) == 1 else "each equal those"
         yield (
-            f"{test_set}: own decisions of {some(alike)} {are} of the best threshold here, which does not say that "
-            "nothing is lost on other documents, so lost has no interval"
+            f"{test_set}: the decisions of {some(alike)} {are} at the best threshold here, but perhaps not on "
+            "other documents, so lost has no interval"
         )
     of = [statistic.label for statistic in plan.statistics if not curve_measure(statistic).share]
     if drawn and of:
-        yield f"{some(of)}: no band where fewer than {LEAST} are decided yes, or no"
+        yield f"{some(of)}: no band where fewer than {LEAST} documents are accepted, or fewer than {LEAST} rejected"
 
 
 def _at_an_end(one: Curved) -> bool:
@@ -122,11 +122,14 @@ def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator
     for first, second, difference in found.untested[:TESTED]:
         yield (
             f"{entry.test_set.name}: ROC area of {first} − {second} {100 * difference:+.2f} is the same on every "
-            f"{entry.noun}, so DeLong has no test of it, and it is not among those adjusted for"
+            f"{entry.noun}, so DeLong cannot test it, and the adjustment leaves it out"
         )
     if len(found.untested) > TESTED:
-        yield f"{entry.test_set.name}: {len(found.untested) - TESTED:,} more differences of ROC areas are such"
-    adjusted = ", adjusted by Holm" if len(tests) > 1 else ""
+        yield (
+            f"{entry.test_set.name}: {counted(len(found.untested) - TESTED, 'more difference of ROC areas')} cannot be "
+            "tested either"
+        )
+    adjusted = ", Holm-adjusted" if len(tests) > 1 else ""
     if len(tests) <= TESTED:
         for test in tests:
             yield (
@@ -137,5 +140,5 @@ def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator
         different = sum(test.adjusted <= float(plan.level) for test in tests)
         yield (
             f"{entry.test_set.name}: the ROC areas of {different:,} of {len(tests):,} pairs differ at level "
-            f"{plan.level} (DeLong, adjusted by Holm); compare auc names them"
+            f"{plan.level} (DeLong, Holm-adjusted); compare auc names them"
         )

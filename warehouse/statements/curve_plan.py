@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warehouse.significance.curves.bands import Curves, Known
 
 MOST_THRESHOLDS = 10_000
-"""Of a system with more thresholds than this some, evenly spread, are given where nothing is said."""
+"""A system with more thresholds than this shows some of them by default, evenly spread."""
 
 
 @value

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from warehouse.significance.curves.bands import Known
 
 SHOWN = 20
-"""About so many thresholds of each system stand on a screen and on paper where nothing is said."""
+"""About this many thresholds of each system are shown on screen and on paper by default."""
 
 SAID = 3
-"""Of more systems than this the numbers of thresholds that are shown are not said one by one."""
+"""For more systems than this, the numbers of shown thresholds are not listed one by one."""
 
 CELLS = ("a", "b", "c", "d", "x", "y")
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.slicing import Cut, Split
 
 SHUFFLES = 9_999
-"""How many shuffles are made where nothing is said."""
+"""How many shuffles are made by default."""
 
 SHOWN = 30
-"""So many slices of each pair stand on a screen and on paper where nothing is said."""
+"""This many slices of each pair are shown on screen and on paper by default."""
 
 MOST_ROWS = 1_000_000
 
@@ -80,7 +80,7 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
     entries, how = pairs_of(statement, scope)
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
         if statistic.ordered:
-            said = "compares documents with one another, so slices have no part of it"
+            said = "compares documents with one another, so it cannot be split into slices"
             raise QueryError(f"{statistic.label} {said}", node.span)
         of_unit = statement.exchange is not None and statement.exchange.of.casefold() == "unit"
         if statistic.averaged and of_unit and statement.exchange is not None:
@@ -89,11 +89,11 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
     entries = tuple(exchanging(statement, entry, scope) for entry in entries)
     if any(entry.exchanges_runs for entry in entries):
         place = statement.exchange.span if statement.exchange else statement.span
-        raise QueryError("slices are of documents, and whole systems are exchanged", place)
+        raise QueryError("slices consist of documents, but whole systems are exchanged here", place)
     by = tuple(dict.fromkeys(_attribute(node, entries, scope) for node in statement.by))
     depth = scope.whole(statement.depth, "depth", 1, 2) or 1
     if statement.depth is not None and depth > 1 and len(by) < 2:
-        raise QueryError("depth 2 needs two attributes", statement.depth.span, ("say by document.X, document.Y",))
+        raise QueryError("depth 2 needs two attributes", statement.depth.span, ("write by document.X, document.Y",))
     numeric = frozenset(d for d in by if (d.of, d.attribute) in scope.catalog.numeric_attributes)
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     seed = scope.whole(statement.seed, "seed", 0, 2**63 - 1)
@@ -110,8 +110,8 @@ def _attribute(node: n.Attribute, entries: Sequence[p.Entry], scope: Scope) -> p
         return dimension
     known = [f"document.{name}" for name in scope.catalog.attributes["document"]]
     hint = f"attributes of documents: {some(known)}" if known else "load a table of documents with --as documents"
-    what = "of systems" if dimension.of == "system" else "no attribute of documents"
-    raise QueryError(f"differ takes documents apart, and {dimension.name} is {what}", node.span, (hint,))
+    what = "an attribute of systems" if dimension.of == "system" else "not an attribute of documents"
+    raise QueryError(f"differ splits documents, and {dimension.name} is {what}", node.span, (hint,))
 
 
 def compile(plan: DifferPlan) -> Queries:
@@ -140,7 +140,7 @@ class Taken:
 
 
 def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a pair and slice; the summary has a row a pair and attribute."""
+    """One row per pair and slice; the summary has one row per pair and attribute."""
     rows, summary, notes = TableRows(ROWS), TableRows(SUMMARY), list(said_of_measures(plan.entries))
     ends: list[int] = []
     families: list[Taken] = []
@@ -182,7 +182,7 @@ def _p_values(slices: Slices) -> Iterator[float]:
 def _sections(
     plan: DifferPlan, families: Sequence[Taken], table: Table, ends: Sequence[int]
 ) -> tuple[TableSection, ...]:
-    """A section a pair, of which a screen shows the first slices, by shorter names."""
+    """One section per pair, of which a screen shows the first slices, by shorter names."""
     sections, slice_column = [], ROWS.index("slice")
     for taken, start, end in zip(families, [0, *ends], ends, strict=False):
         heading = f"{_named(taken)}: {_whole(taken)}" if len(families) > 1 else ""
@@ -332,7 +332,7 @@ def _deciding(plan: DifferPlan, families: Sequence[Taken]) -> list[str]:
 
 
 def _of_pairs(families: Sequence[Taken], in_sections: bool) -> tuple[Column, ...]:
-    """The columns that tell pairs apart: the titles of sections say them."""
+    """The columns that identify pairs; the titles of sections show them."""
 
     def several(names: Sequence[object]) -> bool:
         return not in_sections and len(set(names)) > 1
@@ -378,7 +378,7 @@ def _summary_columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Colum
 
 
 def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
-    """What a reader would be misled without."""
+    """What a reader has to know."""
     from warehouse.query.comparison.verdicts import missing_notes
 
     entry, found = taken.entry, taken.slices
@@ -391,27 +391,28 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
         if cut.not_a_number is not None:
             yield f"{cut.name} is not cut at its quartiles: {cut.not_a_number}"
         if cut.partition.slices == 1:
-            yield f"{cut.name} on {test_set} is the same for all {called}, so nothing is compared with anything"
+            yield f"{cut.name} on {test_set} is the same for all {called}, so there is nothing to compare"
         if within:
             yield (
                 f"{cut.name} differs within {plural(entry.unit_noun)} of {test_set}: their parts are exchanged "
-                "together, and whether it varies is tested within them"
+                "together, and variation is tested within them"
             )
     alone = [cut.name for cut, level in zip(taken.cuts, found.heterogeneity, strict=False) if level is None]
     if alone := [cut.name for cut in taken.cuts if cut.name in alone and cut.partition.slices > 1]:
         yield (
-            f"{some(alone)} on {test_set}: each slice is one {entry.unit_noun}, so nothing tells chance from what the "
-            "slices have of their own"
+            f"{some(alone)} on {test_set}: each slice is a single {entry.unit_noun}, so variation between "
+            "slices cannot be "
+            "told from chance"
         )
     if found.small:
         yield (
             f"{test_set}: {counted(found.small, 'slice')} with fewer than {found.fewest} {plural(entry.unit_noun)} "
-            f"{'is' if found.small == 1 else 'are'} not tested, as no p of so few is as low as {plan.how.level}"
+            f"{'is' if found.small == 1 else 'are'} not tested, since p cannot get as low as {plan.how.level}"
         )
     if found.undefined:
         yield f"{_named(taken)}: undefined in {counted(found.undefined, 'slice')}, not tested there"
     if found.whole is not None and found.cancels:
-        yield f"{_named(taken)}: what speaks for either nearly cancels out, so shares are above 100"
+        yield f"{_named(taken)}: what favours each system nearly cancels out, so shares exceed 100"
 
 
 def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:
@@ -419,8 +420,10 @@ def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:
     for entry in plan.entries:
         units = plural(entry.unit_noun)
         yield "exchange", f"{entry.test_set.name}: by {entry.exchange.name}, one coin for all slices that hold a unit"
-        yield "level", f"slices of fewer {units} than could reach {plan.how.level} are not tested"
-    made = f"{plan.how.shuffles:,} shuffles" if plan.how.shuffles else f"exact of few units, else {SHUFFLES:,} shuffles"
+        yield "level", f"slices with too few {units} to reach {plan.how.level} are not tested"
+    made = (
+        f"{plan.how.shuffles:,} shuffles" if plan.how.shuffles else f"exact for few units, else {SHUFFLES:,} shuffles"
+    )
     yield "test", f"randomization within each slice (Chinchor 1992), {made}"
     yield "adjustment", "step-down maximum over all slices of a pair (Westfall and Young 1993)"
     yield "varies", "sum of squares between slices, the attribute permuted among the documents"
@@ -432,7 +435,7 @@ DIFFER = Statement(
     node=n.Differ,
     usage=Usage(
         "differ MEASURE, …",
-        "where a difference comes from: slices by attributes of documents, and whether it varies",
+        "where a difference comes from: slices by attributes of documents, and whether it varies between them",
         "differ F for GE, UMASS on TST3 by document.source",
     ),
     resolve=resolve,

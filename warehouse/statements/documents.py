@@ -1,4 +1,4 @@
-"""`documents`: the documents behind a difference, those that make most of it first."""
+"""`documents`: the documents behind a difference, largest contributions first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from warehouse.significance.paired import Places
 
 SHOWN = 20
-"""So many documents of each pair stand on a screen and on paper where nothing is said."""
+"""This many documents of each pair are shown on screen and on paper by default."""
 
 MOST_ROWS = 1_000_000
 
@@ -52,7 +52,7 @@ ROWS = (
 )
 
 MANY = 10_000
-"""Of more documents than this texts are brought only as far as BRIEF characters."""
+"""With more documents than this, texts are cut after BRIEF characters."""
 
 BRIEF = 300
 
@@ -73,14 +73,14 @@ def resolve(statement: n.Documents, scope: Scope) -> DocumentsPlan:
     entries, how = pairs_of(statement, scope)
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
         if statistic.ordered:
-            said = "compares documents with one another, so no document has a part of its own in it"
+            said = "compares documents with one another, so it cannot be split by document"
             raise QueryError(f"{statistic.label} {said}", node.span)
     limit = scope.whole(statement.limit, "limit", 1, 10**9)
     return DocumentsPlan(to_text(statement), entries, how, _only(statement.only, entries), limit)
 
 
 def _only(node: n.Name | n.Variable | None, entries: Sequence[p.Entry]) -> str | None:
-    """The system that documents are to speak for, one of those that are compared."""
+    """The system that documents must favour, one of those compared."""
     if node is None:
         return None
     text = text_of(node, node, "the name of a system")
@@ -110,7 +110,7 @@ def _texts(entry: p.Entry) -> Query:
 
 
 def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a pair and document."""
+    """One row per pair and document."""
     rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
     ends: list[int] = []
     with_texts: set[str] = set()
@@ -121,7 +121,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         with_texts.update(*stored.values())
         if len(rows.rows) + len(order) > MOST_ROWS:
             raise QueryError(
-                f"that would be more than {MOST_ROWS:,} rows", hints=("name two systems, or say limit 1000",)
+                f"that would be more than {MOST_ROWS:,} rows", hints=("name two systems, or write limit 1000",)
             )
         _add(one, order, stored, rows)
         ends.append(len(rows.rows))
@@ -129,13 +129,13 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         notes += _notes(one)
     table = rows.table(_columns(plan, pairs, with_texts))
     if with_texts and any(entry.documents > MANY for entry in plan.entries):
-        notes.append(f"of so many documents texts are given as far as {BRIEF} characters")
+        notes.append(f"with this many documents, texts are cut after {BRIEF} characters")
     called = plural(plan.entries[0].noun)
     from warehouse.query.comparison.captions import missing_said
 
     whole = _whole(pairs[0]) if len(pairs) == 1 else ""
     how = "; ".join(filter(None, (whole, missing_said(plan.how, plan.entries))))
-    only = f", those that speak for {plan.only}" if plan.only is not None else ""
+    only = f", those that favour {plan.only}" if plan.only is not None else ""
     measures = ", ".join(dict.fromkeys(one.comparison.statistic.label for one in pairs))
     what = (
         f"{called} behind {measures} of {' − '.join(pairs[0].systems)}"
@@ -219,7 +219,7 @@ def _add(one: Listed, order: Places, stored: TextsOf, rows: TableRows) -> None:
             value_b=known_b,
             difference=None if known_a is None or known_b is None else known_a - known_b,
             contribution=part,
-            # A share of nothing is 0, and not −0.
+            # A zero share is 0, not −0.
             share=None if one.difference is None else part / one.difference + 0.0,
             input=own.get("input"),
             reference=own.get("reference"),
@@ -258,7 +258,7 @@ def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: Collectio
 def _sections(
     plan: DocumentsPlan, pairs: Sequence[Listed], table: Table, ends: Sequence[int]
 ) -> tuple[TableSection, ...]:
-    """A section a pair, of which a screen shows the first documents."""
+    """One section per pair, of which a screen shows the first documents."""
     sections = []
     for one, start, end in zip(pairs, [0, *ends], ends, strict=False):
         heading = f"{_named(one)}: {_whole(one)}" if len(pairs) > 1 else ""
@@ -278,26 +278,28 @@ def _whole(one: Listed) -> str:
 
 
 def _notes(one: Listed) -> Iterator[str]:
-    """How many documents speak for each system, and how much."""
+    """How many documents favour each system, and by how much."""
     from warehouse.query.comparison.verdicts import missing_notes
 
     yield from missing_notes(one.comparison)
     noun, unit = one.comparison.entry.noun, one.comparison.entry.unit
     speaking = [side[side > 0] for side in (one.for_first, -one.for_first)]
     if not any(len(side) for side in speaking):
-        yield f"{_named(one)}: no {noun} tells the two apart"
+        yield f"{_named(one)}: the two systems do not differ on any {noun}"
         return
     a, b = (
-        f"{name}, by {written(float(side.sum()), unit)} together" if len(side) else name
+        f"{name}, by {written(float(side.sum()), unit)} in total" if len(side) else name
         for side, name in zip(speaking, one.systems, strict=True)
     )
-    speak = "speaks" if len(speaking[0]) == 1 else "speak"
+    favour = ["favours" if len(side) == 1 else "favour" for side in speaking]
     neither = len(one.contributed) - sum(map(len, speaking))
-    none = f"; {neither:,} for neither" if neither else ""
-    yield f"{_named(one)}: {counted(len(speaking[0]), noun)} {speak} for {a}; {len(speaking[1]):,} for {b}{none}"
+    none = f"; {neither:,} favour neither" if neither else ""
+    yield (
+        f"{_named(one)}: {counted(len(speaking[0]), noun)} {favour[0]} {a}; {len(speaking[1]):,} {favour[1]} {b}{none}"
+    )
     most = max((float(side.max()) for side in speaking if len(side)), default=0.0)
     if one.difference is not None and most > abs(one.difference):
-        yield f"{_named(one)}: what speaks for either nearly cancels out, so shares are above 100"
+        yield f"{_named(one)}: what favours each system nearly cancels out, so shares exceed 100"
 
 
 def subject(entry: p.Entry) -> str:
@@ -321,7 +323,7 @@ DOCUMENTS = Statement(
     node=n.Documents,
     usage=Usage(
         "documents MEASURE, …",
-        "the documents behind a difference, those that make most of it first",
+        "the documents behind a difference, largest contributions first",
         "documents F for GE, UMASS on TST3",
     ),
     resolve=resolve,

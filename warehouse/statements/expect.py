@@ -42,7 +42,7 @@ COMPARED = (
 )
 
 NEEDS_MARGIN = ("not worse", "equivalent")
-"""What only a margin can show: that a difference is not significant shows neither."""
+"""Expectations that only a margin can show: a difference that is not significant shows neither."""
 
 
 @value
@@ -65,28 +65,29 @@ def resolve(node: n.Expect, scope: Scope) -> ExpectPlan:
     plan = statement.resolve(node.question, scope)
     low, high = (scope.number(bound, Decimal(0)) if bound else None for bound in (node.at_least, node.at_most))
     if low is not None and high is not None and low > high and node.at_most is not None:
-        raise QueryError("no value is at least the one and at most the other", node.at_most.span)
+        raise QueryError("at least is above at most, so no value can meet both", node.at_most.span)
     return ExpectPlan(to_text(node), statement, plan, node.expected, low, high)
 
 
 def _check(node: n.Expect) -> None:
-    """What can be expected of the question at all."""
+    """Raises QueryError for an expectation that does not fit the question."""
     inner = node.question
     if isinstance(inner, n.Compare):
         if node.expected in NEEDS_MARGIN and inner.margin is None:
-            what = "that p is above the level does not show it"
-            raise QueryError(f"expect {node.expected} needs a margin: {what}", inner.span, ("say margin 1%",))
+            what = "a p above the level does not show it"
+            raise QueryError(f"expect {node.expected} needs a margin: {what}", inner.span, ("write margin 1%",))
         if node.expected in ("worse", "different") and inner.sides == "one-sided":
             raise QueryError(
-                f"one-sided asks only if the first system is the better, and {node.expected} is expected", inner.span
+                f"one-sided tests only whether the first system is better, so it cannot show {node.expected}",
+                inner.span,
             )
     elif isinstance(inner, n.Score):
         if node.at_least is None and node.at_most is None:
-            raise QueryError("expect score needs a value", inner.span, ("at least 55%", "at most 200"))
+            raise QueryError("expect score needs at least N, or at most N", inner.span, ("at least 55%", "at most 200"))
         if inner.standardized:
-            raise QueryError("expect looks at values as they are", inner.span, ("leave standardized out",))
+            raise QueryError("expect compares values as they are", inner.span, ("leave out standardized",))
         if inner.limit is not None:
-            raise QueryError("expect looks at every system", inner.span, ("leave limit out, or name the systems",))
+            raise QueryError("expect checks every system", inner.span, ("leave out limit, or name the systems",))
 
 
 def compile(plan: ExpectPlan) -> Queries:
@@ -97,12 +98,12 @@ def compile(plan: ExpectPlan) -> Queries:
 
 
 def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a pair, or a value, with whether what was expected of it holds. Raises QueryError where there is none."""
+    """One row per pair or value, and whether it meets the expectation. Raises QueryError if there are none."""
     answered = plan.statement.answer(plan.question, facts, workforce)
     rows = _of_pairs(plan, answered) if plan.expected is not None else _of_values(plan, answered)
     outcomes: list[Met] = [_OUTCOMES[met] for met in rows.cells("met")]  # type: ignore[index]
     if not outcomes:
-        raise QueryError("there is nothing to expect anything of: no system has a row")
+        raise QueryError("there is nothing to check: no system has any rows")
     worst = min(outcomes, key=_GRAVEST.index)
     columns = _compared_columns(answered) if plan.expected is not None else _valued_columns(plan, answered)
     return Result(
@@ -146,7 +147,7 @@ def _shown(plan: ExpectPlan, row: Mapping[str, Cell]) -> tuple[bool | None, str]
     """Whether the test of a pair shows what is expected, and why. None where it leaves that open."""
     how, verdict = plan.question.how, str(row["verdict"])
     if verdict == "undecided":
-        return None, f"shuffles leave it open; {_level(plan, row)}"
+        return None, f"undecided by the shuffles; {_level(plan, row)}"
     if plan.expected in NEEDS_MARGIN:
         return _against_margin(str(plan.expected), verdict), _margin_reason(plan, row)
     said = float(row["p_adjusted" if named_adjustment(how.adjust).adjusts else "p"] or 0.0)
@@ -225,7 +226,7 @@ def _of_values(plan: ExpectPlan, answered: Result) -> TableRows:
             number, low, high = (row.get(name) for name in (label, f"ci_low({label})", f"ci_high({label})"))
             if number is None:
                 where = f"{row['system']} on {row['test_set']}"
-                raise QueryError(f"{label} of {where} is undefined, so nothing can be expected of it")
+                raise QueryError(f"{label} of {where} is undefined, so it cannot be checked")
             limits = (low, high) if plan.question.interval else (number, number)
             met = _within(plan, limits)
             cells = {"measure": label, "value": number, "ci_low": low, "ci_high": high, "met": met}
@@ -287,19 +288,19 @@ def _value_reason(plan: ExpectPlan, met: bool | None, limits: Sequence[Cell]) ->
     lower, upper = (None if bound is None else written_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
     beyond = {lower: _beyond(plan.at_least, limits, 1), upper: _beyond(plan.at_most, limits, -1)}
     if met is None:
-        return f"the interval holds {' and '.join(bound for bound in beyond if bound and beyond[bound] is None)}"
+        return f"the interval contains {' and '.join(bound for bound in beyond if bound and beyond[bound] is None)}"
     inside = [f"at least {lower}"] * (lower is not None) + [f"at most {upper}"] * (upper is not None)
     said = " and ".join(inside)
     if not met:
         said = f"below {lower}" if beyond[lower] is False else f"above {upper}"
-    return f"the whole interval {said}" if plan.question.interval else said
+    return f"the whole interval is {said}" if plan.question.interval else said
 
 
 EXPECT = Statement(
     node=n.Expect,
     usage=Usage(
         "expect better|worse|not worse|equivalent|different QUESTION",
-        "whether what is expected of a comparison, or of a score at least N, holds",
+        "check an expectation: of a comparison, or of a score with at least N or at most N",
         "expect better compare F for GE against MDC on TST3",
     ),
     resolve=resolve,

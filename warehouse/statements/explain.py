@@ -57,7 +57,7 @@ EXPLAIN = Statement(
     node=n.Explain,
     usage=Usage(
         "explain QUESTION",
-        "the SQL that would run, the test that would be chosen and why; nothing runs",
+        "show the SQL that would run, and which test would be chosen and why; nothing runs",
         "explain compare F for GE, UMASS on TST3",
     ),
     resolve=resolve,

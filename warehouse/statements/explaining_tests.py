@@ -1,5 +1,5 @@
 """How the tests of a question would be made, why, and at what cost. The cost follows from the data, so comparisons are
-led as far as their sums.
+computed up to their sums.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
 
 
 def _why(entry: p.Entry) -> str:
-    """Why an entry is exchanged as it is, where it is by what was declared."""
+    """Why an entry is exchanged as it is, if that was declared when it was loaded."""
     declared = bool(entry.cluster) and entry.exchange == p.Dimension("document", entry.cluster)
     return ", the cluster that was declared" if declared else ""
 
@@ -56,7 +56,7 @@ def _shuffles(comparison: Comparison) -> str:
     """How many shuffles are made, or at most."""
     if comparison.how.shuffles is not None:
         return f"{comparison.how.shuffles:,} shuffles"
-    return f"shuffles until every verdict is decided, {most_shuffles(comparison):,} at most,"
+    return f"shuffles until every verdict is decided, at most {most_shuffles(comparison):,},"
 
 
 def _executor(comparison: Comparison) -> Iterator[Line]:
@@ -81,7 +81,7 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
         yield "executor", f"{head}, exact by {ways}: {choice.reason}"
     else:
         if together(comparison):
-            way = "all pairs over common coins in one product over systems"
+            way = "all pairs with common coins in one matrix product over systems"
         else:
             paired = paired_sums(comparison, comparison.pairs[0])
             chosen = randomization.shuffle_method(cast(Paired, paired), most_shuffles(comparison))

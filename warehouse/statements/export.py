@@ -40,7 +40,7 @@ def answer(plan: ExportPlan, facts: Facts, workforce: Workforce) -> Result:
 EXPORT = Statement(
     node=n.Export,
     usage=Usage(
-        "export QUESTION", "the rows as a file", 'export score recall, precision for all on TST3 to "scores.csv"'
+        "export QUESTION", "write the rows to a file", 'export score recall, precision for all on TST3 to "scores.csv"'
     ),
     resolve=resolve,
     compile=compile,

@@ -36,7 +36,7 @@ def resolve(statement: n.Generality, scope: Scope) -> GeneralityPlan:
     for dimension, node in zip(by, statement.by, strict=True):
         if dimension.of != "document":
             raise QueryError(
-                f"generality cannot be grouped by {dimension.of}", node.span, ("say by document.attribute",)
+                f"generality cannot be grouped by {dimension.of}", node.span, ("write by document.attribute",)
             )
     return GeneralityPlan(to_text(statement), entries, by, key_filter(scope, statement.where))
 
@@ -50,7 +50,7 @@ def _name(entry: p.Entry) -> str:
 
 
 def answer(plan: GeneralityPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a test set and `by` value. Documents that the key says nothing of do not count."""
+    """One row per test set and `by` value. Documents that the key says nothing of do not count."""
     columns = (
         Column("test_set", "name"),
         *(Column(dimension.name, "name") for dimension in plan.by),
@@ -97,7 +97,7 @@ def subject(entry: p.Entry) -> str:
 
 GENERALITY = Statement(
     node=n.Generality,
-    usage=Usage("generality", "how many documents are relevant, and what share", "generality on TST2, TST3, TST4"),
+    usage=Usage("generality", "how many documents are relevant, and their share", "generality on TST2, TST3, TST4"),
     resolve=resolve,
     compile=compile,
     answer=answer,

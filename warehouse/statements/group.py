@@ -1,4 +1,4 @@
-"""`group`: every pair tested as `compare` does, and from the verdicts the significance groups."""
+"""`group`: tests every pair like `compare`, and makes significance groups from the verdicts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def compile(plan: GroupPlan) -> Queries:
 
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a system in the order of its value, with its letters; the summary has a row a group."""
+    """One row per system in the order of its value, with its letters; the summary has one row per group."""
     from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.notes import PairNotes, few_units
@@ -114,7 +114,7 @@ def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple
 def _grouped(
     comparison: Comparison, decided: Mapping[Pair, Decided], rows: TableRows, summary: TableRows
 ) -> Iterator[str]:
-    """Adds the rows of one statistic on one test set, and gives what there is to note."""
+    """Adds the rows of one statistic on one test set, and yields the notes."""
     import numpy as np
 
     from warehouse.significance.groups import letters
@@ -152,9 +152,9 @@ def _grouped(
         one = len(needed) == 1
         those = "a pair is undecided and shares" if one else f"{len(needed):,} pairs are undecided and share"
         way = f"about {max(filter(None, needed)):,} {comparison.how.drawn}" if any(needed) else "exact"
-        yield f"{where}: {those} a letter, though it may differ; {way} would decide {'it' if one else 'them'}"
+        yield f"{where}: {those} a letter, though they may differ; {way} would decide {'it' if one else 'them'}"
     if not groups.complete:
-        yield f"{where}: there are too many groups to list, so only those of neighbours in the ranking are shown"
+        yield f"{where}: too many groups to list; only those of neighbours in the ranking are shown"
 
 
 def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
@@ -169,7 +169,7 @@ GROUP = Statement(
     node=n.Group,
     usage=Usage(
         "group MEASURE, …",
-        "significance groups: the largest sets of systems no two of which differ, as letters",
+        "significance groups: systems that share a letter do not differ significantly",
         "group F for all on TST3 level 0.10 confidence 0.99",
     ),
     resolve=resolve,

@@ -1,6 +1,6 @@
-"""What is not a question: statements that change something or write a file, which a session of questions alone refuses.
+"""Statements that change something or write a file, which a session that only answers questions refuses.
 
-Nothing is looked up here; a question that is wrong is found to be so by whoever answers it.
+Nothing is looked up here; mistakes in questions are found when they are answered.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from grammar.span import Span
 from grammar.value import value
 
 CHANGING = (n.Load, n.Forget, n.Define, n.Export)
-"""The statements that change a warehouse, or write a file, whatever they say."""
+"""The statements that always change a warehouse or write a file."""
 
 
 @value
 class OnlyQuestions:
-    """What a session answers that only answers questions: `sql`, or no `sql`, and then `allowed_by` says what would
+    """Whether such a session also answers `sql`; if not, `allowed_by` says what would
     allow it.
     """
 
@@ -24,7 +24,7 @@ class OnlyQuestions:
     allowed_by: str = ""
 
     def check_beginning(self, text: str) -> None:
-        """Raises QueryError for a text that begins like what is not a question, however it goes on."""
+        """Raises QueryError for a text whose beginning shows that it is not a question."""
         first = text.split(None, 1)[0].casefold() if text.strip() else ""
         words = next((kind.words for kind in CHANGING if kind.words.split()[0] == first), "")
         if words:
@@ -37,7 +37,7 @@ class OnlyQuestions:
             raise QueryError(_refused(statement.words), statement.span)
         if isinstance(statement, n.Plot) and statement.to is not None:
             raise QueryError(
-                "plot … to writes a file, and only questions are answered here",
+                "plot … to writes a file, but only questions are answered here",
                 statement.to.span,
                 ("leave out to and the file",),
             )
@@ -47,4 +47,4 @@ class OnlyQuestions:
 
 
 def _refused(words: str) -> str:
-    return f"{words} is not a question, and only questions are answered here"
+    return f"{words} is not a question, but only questions are answered here"

@@ -1,6 +1,6 @@
 """`table`: systems, test sets and measures as a paper prints them.
 
-Values are those of `score`, what was tested is that of `compare` and `rank`: their plans are made of the same clauses,
+Values come from `score`, tests from `compare` and `rank`: their plans are made from the same clauses,
 and here their rows are put side by side. Nothing is computed again; the formats draw the grid.
 """
 
@@ -37,7 +37,7 @@ STRICTER = Decimal("0.2")
 MARK, SECOND_MARK, UNDECIDED_MARK = "†", "‡", "?"
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._-]*")
-"""What LaTeX and Typst both take as a label."""
+"""Labels that both LaTeX and Typst accept."""
 
 SYSTEM = "system"
 """What the column of systems is called."""
@@ -89,7 +89,7 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         compared = replace(COMPARE.resolve(_asked_of(n.Compare, statement), scope), with_intervals=False)
         _check_baseline(statement, compared, score.entries)
     if compared is not None and statement.against is not None:
-        # Two levels are decided, and each may be wrong as often as is left to half of the doubt.
+        # Two levels are decided, so each gets half of the allowed doubt.
         how = replace(compared.how, confidence=1 - (1 - compared.how.confidence) / 2)
         compared, stricter = replace(compared, how=how), replace(compared, how=_stricter(how))
     if statement.ranks:
@@ -109,19 +109,23 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
 
 
 def _check(statement: n.PaperTable) -> None:
-    """Clauses that contradict each other, and those that would change nothing."""
+    """Raises QueryError for clauses that contradict each other or have no effect."""
     if statement.against is not None and statement.letters:
         raise QueryError(
-            "against marks what differs from one system, letters what beats any other",
+            "against marks differences from one system, letters mark which systems each one beats",
             statement.against.span,
-            ("say one of the two",),
+            ("write one of the two",),
         )
     if statement.letters and statement.sides == "one-sided":
-        raise QueryError("letters are of pairs that are tested both ways", statement.span, ("leave one-sided out",))
+        raise QueryError("letters need two-sided tests", statement.span, ("leave out one-sided",))
     if statement.order is not None and statement.as_named:
-        raise QueryError("the systems have two orders", statement.order.span, ("say order as named or order by",))
+        raise QueryError(
+            "two clauses order the systems", statement.order.span, ("write order as named or order by, not both",)
+        )
     if statement.missing == "bounds":
-        raise QueryError("missing bounds goes with compare", statement.span, ("say missing drop, or missing zero",))
+        raise QueryError(
+            "missing bounds works only with compare", statement.span, ("write missing drop, or missing zero",)
+        )
     if statement.against is not None or statement.letters or statement.ranks:
         return
     for word in (*_OF_TESTS, *(() if statement.interval else _OF_TESTS_AND_INTERVALS)):
@@ -131,11 +135,11 @@ def _check(statement: n.PaperTable) -> None:
             place = given.span if isinstance(given, n.Node) else statement.span
             called = given if isinstance(given, str) else word
             hint = f"add against SYSTEM, letters or rank{also}"
-            raise QueryError(f"{called} changes nothing of a table in which nothing is tested", place, (hint,))
+            raise QueryError(f"{called} has no effect in a table without tests", place, (hint,))
 
 
 def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
-    """The question for the values. What is only of tests is left out, since a score would refuse it."""
+    """The question for the values, without the clauses of tests, which a score would refuse."""
     fields = ("measures", "task", "systems", "test_sets", "where", "order", "replicates", "span")
     question = n.Score(**{field: getattr(statement, field) for field in fields})
     if statement.interval is not None:
@@ -169,9 +173,9 @@ def _check_two(statement: n.PaperTable, entries: Sequence[p.Entry]) -> None:
     for entry in entries:
         if len(entry.systems) < 2:
             place = statement.systems.span if statement.systems else statement.span
-            have = f"only {entry.systems[0].name}" if entry.systems else "none of them"
+            have = f"there is only {entry.systems[0].name}" if entry.systems else "none of them is"
             what = "letters need" if statement.letters else "a comparison needs"
-            raise QueryError(f"{what} two systems, and there is {have} on {entry.test_set.name}", place)
+            raise QueryError(f"{what} two systems, and {have} on {entry.test_set.name}", place)
 
 
 def _check_baseline(statement: n.PaperTable, compared: ComparePlan, entries: Sequence[p.Entry]) -> None:
@@ -185,9 +189,9 @@ def _check_baseline(statement: n.PaperTable, compared: ComparePlan, entries: Seq
         if not is_there and any(there):
             test_set = entry.test_set.name
             said = f"{name} has no rows on {test_set}, so nothing is compared with it there"
-            raise QueryError(said, statement.against.span, (f"leave {test_set} out",))
+            raise QueryError(said, statement.against.span, (f"leave out {test_set}",))
         if not is_there:
-            hint = f"say for {', '.join((name, *names))}" if len(names) < 6 else f"name {name} behind for, too"
+            hint = f"write for {', '.join((name, *names))}" if len(names) < 6 else f"name {name} after for, too"
             raise QueryError(f"{name} is not among the systems of the table", statement.against.span, (hint,))
 
 
@@ -220,7 +224,7 @@ def _renamed(node: n.Name, known: Mapping[str, str], entries: Sequence[p.Entry],
         names = [*known, SYSTEM]
         raise QueryError(f"the table has no column '{brief(node.text)}'", node.span, hints(node.text, names, "columns"))
     if len(found) > 1:
-        raise QueryError(f"'{node.text}' may be {' or '.join(found)}", node.span, (f'write "{found[0]}"',))
+        raise QueryError(f"'{node.text}' could be {' or '.join(found)}", node.span, (f'write "{found[0]}"',))
     return found[0]
 
 
@@ -233,8 +237,8 @@ def _label(node: n.Text | n.Variable | None) -> str:
     label = _text(node, "a label")
     if node is not None and not LABEL.fullmatch(label):
         plain = re.sub(r"[^A-Za-z0-9:._-]+", "-", label).strip(":._-")
-        hint = f'say label "{plain}"' if plain else 'as in label "tab:muc4"'
-        raise QueryError(f"a label is letters, digits, : . _ and -, not '{brief(label)}'", node.span, (hint,))
+        hint = f'write label "{plain}"' if plain else 'as in label "tab:muc4"'
+        raise QueryError(f"a label may have letters, digits, : . _ and -, not '{brief(label)}'", node.span, (hint,))
     return label
 
 
@@ -271,7 +275,7 @@ GridKey = tuple[Cell, Cell, Cell]
 
 
 def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a test set, system and measure: its value, and what was tested of it."""
+    """One row per test set, system and measure: its value, and what was tested of it."""
     scored = SCORE.answer(plan.score, facts, workforce)
     compared = None if plan.compared is None else COMPARE.answer(plan.compared, facts, workforce)
     ranked = None if plan.ranked is None else RANK.answer(plan.ranked, facts, workforce)
@@ -398,7 +402,7 @@ def _beaten(plan: PaperTablePlan, compared: Result, order: Sequence[Cell]) -> di
 
 
 def _lower(plan: PaperTablePlan) -> dict[str, bool]:
-    """Of each label whether lower values are better."""
+    """For each label, whether lower values are better."""
     return {s.label: s.measure.lower_is_better for entry in plan.entries for s in entry.statistics}
 
 
@@ -518,7 +522,7 @@ TABLE = Statement(
     node=n.PaperTable,
     usage=Usage(
         "table MEASURE, …",
-        "values as a paper prints them: the best bold, with marks of significance, intervals, ranks and a caption",
+        "values as a paper prints them: the best in bold, with significance marks, intervals, ranks and a caption",
         "table recall, precision, F for all on TST3, TST4 against GE adjust holm",
     ),
     resolve=resolve,

@@ -56,17 +56,17 @@ def resolve(node: n.Plot, scope: Scope) -> PlotPlan:
 
 
 def _points(length: n.Name | n.Number) -> float:
-    """A length in points. Raises QueryError for what is none, and for one of which no picture is."""
+    """A length in points. Raises QueryError if it is not a length, or not a possible width."""
     if isinstance(length, n.Number):
-        raise QueryError("a length has a unit", length.span, ("80mm, 8cm, 3.3in and 240pt are some",))
+        raise QueryError("a length needs a unit", length.span, ("for example 80mm, 8cm, 3.3in or 240pt",))
     parts = re.fullmatch(r"(\d+(?:\.\d+)?) ?(mm|cm|in|pt|px)", length.text, re.ASCII)
     if parts is None:
         raise QueryError(
-            f"{length.text} is no length", length.span, ("write it like 80mm, 8cm, 3.3in, 240pt or 600px",)
+            f"{length.text} is not a length", length.span, ("write it like 80mm, 8cm, 3.3in, 240pt or 600px",)
         )
     points = float(parts[1]) * UNITS[parts[2]]
     if not LEAST_WIDE <= points <= MOST_WIDE:
-        raise QueryError(f"no picture is {length.text} wide", length.span, ("from 20mm to 2000mm",))
+        raise QueryError(f"a picture cannot be {length.text} wide", length.span, ("write a width from 20mm to 2000mm",))
     return points
 
 
@@ -91,7 +91,7 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
         raise QueryError("there is no value to draw", hints=result.notes[:1])
     if len(drawn.panels) > MOST_PANELS:
         raise QueryError(
-            f"that would be {len(drawn.panels)} panels in one picture, and {MOST_PANELS} are the most",
+            f"that would be {len(drawn.panels)} panels in one picture; at most {MOST_PANELS} are allowed",
             hints=("ask for fewer measures or test sets",),
         )
     entries: Sequence[p.Entry] = drawn.entries
@@ -116,7 +116,7 @@ def _subtitle(drawn: Drawn, result: Result) -> str:
 
 PLOT = Statement(
     node=n.Plot,
-    usage=Usage("plot QUESTION", "a question as a picture", 'plot score recall for all on TST3 to "recall.svg"'),
+    usage=Usage("plot QUESTION", "draw the answer of a question", 'plot score recall for all on TST3 to "recall.svg"'),
     resolve=resolve,
     compile=compile,
     answer=answer,

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 DEFAULT_WANTED = Decimal("0.8")
 SIMULATIONS = 2000
-"""How often each cell is simulated: the standard error of a power is at most 1.1 points."""
+"""Simulations per cell: the standard error of a power is at most 1.1 points."""
 
 MOST_DOCUMENTS = 10**9
 MOST_CELLS = 2000
-"""So many powers are simulated at most: some minutes."""
+"""The most powers that are simulated, which takes a few minutes."""
 
 SHARES = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""For how many documents, in shares of those there are, where none were asked for."""
+"""The default numbers of documents, as shares of those there are."""
 
 
 @value
@@ -68,23 +68,25 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
         check_two("power", entry.systems, entry, statement)
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):
             if statistic.ordered:
-                raise QueryError(f"{statistic.label} does not follow from sums, so it has no power here", node.span)
+                raise QueryError(
+                    f"power is not available for {statistic.label}, which is not computed from sums", node.span
+                )
         if entry.exchanges_runs:
             place = statement.exchange.span if statement.exchange else statement.span
-            raise QueryError("power resamples documents, and whole systems are exchanged", place)
+            raise QueryError("power resamples documents, but whole systems are exchanged here", place)
     how = testing_of(statement, entries, scope)
     if statement.test is not None and not named_test(how.test).exact:
-        raise QueryError(f"power is that of test {TESTS[0].name}, not of {how.test}", statement.test.span)
+        raise QueryError(f"power is only available for test {TESTS[0].name}, not for {how.test}", statement.test.span)
     if statement.adjust is not None and named_adjustment(how.adjust).adjusts:
         raise QueryError(
-            "power is of each comparison by itself",
+            "power looks at each comparison by itself",
             statement.adjust.span,
-            ("a lower level stands for an adjustment: level 0.01 is 0.05 divided by 5 comparisons",),
+            ("to adjust, lower the level: level 0.01 is 0.05 divided by 5 comparisons",),
         )
     wanted = scope.share(statement.wanted, "power", DEFAULT_WANTED)
     if wanted <= how.level:
         place = statement.wanted.span if statement.wanted else statement.span
-        raise QueryError(f"the power wanted is above the level {how.level}, not {written(wanted)}", place)
+        raise QueryError(f"the power must be above the level {how.level}, not {written(wanted)}", place)
     detect = tuple(dict.fromkeys(_difference(node, entries, scope) for node in statement.detect))
     documents = (scope.whole(node, "a number of documents", 1, MOST_DOCUMENTS) for node in statement.sizes)
     plan = PowerPlan(
@@ -97,7 +99,7 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
     )
     if (cells := _cells(plan)) > MOST_CELLS:
         raise QueryError(
-            f"that would be {cells:,} powers, and {MOST_CELLS:,} are the most that are simulated",
+            f"that would be {cells:,} simulations of power; at most {MOST_CELLS:,} are allowed",
             statement.span,
             ("name fewer systems, differences or numbers of documents",),
         )
@@ -109,17 +111,17 @@ def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: 
     amount = scope.number(node, Decimal(0))
     if amount <= 0:
         raise QueryError(
-            f"a difference to detect is above 0, and this is {written(amount)}",
+            f"a difference to detect must be above 0, not {written(amount)}",
             node.span,
-            ("say the smallest difference that would matter, and for the other direction change the systems about",)
+            ("name the smallest difference that would matter; for the other direction swap the systems",)
             if amount
-            else ("say the smallest difference that would matter, such as detect 1%",),
+            else ("name the smallest difference that would matter, such as detect 1%",),
         )
     for statistic in (statistic for entry in entries for statistic in entry.statistics):
         lowest, highest = statistic.measure.within or (-inf, inf)
         if amount >= highest - lowest:
             what = f"no two systems differ by more than {written(amount)} in {statistic.label}"
-            raise QueryError(what, node.span, (f"say detect {written(amount)}%",) if amount < 100 else ())
+            raise QueryError(what, node.span, (f"write detect {written(amount)}%",) if amount < 100 else ())
     return amount
 
 
@@ -139,7 +141,7 @@ def compile(plan: PowerPlan) -> Queries:
 
 
 def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a pair, difference and number of documents; the summary has a row a pair and difference."""
+    """One row per pair, difference and number of documents; the summary has one row per pair and difference."""
     from warehouse.query.comparison.verdicts import comparison_notes
 
     columns, summary_columns = _columns(plan), _summary_columns(plan)
@@ -205,7 +207,7 @@ def _add(
     rows: TableRows,
     summary: TableRows,
 ) -> Iterator[str]:
-    """Adds the rows of a pair, and gives what there is to note."""
+    """Adds the rows of a pair, and yields the notes."""
     from warehouse.query.comparison.notes import who
     from warehouse.significance.work import in_order
 
@@ -250,19 +252,19 @@ def _add(
     if too_large := [amount for amount in detect if amount > population.reach]:
         verb = "is" if len(too_large) == 1 else "are"
         yield (
-            f"{named}: {_amounts(too_large, unit)} {verb} out of reach; where every {comparison.entry.unit_noun} in "
-            f"which they differ spoke for {a_and_b[0]}, they would differ by {_amounts([population.reach], unit)}"
+            f"{named}: {_amounts(too_large, unit)} {verb} out of reach; even if every {comparison.entry.unit_noun} in "
+            f"which they differ favoured {a_and_b[0]}, they would differ by only {_amounts([population.reach], unit)}"
         )
     if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
         yield (
             f"{named}: with {counted(max(hopeless), comparison.entry.noun)}"
-            f"{' or fewer' if len(hopeless) > 1 else ''} too few differ, as a rule, for a p of {plan.how.level}"
+            f"{' or fewer' if len(hopeless) > 1 else ''}, usually too few differ for a p of {plan.how.level}"
         )
     observed = abs(comparison.difference(*pair) or 0.0)
     if any(abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9) for amount in map(float, plan.detect)):
         yield (
-            f"{named}: {_amounts([observed], unit)} is what was observed; its power follows from its p and says "
-            "nothing more (Hoenig and Heisey 2001), so choose the difference that would matter"
+            f"{named}: {_amounts([observed], unit)} is the observed difference; its power follows from its p and says "
+            "nothing more (Hoenig and Heisey 2001), so choose a difference that would matter"
         )
 
 
@@ -282,11 +284,11 @@ def _simulation(plan: PowerPlan, comparison: Comparison, population: Population)
 
 
 SHUFFLES = (19, 39, 99, 199, 499, 999, 1999, 4999, 9999, 99_999, 999_999)
-"""Numbers of shuffles that are often said."""
+"""Usual numbers of shuffles."""
 
 
 def _check_shuffles(plan: PowerPlan) -> None:
-    """So many shuffles must be able to decide that a p is at most the level."""
+    """Raises QueryError if this many shuffles could never decide that a p is at most the level."""
     how = plan.how
     if how.shuffles is not None and _most_extreme(how, how.shuffles) < 0:
         enough = next((f"shuffles {more}" for more in SHUFFLES if _most_extreme(how, more) >= 0), "")
@@ -320,12 +322,12 @@ def _round_amounts(simulation: Simulation, units: int, wanted: Decimal) -> list[
 
 
 def _never_differ(plan: PowerPlan, comparison: Comparison, pair: Pair, pairs: int) -> str:
-    """That two systems never differ: an error where nothing else was asked, else a note."""
+    """Two systems that never differ: an error if nothing else was asked, else a note."""
     a, b = (comparison.entry.systems[place].name for place in pair)
     where = comparison.entry.test_set.name
     said = f"{a} and {b} do not differ in {comparison.statistic.label} on any {comparison.entry.unit_noun} of {where}"
     if pairs == 1:
-        raise QueryError(f"{said}, so nothing is known of how much such differences vary")
+        raise QueryError(f"{said}, so nothing is known about how much such differences vary")
     return said
 
 
@@ -418,13 +420,13 @@ def weigh(plan: PowerPlan, facts: Facts) -> Iterator[Line]:
         named = " and ".join(comparison.entry.systems[place].name for place in pair)
         noun, label = comparison.entry.unit_noun, f"{comparison.statistic.label} of {named}"
         if population is None:
-            yield "simulation", f"{label}: none, as they never differ"
+            yield "simulation", f"{label}: none, since they never differ"
         elif _way(population) == "shifted":
             yield "simulation", f"{label}: the differences of {plural(noun)}, centred, shifted and resampled"
         else:
             yield (
                 "simulation",
-                f"{label}: {plural(noun)} resampled, each with the chance to speak for the first system at which they "
+                f"{label}: {plural(noun)} resampled, each with the chance of favouring the first system at which they "
                 f"differ by as much as asked, {_amounts([population.reach], comparison.entry.unit)} at most",
             )
     yield from (("exchange", f"{entry.test_set.name}: by {entry.exchange.name}") for entry in plan.entries)
@@ -439,7 +441,7 @@ POWER = Statement(
     node=n.Power,
     usage=Usage(
         "power MEASURE, …",
-        "how often a difference would be found with so many documents, and how many are needed",
+        "how often a difference would be found with a number of documents, and how many documents are needed",
         "power F for GE, UMASS on TST3 detect 2%, 5% documents 100, 400",
     ),
     resolve=resolve,

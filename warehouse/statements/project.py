@@ -138,7 +138,7 @@ def _check_projectable(statistic: Statistic, entry: p.Entry, node: n.Node) -> No
 
 
 def _generality(scope: Scope, node: n.Number | n.Variable) -> Decimal:
-    """A generality to project to. At 0 and 1, where some measures are undefined, others are not."""
+    """A generality to project to. At 0 and 1 some measures are undefined, but not all."""
     number = scope.number(node, Decimal(0))
     return number if number in (0, 1) else scope.share(node, "generality", Decimal(0))
 
@@ -167,8 +167,8 @@ def compile(plan: ProjectPlan) -> Queries:
 
 
 def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a measure, system and generality; the summary has a row a measure and pair. Raises QueryError where the
-    test set has no key or no system has recall and fallout, and for a stream that has a key.
+    """One row per measure, system and generality; the summary has one row per measure and pair. Raises QueryError where
+    the test set has no key or no system has recall and fallout, and for a stream that has a key.
     """
     from warehouse.statements.projecting import assumption, projection
 
@@ -191,7 +191,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
         for names in (known.off_their_lines,)
         if names
     )
-    notes = [*off, *([f"recall or fallout is not known for {some(without)}"] if without else []), *undefined, *crossed]
+    notes = [*off, *([f"recall or fallout is unknown for {some(without)}"] if without else []), *undefined, *crossed]
     return Result(
         statement=plan.text,
         caption=title(caption, plan.entries, how),
@@ -204,7 +204,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
 
 
 def _drawn(plan: ProjectPlan) -> str:
-    """How intervals were got, where there are some."""
+    """How intervals were computed, if there are any."""
     if plan.resampled is None:
         return ""
     from warehouse.filtering.weighted_documents import DRAWS
@@ -214,7 +214,7 @@ def _drawn(plan: ProjectPlan) -> str:
 
 
 def _sums(plan: ProjectPlan) -> tuple[str, ...]:
-    """What sums over documents are projected as."""
+    """How sums over documents are projected."""
     from warehouse.statements.projecting import summed
 
     sums = [statistic.label for statistic in plan.entry.statistics if summed(statistic)]
@@ -311,7 +311,7 @@ def _crossings(plan: ProjectPlan, known: Projection) -> tuple[Table, tuple[str, 
                 notes.append(f"{pair} crosses {len(found.at)} times, at generality {places}")
             if between is not None and between.parts > 1:
                 notes.append(
-                    f"{pair} is undecided in {between.parts} stretches of generality, and its interval holds them all"
+                    f"{pair} is undecided in {between.parts} ranges of generality, and its interval covers them all"
                 )
     return rows.table(columns), tuple(notes)
 
@@ -320,7 +320,7 @@ PROJECT = Statement(
     node=n.Project,
     usage=Usage(
         "project MEASURE, …",
-        "measures expected at another generality, if recall and fallout stay as measured",
+        "project measures to another generality, assuming that recall and fallout stay as measured",
         "project precision of published for all from TST3 to generality 0.01, 0.05",
     ),
     resolve=resolve,

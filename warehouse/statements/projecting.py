@@ -108,11 +108,11 @@ class Projection:
     """The values of measures, by system and label; of sums over documents, for one of them."""
     estimates: StreamEstimates | None = None
     few: tuple[str, ...] = ()
-    """What is said of shares that are known from few clusters."""
+    """Notes about shares that are measured on few clusters."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to say of few clusters, and of a stream."""
+        """Notes about few clusters, and about a stream."""
         return self.few if self.estimates is None else (*self.few, *self.estimates.notes)
 
     @property
@@ -213,7 +213,7 @@ class Projection:
         """
         names = list(self.shares[statistic.label].measured)
         drawn = {name: self.draws(statistic, name, at) for name in names}
-        # What is computed and not measured is the same in every draw. A row a generality: its draws are sorted.
+        # What is computed and not measured is the same in every draw. One row per generality: its draws are sorted.
         rows = {
             name: np.ascontiguousarray((self._known(statistic, name, at)[None] if own is None else own).T)
             for name, own in drawn.items()
@@ -289,7 +289,7 @@ def _start(plan: ProjectPlan, facts: Facts, values: Mapping[tuple[str, str], flo
     """The generality that was measured at: that of the documents that systems were measured on, or else of the key."""
     key = _key(facts)
     if not key.documents:
-        raise QueryError(f"{plan.entry.test_set.name} has no key labels, so its generality is not known", plan.place)
+        raise QueryError(f"{plan.entry.test_set.name} has no key labels, so its generality is unknown", plan.place)
     own = next((known for (_, label), known in values.items() if label == plan.generality.label), None)
     return own if own is not None else generalities(key).generality or 0.0
 
@@ -299,10 +299,10 @@ def _key(facts: Facts) -> KeyCounts:
 
 
 def _why_unknown(plan: ProjectPlan, facts: Facts) -> str:
-    """Why no system has recall and fallout."""
+    """The reason why no system has recall and fallout."""
     key, where = _key(facts), plan.entry.test_set.name
     if not plan.entry.task.by_document:
-        return f"recall or fallout is not known for {some([system.name for system in plan.entry.systems])} on {where}"
+        return f"recall or fallout is unknown for {some([system.name for system in plan.entry.systems])} on {where}"
     lacking = [
         f"{where} has no {kind} {plan.entry.noun}s, so {share} is undefined there"
         for kind, count, share in (("relevant", key.relevant, "recall"), ("nonrelevant", key.nonrelevant, "fallout"))
@@ -334,8 +334,8 @@ def _drawn(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Float
             there = counts.denominators[place]
             units = int(np.count_nonzero(there))
             if units < FEW and there.max(initial=0) > 1:
-                known = f"{statistic.label} on {entry.test_set.name} is known from {counted(units, entry.unit_noun)}"
-                few[f"{known}, and of fewer than {FEW} intervals are rough"] = None
+                known = f"{statistic.label} on {entry.test_set.name} is measured on {counted(units, entry.unit_noun)}"
+                few[f"{known}; with fewer than {FEW}, intervals are rough"] = None
     weights = Weights(p.DEFAULT_SEED, entry.test_set.own_name)
     drawn = weights.shares(["\0".join(name) for name in names], np.stack(inside), np.stack(outside))
     return dict(zip(names, drawn, strict=True)), tuple(few)

@@ -1,5 +1,5 @@
-"""`project … to stream NEWS`: the generality of a test set without a key, as each system's decisions and confidences
-tell it, and measures there.
+"""`project … to stream NEWS`: the generality of a test set without a key, estimated from each system's decisions and
+confidences, and measures there.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class StreamPlan:
         if labels:
             name = self.entry.test_set.name
             raise QueryError(
-                f"{name} has {labels:,} key {'label' if labels == 1 else 'labels'}, and a stream has none",
+                f"{name} has {labels:,} key {'label' if labels == 1 else 'labels'}, but a stream has none",
                 self.place,
-                (f"generality on {name} says how many are relevant, and score what the systems reach there",),
+                (f"generality on {name} shows how many are relevant, and score how well the systems do there",),
             )
 
     def observed(self, facts: Facts) -> tuple[Observations, Observations]:
@@ -75,22 +75,22 @@ def stream_of(statement: n.Project, entry: p.Entry, where: p.Filter | None, scop
         return None
     place = statement.stream.span
     if statement.generalities:
-        raise QueryError("measures are projected to generalities or to a stream, not to both", place)
+        raise QueryError("project takes to generality or to stream, not both", place)
     if statement.exponent is not None:
         both = "the generality of a stream is estimated with recall and fallout as they were measured"
         raise QueryError(f"{both}, so fallout has no exponent", statement.exponent.span)
     if not entry.task.by_document:
-        hint = ("say of filtering",)
-        raise QueryError("figures as printed have no decisions to estimate a generality from", place, hint)
+        hint = ("add of filtering",)
+        raise QueryError("printed figures have no decisions to estimate a generality from", place, hint)
     if any(dimension.of == "label" for dimension in dimensions(where)) and statement.where is not None:
-        raise QueryError("the documents of a stream have no labels to choose by", statement.where.span)
+        raise QueryError("the documents of a stream have no labels to select by", statement.where.span)
     for baseline in entry.baselines:
-        said = f"{baseline.name} decides alike on relevant and other documents, so it says nothing of a stream"
+        said = f"{baseline.name} treats relevant and other documents alike, so it says nothing about a stream"
         raise QueryError(said, statement.systems.span if statement.systems else place)
     test_set = scope.test_set(statement.stream, statement.stream)
     name = scope.catalog.short_name(test_set)
     if test_set.id == entry.test_set.id:
-        raise QueryError(f"{name} is projected to itself", place, ("to stream takes a test set without a key",))
+        raise QueryError(f"{name} cannot be projected to itself", place, ("to stream needs a test set without a key",))
     there = scope.catalog.systems_with(FILTERING.name, test_set.id)
     if not there:
         having = [
@@ -158,7 +158,7 @@ def estimates(stream: StreamPlan, statistics: tuple[Statistic, ...], facts: Fact
     for entry, observations in ((stream.entry, streamed), (stream.source, sourced)):
         if observations.dropped:
             where = f"{counted(observations.dropped, entry.noun)} of {entry.test_set.name}"
-            notes[f"{where} that not all of the systems have are left out of the estimates"] = None
+            notes[f"{where} that some systems lack are left out of the estimates"] = None
     by_system: dict[tuple[str, str], tuple[Estimate, ...]] = {}
     for optional in dict.fromkeys(map(optional_of, statistics)):
         for place, system in enumerate(stream.entry.systems):
@@ -204,21 +204,21 @@ def _source(observations: Observations, place: int, optional: str) -> KeyedDecis
 
 
 def _faults(stream: StreamPlan, system: str, found: Estimate) -> tuple[str, ...]:
-    """Why a generality cannot be had, or not quite."""
+    """Why a generality cannot be estimated, or only roughly."""
     source, name = stream.source.test_set.name, stream.entry.test_set.name
     low, high = found.tells_limits
     if not found.to_be_had and found.estimator == "EM":
         often = f"{0.5 + found.tells:.2f} [{0.5 + low:.2f}, {0.5 + high:.2f}] of the time"
-        above = f"for {system} a relevant {stream.source.noun} of {source} is above another one {often}"
+        above = f"for {system} a relevant {stream.source.noun} of {source} ranks above another one {often}"
         return (f"{above}, so its confidences do not tell the generality of {name}",)
     if not found.to_be_had:
         apart = f"recall − fallout of {system} on {source} is {found.tells:.2f} [{low:.2f}, {high:.2f}]"
         return (f"{apart}, so its decisions do not tell the generality of {name}",)
     if found.limits is None:
         said = f"no generality of {name} agrees with what {system} decided there ({found.estimator}: {found.value:.4f})"
-        return (f"{said}, so recall or fallout there is not what it was on {source}",)
+        return (f"{said}, so recall or fallout there differs from {source}",)
     if not found.inside:
         where = "ends at" if found.estimator == "EM" else "is outside of 0 to 1,"
         said = f"the generality of {name} by {found.estimator} of {system} {where} {found.value:.4f}"
-        return (f"{said}, so only its interval says something",)
+        return (f"{said}, so only its interval is informative",)
     return ()

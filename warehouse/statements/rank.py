@@ -50,7 +50,7 @@ class RankPlan:
 
 def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
     if statement.sides is not None:
-        raise QueryError("rank tests every pair both ways", statement.span, (f"leave {statement.sides} out",))
+        raise QueryError("rank tests every pair both ways", statement.span, (f"leave out {statement.sides}",))
     if statement.over:
         over = over_test_sets.resolve(statement, scope)
         return RankPlan(to_text(statement), over.entries, over.how, over)
@@ -61,9 +61,9 @@ def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
     if statement.adjust is None:
         how = replace(how, adjust=_adjustment(how, entries))
     elif not named_adjustment(how.adjust).family_wise:
-        said = f"adjust {how.adjust} does not keep all sets of ranks together"
+        said = f"adjust {how.adjust} does not hold for all sets of ranks together"
         others = " or ".join(adjustment.name for adjustment in ADJUSTMENTS if adjustment.family_wise)
-        raise QueryError(said, statement.adjust.span, (f"say {others}",))
+        raise QueryError(said, statement.adjust.span, (f"write {others}",))
     return RankPlan(to_text(statement), entries, replace(how, sides="one-sided"))
 
 
@@ -87,7 +87,7 @@ def compile(plan: RankPlan) -> Queries:
 
 
 def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a system, the best first."""
+    """One row per system, the best first."""
     from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.intervals import percent
@@ -167,7 +167,7 @@ def _ranked(comparison: Comparison, decided: Decisions, rows: TableRows) -> Iter
     if undecided:
         enough = [pair.enough for key, pair in decided.items() if key[0] == label and pair.enough]
         way = f"; about {max(enough):,} shuffles would decide them" if enough else ""
-        yield f"{label} on {entry.test_set.name}: some pairs are undecided and count as not told apart{way}"
+        yield f"{label} on {entry.test_set.name}: some pairs are undecided and count as not different{way}"
 
 
 def _better(comparison: Comparison, decided: Decisions) -> Booleans:
@@ -211,7 +211,7 @@ RANK = Statement(
     node=n.Rank,
     usage=Usage(
         "rank MEASURE, …",
-        "each system's rank with the set of ranks that it may have, and clusters; over test sets mean ranks",
+        "each system's rank, the set of ranks that it may have, and clusters; over test sets, mean ranks",
         "rank F for all on TST3",
     ),
     resolve=resolve,

@@ -54,10 +54,10 @@ SUMMARY = (
 )
 
 POST_HOC = ("holm", "nemenyi")
-"""How pairs are told apart: by Wilcoxon's test with Holm's adjustment, or by Nemenyi's critical difference."""
+"""How pairs are compared: by Wilcoxon's test with Holm's adjustment, or by Nemenyi's critical difference."""
 
 UNUSED = ("test", "shuffles", "exact", "exchange", "seed", "confidence", "missing")
-"""Clauses that say nothing here."""
+"""Clauses that have no effect here."""
 
 
 @value
@@ -83,21 +83,21 @@ def resolve(statement: n.Rank, scope: Scope) -> Over:
     for field in UNUSED:
         if getattr(statement, field):
             raise QueryError(
-                f"rank over test sets looks at one value a test set, and {field} says nothing of it", statement.span
+                f"rank over test sets uses one value per test set, so {field} has no effect", statement.span
             )
     for measure in statement.measures:
         if stands_for_several(measure):
-            wrong = f"rank over test sets looks at one value a test set, and {to_text(measure)} stands for several"
+            wrong = f"rank over test sets uses one value per test set, and {to_text(measure)} stands for several"
             raise QueryError(wrong, measure.span, ("ask for one of them: optional=excluded",))
     wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
     entries = entries_on(statement.test_sets, wanted, scope)
     check_twice(statement.systems)
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
-        raise QueryError("rank over test sets needs two of them, and there is one", place)
+        raise QueryError("rank over test sets needs two test sets, and there is only one", place)
     tasks = sorted({entry.task.name for entry in entries})
     if len(tasks) > 1:
-        raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("say of KIND",))
+        raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
     everywhere = set.intersection(*({system.name for system in entry.systems} for entry in entries))
     if len(everywhere) < 2:
         have = f"only {next(iter(everywhere))} is" if everywhere else "none of them is"
@@ -175,7 +175,7 @@ def _values(over: Over, entry: p.Entry, statistic: Statistic, facts: Facts) -> l
 
 
 def answer(text: str, over: Over, facts: Facts) -> Result:
-    """A row a system and measure, the best mean rank first; the summary has Friedman's test of each measure."""
+    """One row per system and measure, the best mean rank first; the summary has Friedman's test of each measure."""
     from warehouse.query.comparison.intervals import percent
     from warehouse.significance.ranks import clusters, places, rank_limits
 
@@ -226,7 +226,7 @@ def answer(text: str, over: Over, facts: Facts) -> Result:
 
 
 def _hopeless(over: Over, pairs: int) -> Iterator[str]:
-    """Why no two systems could be told apart, whatever their values were."""
+    """Why no two systems could differ significantly, whatever their values."""
     from warehouse.significance.analytic.test_sets import critical_difference
 
     test_sets, level = len(over.entries), float(over.how.level)
@@ -236,16 +236,16 @@ def _hopeless(over: Over, pairs: int) -> Iterator[str]:
             needed = ceil(1 + log2(pairs / level))
             yield (
                 f"with {test_sets} test sets Wilcoxon's p is at least {least:.2g}, {min(1.0, least * pairs):.2g} after "
-                f"adjustment, above the level {over.how.level}: no pair can be told apart with fewer than {needed}"
+                f"adjustment, above the level {over.how.level}: no pair can be significant with fewer than {needed}"
             )
     elif critical_difference(len(over.names), test_sets, level) > len(over.names) - 1:
-        yield f"with {test_sets} test sets the critical difference is larger than any difference of mean ranks"
+        yield f"with {test_sets} test sets the critical difference exceeds every possible difference of mean ranks"
 
 
 def weigh(over: Over) -> Iterator[Line]:
     yield "executor", f"mean ranks over {over.test_sets}, and Friedman's test of them (Demšar 2006)"
     if over.post_hoc == POST_HOC[0]:
-        yield "test", "Wilcoxon's signed-rank test of every pair over the test sets, adjusted by Holm (1979)"
+        yield "test", "Wilcoxon's signed-rank test of every pair over the test sets, Holm-adjusted (1979)"
     else:
         yield "test", "the critical difference of mean ranks (Nemenyi 1963)"
 

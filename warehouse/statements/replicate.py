@@ -78,7 +78,7 @@ class DecidedComparison:
 
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a measure and pair, with what was found on both test sets; the summary has a row a measure."""
+    """One row per measure and pair, with what was found on both test sets; the summary has one row per measure."""
     from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.pairs import count_of_pairs
 
@@ -236,7 +236,7 @@ REPLICATE = Statement(
     node=n.Replicate,
     usage=Usage(
         "replicate MEASURE, …",
-        "which differences of one test set are found again on another",
+        "check which differences on one test set hold on another",
         "replicate F for GE, UMASS, SRI from TST3 to TST4",
     ),
     resolve=resolve,

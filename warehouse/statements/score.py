@@ -1,4 +1,4 @@
-"""`score`: the values of measures, a row a test set, system and `by` value."""
+"""`score`: the values of measures, one row per test set, system and `by` value."""
 
 from __future__ import annotations
 
@@ -155,11 +155,11 @@ def _check_missing(statement: n.Score, entries: tuple[p.Entry, ...]) -> None:
     if statement.missing is None:
         return
     if statement.missing != "zero":
-        wrong = f"missing {statement.missing} is of comparisons; a score takes the documents that a system has"
-        raise QueryError(wrong, statement.span, ("leave it out, or say missing zero of rankings",))
+        wrong = f"missing {statement.missing} is for comparisons; a score uses the documents that a system has"
+        raise QueryError(wrong, statement.span, ("leave it out, or write missing zero for rankings",))
     for entry in entries:
         if not entry.task.of_lists:
-            wrong = f"missing zero counts topics that a run leaves out, and {entry.test_set.name} has {entry.task.rows}"
+            wrong = f"missing zero is for topics that a run leaves out, but {entry.test_set.name} has {entry.task.rows}"
             raise QueryError(wrong, statement.span, ("leave it out",))
 
 
@@ -222,7 +222,7 @@ def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
 
 
 def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) -> Result:
-    """The values of the measures, a row a test set, system and `by` value."""
+    """The values of the measures, one row per test set, system and `by` value."""
     if isinstance(plan, CorrectedPlan):
         return corrected_answer(plan, facts)
     labels, kinds = plan.column_labels(), _kinds(plan)
@@ -436,7 +436,7 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
 
 
 def _over_units(plan: ScorePlan, rows: TableRows, split: Sequence[Column], means: Sequence[Column]) -> Table:
-    """The means over units, each of which counts alike: the macro averages of what is extracted type by type."""
+    """The means over units with equal weight: the macro averages of what is extracted type by type."""
     others = [
         (name, column)
         for name, column, dimension in zip(_split(plan), split, plan.by, strict=True)
@@ -506,13 +506,13 @@ def _undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.Dimens
     there = {line.system.name for line in lines}
     missing = [system.name for system in entry.systems if system.name not in there]
     if missing:
-        why = "; none of its topics that they have lists for is judged" if entry.task.of_lists else ""
+        why = "; none of the topics in their lists is judged" if entry.task.of_lists else ""
         notes.append(f"no rows on {entry.test_set.name} for {some(missing)}{why}")
     return notes
 
 
 def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
-    """A note for each mean over documents that some documents have no part in."""
+    """A note for each mean over documents that leaves some documents out."""
     notes = []
     for place, statistic in enumerate(entry.statistics):
         counts: dict[str, int] = {}
@@ -529,7 +529,7 @@ def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
 
 
 def _why(statistic: Statistic) -> str:
-    """Why a value is undefined, as far as its measure tells."""
+    """Why a value is undefined, as far as its measure shows."""
     for parameter in statistic.measure.parameters:
         if parameter.up_to:
             return f"fewer {parameter.up_to} than {parameter.name}"
@@ -537,9 +537,9 @@ def _why(statistic: Statistic) -> str:
         case PrintedFigure():
             return "not printed"
         case Ranking():
-            return "a decision has no confidence, or no document is relevant or none is nonrelevant"
+            return "a decision has no confidence, or the documents are all relevant or all nonrelevant"
         case Function(expression):
-            roots = "takes a root or a logarithm that there is not, " if has_calls(expression) else ""
+            roots = "takes an impossible root or logarithm, " if has_calls(expression) else ""
             return f"it divides by 0, {roots}or a count it needs was not loaded"
         case Ratio(denominator=denominator):
             under = " + ".join(column for column, _ in denominator)
@@ -547,15 +547,17 @@ def _why(statistic: Statistic) -> str:
 
 
 def executor(plan: ScorePlan | CorrectedPlan) -> str:
-    """How values come about, for `explain`."""
+    """How values are computed, for `explain`."""
     if isinstance(plan, CorrectedPlan):
         return CORRECTED_EXECUTOR
-    return "sums in the database, values from the sums; each is rounded once"
+    return "sums in the database, then values from the sums, each rounded once"
 
 
 SCORE = Statement(
     node=n.Score,
-    usage=Usage("score MEASURE, …", "values of measures, a row a system", "score recall, precision, F for all on TST3"),
+    usage=Usage(
+        "score MEASURE, …", "values of measures, one row per system", "score recall, precision, F for all on TST3"
+    ),
     resolve=resolve,
     compile=compile,
     answer=answer,

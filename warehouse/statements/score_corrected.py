@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from warehouse.significance.prediction_powered import Corrected
 
 APART = 3.3
-"""By so many standard errors what people labelled differs from the rest once in a thousand random choices."""
+"""A random sample differs from the rest by this many standard errors once in a thousand."""
 
 CORRECTED_EXECUTOR = (
     "documents one by one from the database; PPI++ weighs the judge by λ, estimated from the labelled documents; the "
@@ -104,34 +104,34 @@ def _check_clauses(statement: n.Score) -> None:
         "seed": (statement.seed is not None, "nothing is drawn"),
         f"interval {statement.interval}": (
             statement.interval not in (None, n.INTERVAL_WORDS[0]),
-            "say interval alone: nothing is resampled, it is by the standard error and Student's t",
+            "write interval alone: it uses the standard error and Student's t, without resampling",
         ),
     }
     for word, (given, hint) in places.items():
         if given:
-            raise QueryError(f"corrected by does not go with {word}", statement.corrected.span, (hint,))  # type: ignore[union-attr]
+            raise QueryError(f"corrected by cannot be combined with {word}", statement.corrected.span, (hint,))  # type: ignore[union-attr]
 
 
 def _check_entry(entry: p.Entry, statement: n.Score, where: p.Filter | None) -> None:
     """What a judge can correct: means of values, and ratios of filtering."""
     statistic, node = entry.statistics[0], statement.measures[0]
     if len(entry.statistics) > 1:
-        wrong = f"a judge corrects one measure, and {to_text(node)} stands for {len(entry.statistics)}"
+        wrong = f"a judge corrects one measure, but {to_text(node)} stands for {len(entry.statistics)}"
         raise QueryError(wrong, node.span, ("ask for one of them: optional=excluded",))
     if not (entry.task.by_measure or entry.task.has_key):
-        kinds = ("it corrects values, and measures of filtering",)
-        raise QueryError(f"corrected by knows no judge of {entry.task.rows}", node.span, kinds)
+        kinds = ("it corrects imported values and measures of filtering",)
+        raise QueryError(f"corrected by does not work for {entry.task.rows}", node.span, kinds)
     if entry.task.has_key and (statistic.averaged or not isinstance(statistic.computation, Ratio)):
-        hint = ("say accuracy, precision, recall, fallout or F",)
-        raise QueryError(f"{statistic.label} is no ratio of sums, so a judge cannot correct it", node.span, hint)
+        hint = ("write accuracy, precision, recall, fallout or F",)
+        raise QueryError(f"{statistic.label} is not a ratio of sums, so it cannot be corrected", node.span, hint)
     if entry.baselines:
-        raise QueryError(f"{entry.baselines[0].name} is computed from the key, and has no judge", statement.span)
+        raise QueryError(f"{entry.baselines[0].name} is computed from the key and has no judge", statement.span)
     unknown = [of.name for of in dimensions(where) if of.of in ("label", "confidence")]
     if entry.task.has_key and unknown and statement.where is not None:
-        hint = ("choose by attributes of documents or systems",)
-        raise QueryError(f"documents without a label have no {unknown[0]} to choose by", statement.where.span, hint)
+        hint = ("select by attributes of documents or systems",)
+        raise QueryError(f"unlabelled documents have no {unknown[0]} to select by", statement.where.span, hint)
     if entry.exchange.of == "unit" and statement.exchange is not None:
-        raise QueryError("people and judges say something of documents, not of units", statement.exchange.span)
+        raise QueryError("people and judges label documents, not units", statement.exchange.span)
 
 
 def _judge(entry: p.Entry, statement: n.Score, scope: Scope) -> str:
@@ -145,7 +145,7 @@ def _judge(entry: p.Entry, statement: n.Score, scope: Scope) -> str:
         known, what = scope.catalog.measures_of(entry.task.name, entry.test_set.id), "measure"
     spelt = matching(node.text, [(name, name) for name in known])
     if not spelt:
-        nobody = "there are labels of the key alone" if entry.task.has_key else "there are no values"
+        nobody = "there are only labels of the key" if entry.task.has_key else "there are no values"
         said = hints(node.text, known, f"{what}s") if known else (nobody,)
         raise QueryError(f"unknown {what} '{node.text}' on {entry.test_set.name}", node.span, said)
     if spelt[0] == entry.statistics[0].measure.name and not entry.task.has_key:
@@ -225,7 +225,7 @@ class JudgedDocuments:
 
 
 def _right_or_wrong(over: NDArray[np.float64], under: NDArray[np.float64]) -> bool:
-    """Whether each document counts fully, or for nothing: it has one of at most two numerators, of which one is 0."""
+    """Whether each document counts fully or not at all: there are at most two numerators, and one is 0."""
     return len(set(over[under > 0].tolist()) - {0.0}) <= 1
 
 
@@ -304,7 +304,7 @@ def _corrected(said: JudgedDocuments) -> Corrected:
 
 
 def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
-    """A row a test set and system."""
+    """One row per test set and system."""
     columns = _columns(plan)
     names = ("value", "se", "ci_low", "ci_high")
     rows = TableRows(["test_set", "task", "system", *names, *(column.name for column in columns[7:])])
@@ -395,66 +395,65 @@ def _cells(plan: CorrectedPlan, entry: p.Entry, said: JudgedDocuments, of: Corre
 
 
 def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocuments, Corrected]]) -> Iterator[str]:
-    """What a reader would be misled without."""
+    """What a reader has to know."""
     for name, said, of in found:
         where = f"{name} on {entry.test_set.name}"
         unseen = int((said.labelled & ~said.judged).sum())
         if unseen and entry.task.by_measure and said.labelled.sum() > said.judged.sum() > 0:
             people = entry.statistics[0].label
             yield (
-                f"{where}: {judge} has values of {counted(int(said.judged.sum()), entry.noun)}, and {people} of "
-                f"{int(said.labelled.sum()):,}; if {people} is the judge, say score {judge} … corrected by {people}"
+                f"{where}: {judge} has values for {counted(int(said.judged.sum()), entry.noun)}, and {people} for "
+                f"{int(said.labelled.sum()):,}; if {people} is the judge, write score {judge} … corrected by {people}"
             )
             continue
         if unseen:
-            yield f"{where}: {counted(unseen, entry.noun)} labelled by people and not by {judge}: left out"
+            yield f"{where}: {counted(unseen, entry.noun)} labelled by people but not by {judge} left out"
         for reason, holds in _doubts(entry, judge, of).items():
             if holds:
                 yield f"{where}: {reason}"
                 break
         if of.limits(0.05) is not None and not of.exact:
             yield from (
-                f"{where}: {why}: the interval may hold the value too seldom" for why in _few(entry, judge, said, of)
+                f"{where}: {why}, so the interval may miss the true value too often"
+                for why in _few(entry, judge, said, of)
             )
         if abs(of.apart) > APART:
             yield (
-                f"{where}: what people labelled is not like the rest to {judge} ({of.apart:+.1f} standard errors), "
-                "and the correction takes it for a random choice"
+                f"{where}: {judge} scores what people labelled differently from the rest ({of.apart:+.1f} standard "
+                "errors), but the correction assumes a random sample"
             )
 
 
 def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
-    """What is wrong with a value, the gravest first; one is said."""
+    """What is wrong with a value, the gravest first; only the first that holds is noted."""
     units = plural(entry.noun)
+    labelled = counted(of.labelled, f"labelled {entry.noun}")
     return {
         f"no {entry.noun} is labelled by people and judged by {judge}": of.labelled == 0,
-        f"undefined, by what people say of {counted(of.labelled, entry.noun)}": of.people is None,
-        f"undefined: what {judge} says leaves the denominator at 0 or below": of.value is None,
+        f"undefined on the {counted(of.labelled, entry.noun)} that people labelled": of.people is None,
+        f"undefined: the correction by {judge} brings the denominator to 0 or below": of.value is None,
         f"every {entry.noun} that {judge} judged is labelled by people too, so there is nothing to correct": (
             of.judged == of.labelled
         ),
-        f"{of.labelled} labelled {units} are too few for an interval": of.error is None,
+        f"{labelled} {'is' if of.labelled == 1 else 'are'} too few for an interval": of.error is None,
         f"the labelled {units} do not vary, so there is no interval": not of.error,
-        f"{judge} does not go with what people say on the labelled {units}, so it corrects nothing": of.weight == 0,
-        f"{judge} is right on all {of.labelled} labelled {units}, too few to tell how often it is wrong: no interval": (
-            of.unseen
-        ),
-        f"{judge} is right on all {of.labelled} labelled {units}; how seldom it is wrong is not in the interval": (
-            of.exact
-        ),
-        f"λ is held at 1 and would be {of.unlimited:.2f}: {judge} counts in a smaller unit": of.unlimited > 1.2,
+        f"{judge} is not positively correlated with people on the labelled {units}, so it is no help": of.weight == 0,
+        f"{judge} is right on all {labelled}, too few to tell how often it is wrong, so "
+        "there is no interval": of.unseen,
+        f"{judge} is right on all {labelled}; the interval does not cover how rarely it is wrong": of.exact,
+        f"λ is capped at 1 and would be {of.unlimited:.2f}: {judge} uses a smaller scale": of.unlimited > 1.2,
     }
 
 
 def _few(entry: p.Entry, judge: str, said: JudgedDocuments, of: Corrected) -> Iterator[str]:
-    """Why an interval may say too much, the first reason that there is."""
+    """The first reason why an interval may be too narrow."""
     from warehouse.significance.prediction_powered import FEW, RARE
 
-    labelled = f"{of.labelled} labelled {plural(entry.noun)}"
+    labelled = counted(of.labelled, f"labelled {entry.noun}")
     rarest = said.rarest(judge, believed=of.weight > 0)
     if of.labelled < FEW:
         yield f"{labelled} are few"
     elif said.units < FEW:
-        yield f"the {labelled} are of only {counted(said.units, entry.unit_noun)}"
+        yield f"the {labelled} come from only {counted(said.units, entry.unit_noun)}"
     elif rarest is not None and rarest[0] < RARE:
         yield f"of {labelled} only {rarest[0]} {rarest[1]}"

@@ -13,7 +13,7 @@ from warehouse.query.valuing import Valued, ValueLine
 from warehouse.tasks.observed import plural
 
 MOST_ROWS = 10_000_000
-"""Of more rows than this it is not counted whether systems with as many documents have the same ones."""
+"""With more rows than this, systems with equal counts of documents are not checked for the same documents."""
 
 NamedCounts = tuple[tuple[str, int], ...]
 """Systems, and on how many documents each was scored."""
@@ -78,7 +78,7 @@ def documents_notes(entry: p.Entry, by: Sequence[p.Dimension], found: Sequence[U
             listed = f", though on {counts[0][1]:,} each"
         notes.append(
             f"{', '.join(of_counts)} on {entry.test_set.name}: not all systems were scored on the same "
-            f"{plural(entry.noun)}{where}{listed}; coverage says which are absent"
+            f"{plural(entry.noun)}{where}{listed}; coverage lists the absent ones"
         )
     return notes
 

@@ -44,28 +44,28 @@ def resampled_entries(statement: n.Score | n.Spread, entries: tuple[p.Entry, ...
 
 
 def _check_clauses(statement: n.Score) -> None:
-    """Clauses that would change nothing are errors, and so is what has no interval."""
+    """Raises QueryError for clauses without effect, and for values that have no interval."""
     if statement.interval is None:
         for word, clause in (("exchange", statement.exchange), ("seed", statement.seed), ("level", statement.level)):
             if clause is not None:
-                raise QueryError(f"{word} changes nothing of score without interval", clause.span, ("add interval",))
+                raise QueryError(f"{word} has no effect on score without interval", clause.span, ("add interval",))
         return
     if statement.by:
-        hint = 'say where for each part, as in: where document.source = "radio"'
-        raise QueryError("score has no intervals for rows that by splits", statement.by[0].span, (hint,))
+        hint = 'use where for each part, for example where document.source = "radio"'
+        raise QueryError("score has no intervals with by", statement.by[0].span, (hint,))
     if statement.standardized:
-        raise QueryError("standardized values have no intervals", statement.span, ("leave one of the two out",))
+        raise QueryError("standardized values have no intervals", statement.span, ("leave out one of the two",))
     if statement.replicates is not None and statement.interval != n.INTERVAL_WORDS[0]:
         raise QueryError(
-            f"with replicates an interval is {n.INTERVAL_WORDS[0]}: its standard error has a part of the documents and "
-            "one of the replicates",
+            f"with replicates an interval must be {n.INTERVAL_WORDS[0]}: its standard error covers documents and "
+            "replicates",
             statement.replicates.span,
         )
 
 
 def _check_exchanged(exchange: p.Dimension, entries: Sequence[p.Entry], node: n.Attribute) -> None:
     if exchange.of not in ("document", "unit"):
-        hints = ("say document, unit or document.attribute",)
+        hints = ("write document, unit or document.attribute",)
         raise QueryError(f"{exchange.name} cannot be resampled", node.span, hints)
     means = [statistic.label for entry in entries for statistic in entry.statistics if statistic.averaged]
     if exchange.of == "unit" and means:
@@ -128,7 +128,7 @@ def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:
     """What the intervals of an entry leave out, and who has none."""
     from warehouse.query.comparison.interval_notes import interval_notes
 
-    same = "the value is the same whichever documents are drawn"
+    same = "the value is the same in every resample"
     for statistic in entry.statistics:
         own = {name: interval for (label, name), interval in spread.intervals.items() if label == statistic.label}
         yield from interval_notes(f"{statistic.label} on {entry.test_set.name}", own, same)
@@ -143,7 +143,7 @@ def _why_none(statistic: Statistic, entry: p.Entry) -> str:
     if not entry.task.by_document:
         return f"{entry.task.rows} have no documents to resample"
     if statistic.sums is None:
-        return "it follows from an order of the documents, and not from sums over them"
+        return "it comes from an order of the documents, not from sums over them"
     if statistic.averaged and entry.replicates is not None:
-        return "a mean over documents of averaged replicates has no part of each replicate"
+        return "a mean over documents of averaged replicates cannot be split by replicate"
     return ""

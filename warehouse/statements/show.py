@@ -56,7 +56,7 @@ def compile(plan: ShowPlan) -> Queries:
 
 
 def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
-    """The things of one kind, a row each. What nothing has a part in, such as labels where there are none, is not shown
+    """The things of one kind, a row each. Columns without content, such as labels where there are none, are not shown
     on screen.
     """
     table = plan.table or Table(plan.columns, tuple(facts[plan.what]))
@@ -259,7 +259,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
 
 SHOW = Statement(
     node=n.Show,
-    usage=Usage("show …", "what there is: systems, test sets, measures, tests, imports, …", "show test sets"),
+    usage=Usage("show …", "list what there is: systems, test sets, measures, tests, imports, …", "show test sets"),
     resolve=resolve,
     compile=compile,
     answer=answer,

@@ -1,5 +1,5 @@
 """`spread`: how much documents, replicates and chance on single documents vary, how sure the value of a system is, and
-what one more document and one more replicate would each buy.
+what one more document and one more replicate would each gain.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from warehouse.significance.components import Components
 
 FEW = 5
-"""Fewer replicates than this say little about how much replicates vary."""
+"""With fewer replicates than this, their variation is poorly known."""
 
 ROWS = (
     "test_set",
@@ -64,9 +64,7 @@ class SpreadPlan:
 def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
     known = scope.catalog.attributes["system"]
     if statement.replicates is None and not any(attribute in known for attribute in UNSAID_ATTRIBUTES):
-        raise QueryError(
-            "spread needs replicates, and no systems are replicates of one", statement.span, (HOW_TO_LOAD,)
-        )
+        raise QueryError("spread needs replicates, and no system has any", statement.span, (HOW_TO_LOAD,))
     replicates = statement.replicates or unsaid_replicates(statement.span)
     wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates)
     entries = entries_on(statement.test_sets, wanted, scope)
@@ -90,7 +88,7 @@ def _check(statement: n.Spread, entry: p.Entry) -> None:
     """Raises QueryError for what has no value in a single replicate."""
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         if statistic.averaged:
-            what = "is made of all replicates of a document together, so no replicate has a part of its own in it"
+            what = "is computed from all replicates of a document together, so replicates have no values of their own"
             raise QueryError(f"{statistic.label} {what}", node.span)
     if entry.baselines:
         place = statement.systems.span if statement.systems else statement.span
@@ -113,7 +111,7 @@ def compile(plan: SpreadPlan) -> Queries:
 
 
 def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
-    """A row a test set, measure and system."""
+    """One row per test set, measure and system."""
     from warehouse.query.comparison.crossed import crossed
 
     rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
@@ -200,7 +198,7 @@ def _columns(plan: SpreadPlan, labels: Sequence[str]) -> tuple[Column, ...]:
 
 
 def _notes(entry: p.Entry, estimated: Sequence[tuple[Crossed, Components | None]]) -> Iterator[str]:
-    """What a reader would be misled without, a statistic after the other."""
+    """What a reader has to know, statistic by statistic."""
     for statistic in entry.statistics:
         own = [(of, components) for of, components in estimated if of.statistic is statistic]
         where = f"{statistic.label} on {entry.test_set.name}"
@@ -211,7 +209,7 @@ def _notes(entry: p.Entry, estimated: Sequence[tuple[Crossed, Components | None]
         if fewest < FEW:
             yield f"{where}: {counted(fewest, 'replicate')} say little about how much replicates vary"
         if any(components is not None for _, components in own) and not _is_mean(entry):
-            yield f"{where}: the variances are those of what each {_unit(entry)} moves the value by, to first order"
+            yield f"{where}: variances are of the first-order effect of each {_unit(entry)} on the value"
 
 
 def _exceptions(entry: p.Entry, own: Sequence[tuple[Crossed, Components | None]]) -> dict[str, list[str]]:
@@ -220,11 +218,11 @@ def _exceptions(entry: p.Entry, own: Sequence[tuple[Crossed, Components | None]]
     said: dict[str, list[str]] = {
         "no rows for {systems}": [],
         "undefined for {systems}": [],
-        "{systems}: one replicate, so nothing tells how much replicates vary": [],
-        f"{{systems}}: too few {units} are in two replicates to tell them apart": [],
+        "{systems}: only one replicate, so its variation is unknown": [],
+        f"{{systems}}: too few {units} are in two replicates to separate the two": [],
         "{systems}: nothing varies": [],
-        f"{{systems}}: replicates vary no more than chance on single {units} makes them, so their sd is 0": [],
-        f"{{systems}}: {units} vary no more than chance makes them, so their sd is 0": [],
+        f"{{systems}}: replicates vary no more than chance on single {units} predicts, so their sd is 0": [],
+        f"{{systems}}: {units} vary no more than chance predicts, so their sd is 0": [],
     }
     absent, undefined, single, nested, constant, alike, even = said.values()
     there = {of.system for of, _ in own}
@@ -258,7 +256,7 @@ SPREAD = Statement(
     node=n.Spread,
     usage=Usage(
         "spread MEASURE, …",
-        "how much documents and replicates vary, and what one more of each would buy",
+        "how much documents and replicates vary, and what one more of each would gain",
         "spread accuracy for all on qa",
     ),
     resolve=resolve,

@@ -50,7 +50,7 @@ def completions(
 
 FILTERING = Task(
     name="filtering",
-    meaning="relevance decisions against key labels",
+    meaning="relevance decisions, scored against key labels",
     rows="relevance decisions",
     facts="decision",
     source="cells",

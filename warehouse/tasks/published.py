@@ -18,7 +18,7 @@ def _measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measu
 
 PUBLISHED = Task(
     name="published",
-    meaning="figures known only as printed",
+    meaning="figures as printed in papers and reports",
     rows="published figures",
     facts="published",
     source="published",

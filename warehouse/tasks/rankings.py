@@ -27,7 +27,7 @@ def completions(
 
 RANKINGS = Task(
     name="rankings",
-    meaning="runs that rank items for topics, against judgments",
+    meaning="runs that rank items for topics, scored against judgments",
     rows="rankings",
     facts="ranking",
     source="ranking",

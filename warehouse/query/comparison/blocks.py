@@ -1,4 +1,4 @@
-"""The tests of many pairs in blocks that an engine may share out, with the outcomes of all at once.
+"""The tests of many pairs, in blocks that an engine can distribute; the outcomes are the same as without blocks.
 
 What is decided for all pairs together, exact or shuffles and in which way these are made, is decided before they are
 parted; coins depend on the seed and the test set alone. Tests that look at all systems at once are not parted.
@@ -85,7 +85,7 @@ def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
 
 
 def _cuts(pairs: Sequence[Pair], blocks: int) -> Iterator[Sequence[Pair]]:
-    """Pairs one after another, in so many parts that are about alike."""
+    """Pairs one after another, in this many parts of about the same size."""
     size = -(-len(pairs) // blocks)
     for start in range(0, len(pairs), size):
         yield pairs[start : start + size]

@@ -56,7 +56,7 @@ def testing_caption(
 ) -> str:
     """randomization test, exact, 100 messages exchanged, two-sided, level 0.05; 3 comparisons, not adjusted.
 
-    Where intervals stand beside the pairs, they took so many `resamples`, perhaps none.
+    Intervals beside the pairs took this many `resamples`, perhaps none.
     """
     known = [(family.test_set, family.size) for family in families]
     draws = named_test(how.test).draws
@@ -76,7 +76,7 @@ def testing_caption(
 
 
 def missing_said(how: p.Testing, entries: Sequence[p.Entry]) -> str:
-    """What becomes of documents that a system lacks, where that was asked for."""
+    """What happened to documents that a system lacks, if the statement said so."""
     if any(entry.filled for entry in entries):
         return LEFT_OUT_AS_0.format(topics=plural(noun_of(entries)))
     done = {"drop": "left out", "zero": "count as nothing"}.get(how.missing)
@@ -136,7 +136,7 @@ def _by_formula(families: Sequence[ComparedPairs]) -> str:
 
 
 def _exchanged(entries: Sequence[p.Entry]) -> str:
-    """The exchange unit, document.topic; of each test set where they are not exchanged alike."""
+    """The exchange unit, such as document.topic; listed by test set where they differ."""
     names = {entry.test_set.name: entry.exchange.name for entry in entries}
     if len(set(names.values())) == 1:
         return entries[0].exchange.name

@@ -20,7 +20,7 @@ from warehouse.significance.contributions import contributions
 from warehouse.significance.paired import Floats
 
 ROUNDING = 1e-12
-"""What is no larger than this share of all contributions together is nothing but rounding."""
+"""A contribution below this share of all contributions together is only rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Listed:
 
     @property
     def for_first(self) -> Floats:
-        """How far each document speaks for the first system; below 0 for the second."""
+        """How far each document favours the first system; below 0, the second."""
         return -self.contributed if self.comparison.statistic.measure.lower_is_better else self.contributed
 
 

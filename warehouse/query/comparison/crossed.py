@@ -1,4 +1,4 @@
-"""What each replicate of a system adds to its value in each exchange unit: the table that `spread` takes apart. No
+"""What each replicate of a system adds to its value in each exchange unit: the table that `spread` analyses. No
 variance is estimated here.
 """
 
@@ -66,6 +66,6 @@ def _table(own: Observations, part: p.Entry, statistic: Statistic, name: str) ->
     value = whole.exact_value(0)
     if value is None or len(present) < 2:
         return Crossed(statistic, name, None if value is None else float(value), np.zeros(present.shape), present)
-    # Of the value a cell has a share of a share; all cells are put on the scale of the value.
+    # A cell holds a share of a share of the value; all cells are scaled to the value itself.
     shares = influences_of(systems_of(sums), factor_of(sums))
     return Crossed(statistic, name, float(value), shares * present.sum(axis=0) * present.shape[1], present)

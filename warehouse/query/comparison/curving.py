@@ -64,12 +64,12 @@ class OwnDecisions:
 
     @property
     def lacking(self) -> int:
-        """How many decisions have no confidence that is a number."""
+        """How many decisions lack a numeric confidence."""
         return int(np.count_nonzero(np.isnan(self.confidence)))
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """What follows from its confidences; from its decisions alone where a confidence is not there."""
+        """What follows from its confidences, or from its decisions alone where a confidence is missing."""
         if self.lacking:
             return Thresholds.of_decisions(self.kind, self.yes)
         return Thresholds.of(self.confidence, self.kind, self.yes)
@@ -82,7 +82,7 @@ def decided(entry: p.Entry, facts: Facts) -> list[OwnDecisions]:
     rows = facts[_name("decisions", entry)]
     system, document = (np.asarray(rows[name], dtype=np.int64) for name in ("system", "document"))
     confidence = np.ma.filled(np.ma.asarray(rows["confidence"], dtype=np.float64), np.nan)
-    # An infinite one is larger than all others and no number, so no threshold can be told by it.
+    # An infinite confidence exceeds all others and is not a number, so it cannot be a threshold.
     confidence = np.where(np.isfinite(confidence), confidence, np.nan)
     yes, kind = np.asarray(rows["yes"], dtype=np.bool_), np.asarray(rows["kind"], dtype=np.int8)
     found = []

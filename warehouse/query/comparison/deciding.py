@@ -32,7 +32,7 @@ from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.significance.work import Work
 
 BUDGET = 1e12
-"""How much shuffling one comparison may take, in additions: some minutes at worst."""
+"""How much shuffling one comparison may take, in additions: a few minutes at worst."""
 
 PAIR = 300
 """What one shuffle of one pair costs beside the sums of its systems, in additions."""
@@ -62,7 +62,7 @@ class Decided:
 
 
 Decisions = dict[tuple[str, Pair], Decided]
-"""By the label of the statistic and the places of the two systems."""
+"""Keyed by the label of the statistic and the places of the two systems."""
 
 
 def decisions(batch: Sequence[Comparison], workforce: Workforce, pairs: int) -> Decisions:
@@ -85,7 +85,7 @@ def decisions(batch: Sequence[Comparison], workforce: Workforce, pairs: int) -> 
 
 
 def is_open(comparison: Comparison) -> bool:
-    """Whether it is left to the program how many shuffles are made."""
+    """Whether the program decides how many shuffles to make."""
     how, test = comparison.how, named_test(comparison.how.test)
     if test.draws is None or how.shuffles is not None or how.exact:
         return False
@@ -108,7 +108,7 @@ def _cost_of_a_shuffle(comparison: Comparison) -> int:
 
 
 def _chunk(comparison: Comparison) -> int:
-    """After how many shuffles a run can be gone on with."""
+    """The number of shuffles after which a run can continue."""
     return LABELS if comparison.replicates else named_test(comparison.how.test).chunk
 
 
@@ -301,7 +301,7 @@ class _Run:
 
 
 def _shuffle(running: Sequence[_Run], workforce: Workforce) -> None:
-    """Shuffles in rounds until nothing is wanted, or as often as may be."""
+    """Shuffles in rounds until every verdict is settled, or the limit is reached."""
     rounds = max((len(run.looks) for run in running), default=0)
     for look in range(rounds):
         going_on = [run for run in running if look < len(run.looks) and run.wanted.any()]

@@ -1,5 +1,5 @@
-"""What there is to note of intervals: resamples that were left out, limits that there are not, and intervals that
-contradict the verdict beside them. A few pairs are named one by one, of many it is said how many there are.
+"""Notes about intervals: resamples that were left out, missing limits, and intervals that
+contradict the verdict beside them. A few pairs are named one by one; many are counted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from warehouse.results import Cell, Table
 from warehouse.significance.tests import named_adjustment, named_test
 
 NAMED = 3
-"""So many pairs are named where a note is about several."""
+"""This many pairs are named in a note about several."""
 
 
 def interval_notes(where: str, found: Mapping[str, Interval], why: str = "the units do not vary") -> Iterator[str]:
@@ -22,22 +22,22 @@ def interval_notes(where: str, found: Mapping[str, Interval], why: str = "the un
     """
     partial = {name: interval for name, interval in found.items() if interval.undefined and not interval.nothing}
     if partial:
-        missing = [f"{interval.undefined:,} of {name}" for name, interval in partial.items()]
+        missing = [f"{interval.undefined:,} for {name}" for name, interval in partial.items()]
         drawn = max(interval.resamples for interval in partial.values())
-        yield f"{where}: resamples without a value are left out of intervals, of {drawn:,} so many: {some(missing)}"
+        yield f"{where}: of {drawn:,} resamples, intervals leave out those without a value: {some(missing)}"
     empty = [
         f"{name} ({interval.undefined:,} of {interval.resamples:,} resamples)"
         for name, interval in found.items()
         if interval.nothing and interval.undefined
     ]
     if empty:
-        yield f"{where}: too many resamples have no value for an interval of {some(empty)}"
+        yield f"{where}: too many resamples have no value, so there is no interval for {some(empty)}"
     alike = [name for name, interval in found.items() if interval.nothing and not interval.undefined]
     if alike:
         yield f"{where}: {why}, so there is no interval for {some(alike)}"
     by_formula = [name for name, interval in found.items() if interval.by_formula]
     if by_formula:
-        few = "too few units differ for resamples to tell, so the interval is that of Student's t"
+        few = "too few units differ for a bootstrap, so Student's t gives the interval"
         yield f"{where}: {few} for {some(by_formula)}"
 
 
@@ -54,7 +54,7 @@ def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
             holding.append(row)
         if row["verdict"] == "not significant" and outside:
             excluding.append(row)
-    yield from _said(holding, "significant, though the interval holds 0", _why_holding(how))
+    yield from _said(holding, "significant, though the interval contains 0", _why_holding(how))
     yield from _said(excluding, "not significant, though the interval excludes 0", _why_excluding(how))
 
 
@@ -63,24 +63,24 @@ def _said(rows: Sequence[Mapping[str, Cell]], what: str, why: str) -> Iterator[s
     if len(named) == 1:
         yield f"{named[0]}: {what}; {why}"
     elif named:
-        among = " among them" if len(named) > NAMED else ""
+        among = " for example" if len(named) > NAMED else ""
         yield f"{len(named):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
 
 
 def _why_holding(how: p.Testing) -> str:
     if plan_of(how).family == "together" and not named_test(how.test).whole_family:
-        return f"the interval stands for all pairs at once, and adjust {how.adjust} takes one pair after the other"
+        return f"the intervals cover all pairs at once, but adjust {how.adjust} tests them step by step"
     return _why(how)
 
 
 def _why_excluding(how: p.Testing) -> str:
     if plan_of(how).family == "each" and named_adjustment(how.adjust).adjusts:
-        return f"adjust {how.adjust} is for all pairs, and the interval stands for its own"
+        return f"adjust {how.adjust} accounts for all pairs, the interval only for its own"
     return _why(how)
 
 
 def _why(how: p.Testing) -> str:
-    """What the test and the interval do otherwise."""
+    """How the test and the interval differ."""
     if named_test(how.test).shuffles_differences:
-        return "the test asks if the answers could be exchanged, the interval how far they differ on other documents"
-    return "the test and the interval come near the truth in different ways, and the difference lies at their limit"
+        return "the test asks whether answers are exchangeable, the interval how much systems differ on other documents"
+    return "the test and the interval are different approximations, and this is a borderline case"

@@ -32,7 +32,7 @@ from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.significance.work import ALONE, Work
 
 RESAMPLES = 2000
-"""Over how many resamples an interval is made."""
+"""How many resamples an interval takes."""
 
 
 @value
@@ -56,7 +56,7 @@ class Interval:
 
 
 Intervals = dict[tuple[str, Pair], Interval]
-"""By the label of the statistic and the places of the two systems."""
+"""Keyed by the label of the statistic and the places of the two systems."""
 
 
 def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Intervals:
@@ -68,7 +68,7 @@ def intervals_by(
     comparisons: Sequence[Comparison], plan: Callable[[Comparison], IntervalPlan], work: Work = ALONE
 ) -> Intervals:
     """The interval of each difference as it is planned, all over the same resamples of each test set. Its progress is
-    not heard: beside the tests it is short."""
+    not reported: it is short compared with the tests."""
     by_pair: Intervals = {}
     if not comparisons:
         return by_pair

@@ -48,8 +48,8 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
     test = named_test(first.how.test)
     if not (test.exchanges or test.whole_family):
         raise QueryError(
-            f"test {test.name} looks at one test set at a time, and not at an average over several",
-            hints=("leave over test sets out, or the test",),
+            f"test {test.name} looks at one test set at a time, not at an average over several",
+            hints=("leave out over test sets, or the test",),
         )
     observations = [comparison.observations for comparison in comparisons]
     starts = list(accumulate((part.units for part in observations), initial=0))
@@ -74,7 +74,7 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
 
 
 def _entry(entries: Sequence[p.Entry]) -> p.Entry:
-    """The entry of an average: documents and exchange units are called as they are where they are alike everywhere."""
+    """The entry of an average: documents and exchange units keep their names if these agree on all test sets."""
     names = ", ".join(entry.test_set.name for entry in entries)
     cluster = next((entry.cluster for entry in entries if entry.cluster), "")
     whole = replace(entries[0], test_set=p.TestSet(0, names, names), noun=noun_of(entries), cluster=cluster)

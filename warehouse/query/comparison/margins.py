@@ -31,7 +31,7 @@ from warehouse.significance.work import Work
 from warehouse.tasks.observed import counted, plural
 
 FAMILIES = 3
-"""How many verdicts are made of each pair: that they differ, and the two of the margin."""
+"""How many verdicts each pair takes: that the systems differ, and the two about the margin."""
 
 EASILY = 10
 """With fewer differing units than this among others that tie, such as items right or wrong, systems that differ by the
@@ -41,7 +41,7 @@ MarginVerdict = Literal["equivalent", "better", "worse", "not worse", "inconclus
 """Of the first system against the second."""
 
 CONCLUSIVE = ("equivalent", "better", "worse", "not worse")
-"""The verdicts that say something."""
+"""The verdicts that decide something."""
 
 INCONCLUSIVE = "inconclusive"
 """The verdict that does not."""
@@ -69,7 +69,7 @@ class Margined:
 
 
 Margins = dict[tuple[str, Pair], Margined]
-"""By the label of the statistic and the places of the two systems."""
+"""Keyed by the label of the statistic and the places of the two systems."""
 
 
 def margined(batch: Sequence[Comparison], decided: Decisions, workforce: Workforce, pairs: int) -> Margins:
@@ -151,7 +151,7 @@ def raised_pair(comparison: Comparison, pair: Pair, worse: bool) -> Pair:
 
 
 def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
-    """Why no margin could be met, whatever the systems did; and where one is met too easily."""
+    """Why a margin can never be met here, and where one is met too easily."""
     if comparison.how.margin is None or not can_be_raised(comparison):
         return
     yield from (f"against the margin, {note}" for note in hopeless(against_margin(comparison, True)))
@@ -162,7 +162,10 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
         if differing < min(EASILY, units)
         and margins[comparison.statistic.label, pair].verdict in ("equivalent", "not worse")
     ]
-    noun, why = comparison.entry.unit_noun, "so few that systems which differ by the margin seem closer too often"
+    noun, why = (
+        comparison.entry.unit_noun,
+        "so few that systems which do differ by the margin would too often seem closer",
+    )
     if len(easily) <= ONE_BY_ONE:
         for pair, differing in easily:
             differ = "differs" if differing == 1 else "differ"
@@ -222,12 +225,12 @@ def _verdict(not_worse: bool, not_better: bool, differs: bool, first_is_better: 
 
 
 def _sides(decided: Decided) -> tuple[bool, ...]:
-    """On which sides of the level p may lie."""
+    """The sides of the level on which p may lie."""
     return (True, False) if decided.verdict == "undecided" else (decided.verdict == "significant",)
 
 
 def _only(possible: Iterable[MarginVerdict]) -> MarginVerdict:
-    """The verdict, where all that is possible is one."""
+    """The verdict if only one is possible, else undecided."""
     first, *others = set(possible)
     return "undecided" if others else first
 
@@ -252,9 +255,9 @@ def margin_line(comparison: Comparison) -> str:
     assert how.margin is not None
     margin = written_margin(how.margin, comparison.entry.unit)
     if can_be_raised(comparison):
-        return f"{label}: {margin}, two one-sided tests of one system raised by it (Schuirmann 1987)"
+        return f"{label}: {margin}, two one-sided tests, with the margin added to one system (Schuirmann 1987)"
     plan = plan_of_margin(comparison)
-    why = "replicates are not raised" if comparison.replicates else "the systems' denominators differ"
+    why = "the margin cannot be added to replicates" if comparison.replicates else "the systems' denominators differ"
     return f"{label}: {margin}, by the {percent(2 * how.level)} {plan.kind.name} interval, since {why}"
 
 

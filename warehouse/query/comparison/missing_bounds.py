@@ -41,7 +41,7 @@ class MissingBounds:
 
 
 Bounded = dict[tuple[str, Pair], MissingBounds]
-"""By the label of the statistic and the places of the two systems."""
+"""Keyed by the label of the statistic and the places of the two systems."""
 
 
 def bounded(batch: Sequence[Comparison], decided: Decisions, facts: Facts, workforce: Workforce, pairs: int) -> Bounded:
@@ -57,7 +57,7 @@ def bounded(batch: Sequence[Comparison], decided: Decisions, facts: Facts, workf
             ends = [_at(comparison, pair, low, high) for low, high in ((lowest, highest), (highest, lowest))]
             differences = [end.difference(0, 1) for end in ends]
             if None in differences:
-                raise QueryError(f"{key[0]} could be undefined for a system, so missing bounds says nothing")
+                raise QueryError(f"{key[0]} could be undefined for a system, so it has no bounds")
             outcomes = [decided[key].outcome]
             for end in ends:
                 outcomes += [decision.outcome for decision in decisions([end], workforce, 2 * pairs).values()]
@@ -71,7 +71,7 @@ def bounded(batch: Sequence[Comparison], decided: Decisions, facts: Facts, workf
 
 def over_all(batch: Sequence[Comparison], decided: Decisions, bounds: Bounded) -> Decisions:
     """The verdicts that are surely the same for everything that missing documents could have been; else undecided, with
-    about how many shuffles would decide where no more than shuffles are wanting.
+    about how many shuffles would decide where only shuffles are lacking.
     """
     by_pair: Decisions = {}
     for comparison in batch:
@@ -108,22 +108,22 @@ def _adjusted(comparison: Comparison, bounds: Bounded) -> dict[Pair, tuple[float
 
 
 def notes(comparison: Comparison, decided: Decisions, bounds: Bounded) -> Iterator[str]:
-    """For how many pairs it depends on the missing documents whether they differ, and for which on the shuffles."""
+    """Notes on how many verdicts depend on the missing documents, and which depend on the shuffles."""
     label = comparison.statistic.label
     where = f"{label} on {comparison.entry.test_set.name}"
     open_ = [pair for pair in comparison.pairs if decided[label, pair].verdict == "undecided"]
     by_shuffles = unsure(comparison, decided, bounds)
     depending = len(open_) - len(by_shuffles)
     if depending and len(comparison.pairs) == 1:
-        yield f"{where}: whether the two differ depends on what the missing documents would have been"
+        yield f"{where}: whether the two differ depends on the missing documents"
     elif depending:
         of = len(comparison.pairs)
-        yield f"{where}: whether they differ depends on the missing documents for {depending:,} of {of:,} pairs"
+        yield f"{where}: for {depending:,} of {of:,} pairs, whether they differ depends on the missing documents"
     yield from unsure_notes(comparison, decided, by_shuffles)
 
 
 def unsure_notes(comparison: Comparison, decided: Decisions, pairs: Sequence[Pair]) -> Iterator[str]:
-    """That these pairs wait for more shuffles."""
+    """Notes that these pairs need more shuffles."""
     if not pairs:
         return
     how, label, names = comparison.how, comparison.statistic.label, comparison.entry.systems
@@ -134,8 +134,8 @@ def unsure_notes(comparison: Comparison, decided: Decisions, pairs: Sequence[Pai
     ways += ["exact"] if exact else []
     would = f"; {' or '.join(ways)} would decide it" if ways else ""
     yield (
-        f"{who}, {label} on {comparison.entry.test_set.name}: undecided, it is not {how.confidence} sure for each p "
-        f"that it lies on one side of {how.level}{would}"
+        f"{who}, {label} on {comparison.entry.test_set.name}: undecided: it is not {how.confidence} sure on which "
+        f"side of {how.level} each p lies{would}"
     )
 
 
@@ -161,8 +161,8 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[RatioSums, RatioSum
     summed = sums(stacked, statistic)
     if not isinstance(summed, RatioSums):
         raise QueryError(
-            f"missing bounds goes with ratios of sums, and {statistic.label} is not one",
-            hints=("missing drop leaves the documents out",),
+            f"missing bounds needs a ratio of sums, and {statistic.label} is not one",
+            hints=("missing drop leaves out the documents",),
         )
     shape = (times, len(observations.systems), summed.numerators.shape[1])
     over, under = summed.numerators.reshape(shape), summed.denominators.reshape(shape)
@@ -180,7 +180,7 @@ def _completed(comparison: Comparison, observations: Observations) -> tuple[Obse
     """The observations once for each completion, one below the other, each observation a unit; and how often."""
     task, replicates = comparison.entry.task, comparison.entry.replicates
     if task.completions is None:
-        raise QueryError(f"missing bounds does not go with {task.rows}")
+        raise QueryError(f"missing bounds does not work for {task.rows}")
     grids = dict(observations.counts) if observations.values is None else {"value": observations.values}
     completions = task.completions(grids, observations.present, 1 if replicates is None else replicates.common)
     stacked = {column: np.concatenate([grid[column] for grid in completions]) for column in grids}

@@ -1,6 +1,6 @@
-"""What a reader of tested pairs would be misled without: shared by `compare` and `group`.
+"""Notes without which tested pairs would mislead a reader, shared by `compare` and `group`.
 
-Of a few pairs notes are made one by one, of many how many there are. Nothing here decides a verdict.
+A few pairs get a note each, many are counted. Nothing here decides a verdict.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ MATTERS = 1.1
 """A standard error so many times the standard deviation in exchanges makes of a level of 0.05 one of 0.075."""
 
 UNEQUAL = 0.05
-"""Systems whose denominators differ by less than this share of their sum are not looked at: so much cannot matter."""
+"""Systems whose denominators differ by less than this share of their sum are skipped: that little cannot matter."""
 
 DOUBT = 5
-"""A p that is further than so many times from the level by a formula is on the same side by shuffles."""
+"""If a formula puts p further than this factor from the level, shuffles put it on the same side."""
 
 SHUFFLES = 1999
-"""Shuffles for a p that a note gives with two digits."""
+"""The number of shuffles behind a p that a note gives with two digits."""
 
 
 @value
@@ -107,14 +107,14 @@ class PairNotes:
                 yield f"{pair.who}: only {pair.differing} of {there_are} {differ}, so no test can tell much"
         else:
             called = " or ".join(dict.fromkeys(plural(pair.noun) for pair in self._alike))
-            yield f"{len(self._alike):,} pairs differ in fewer than {FEW} {called}, so no test can tell much of them"
+            yield f"{len(self._alike):,} pairs differ in fewer than {FEW} {called}, so no test can tell much about them"
         assumed = "assumes that the two systems' answers are independent"
         if len(self._correlated) <= ONE_BY_ONE:
             for correlated in self._correlated:
                 yield f"{correlated.who}: {self.how.test} {assumed}; {_taken(correlated)} (Yeh 2000, section 2.1)"
         else:
             factors = [pair.factor for pair in self._correlated if pair.factor is not None]
-            were = "; were they, the standard deviation of their difference would be"
+            were = "; if they were, the standard deviation of their difference would be"
             taken = f"{were} up to {max(factors):.2f} times what it is" if factors else ""
             yield f"{self.how.test} {assumed}{taken} (Yeh 2000, section 2.1)"
         if self._otherwise:
@@ -128,15 +128,15 @@ class PairNotes:
         )
         if len(self._otherwise) == 1:
             return f"{asks}; their denominators differ so much that test studentized decides otherwise: {named}"
-        more = " among them " if len(self._otherwise) > NAMED else " "
+        more = " for example " if len(self._otherwise) > NAMED else " "
         return (
-            f"{asks}; of {len(self._otherwise):,} pairs the denominators differ so much that test studentized decides "
+            f"{asks}; for {len(self._otherwise):,} pairs the denominators differ so much that test studentized decides "
             f"otherwise:{more}{named}"
         )
 
 
 def few_units(comparison: Comparison) -> Iterator[str]:
-    """That a test has not many units, where it needs many."""
+    """A note that a test has few units where it needs many."""
     test, units = named_test(comparison.how.test), comparison.observations.units
     if units < test.enough and not comparison.replicates:
         where = comparison.entry.test_set.name
@@ -155,7 +155,7 @@ def _taken(pair: _Correlated) -> str:
     said = "their correlation is not defined" if pair.r is None else f"their correlation is {pair.r:.3f}"
     if pair.factor is None:
         return said
-    were = "were they independent, the standard deviation of their difference would be"
+    were = "if they were independent, the standard deviation of their difference would be"
     return f"{said}; {were} {pair.factor:.2f} times what it is"
 
 

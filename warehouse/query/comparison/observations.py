@@ -1,6 +1,6 @@
 """The observations of a comparison: what each system scored on each exchange unit, as arrays of whole numbers.
 
-Rows come from the database once a test set; every measure is then read from the same arrays. No test is made here.
+Rows come from the database once per test set; every measure is then read from the same arrays. No test is made here.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.tasks.observed import PLAIN_NOUN, counted
 
 MANY = 20_000
-"""From so many documents on, those of a pair that are alike are counted in the database and not fetched one by one."""
+"""From this many documents on, identical ones of a pair are counted in the database instead of fetched one by one."""
 
 LISTED = 5
-"""How many of the documents that a system lacks are named."""
+"""How many missing documents an error names."""
 
 
 @value
@@ -115,7 +115,7 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
         try:
             return wanted(part, _from_counted(how, kinds, part, facts), times)
         except QueryError:
-            # What is wrong with the rows is said when they are compared.
+            # Mistakes in the rows are reported when they are compared.
             return False
 
     return Query(
@@ -196,8 +196,8 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
         lacking = [str(document) for (document,) in names]
         few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
         raise QueryError(
-            f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} not there for every system: {few}",
-            hints=(f"a mean over document.{entry.grouped} needs the same documents of every system",),
+            f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} missing for some systems: {few}",
+            hints=(f"a mean over document.{entry.grouped} needs the same documents for every system",),
         )
     if _counts_alike(entry):
         return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
@@ -205,10 +205,12 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
 
 
 def _nothing(entry: p.Entry) -> QueryError:
-    """The error where no row is left to test."""
+    """The error when there are no rows left to test."""
     where = entry.test_set.name
     if entry.task.of_lists:
-        return QueryError(f"no topic on {where} that is asked about has lists and judgments", hints=("load its qrels",))
+        return QueryError(
+            f"no topic of {where} in this statement has both lists and judgments", hints=("load its qrels",)
+        )
     return QueryError(f"no rows on {where} meet the condition")
 
 
@@ -292,7 +294,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
             lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry)}"]]
             without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
             raise _absent(entry, lacking[:LISTED], len(lacking), without)
-        # What a system lacks is not unknown: it counts as nothing, or is left out.
+        # A document that a system lacks is not unknown: it counts as nothing, or is left out.
         known = {column: grid | ~present for column, grid in known.items()}
         if how.missing in ("drop", "bounds"):
             dropped = int(times[~everywhere].sum())
@@ -370,9 +372,9 @@ def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) 
     more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
     are = f"{counted(lacking, entry.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
     return QueryError(
-        f"{are} not there for every system: {', '.join(names)}{more}",
+        f"{are} missing for some systems: {', '.join(names)}{more}",
         hints=(
-            f"not all are there for {some(without)}",
-            "missing drop leaves them out, missing zero counts nothing for them",
+            f"missing for {some(without)}",
+            "missing drop leaves them out, missing zero counts them as nothing",
         ),
     )

@@ -31,16 +31,16 @@ from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Floats, Integers, Places
 
 MOST = 256
-"""Up to so many labellings of a pair's optional documents are tested each."""
+"""Up to this many labellings of a pair's optional documents, each one is tested."""
 
 GRID = 3
-"""At so many counts of each kind p is taken where there are more."""
+"""With more labellings, p is computed at this many counts of each kind."""
 
 MOST_SEARCHED = 2**22
-"""Among so many labellings the lowest and the highest difference are looked for."""
+"""The most labellings that are searched for the lowest and the highest difference."""
 
 _FALLS = {True: {"x": "a", "y": "c"}, False: {"x": "b", "y": "d"}}
-"""Into which cell an optional document goes that is relevant, or is not."""
+"""The cell of an optional document that is labelled relevant, or nonrelevant."""
 
 
 @value(slots=False)
@@ -122,7 +122,7 @@ def _expression(statistic: Statistic) -> Expression:
             return of_ratio(ratio)
         case Function(expression):
             return expression
-    raise ValueError(f"{statistic.label} does not follow from sums")
+    raise ValueError(f"{statistic.label} is not computed from sums")
 
 
 def _combined(counts: Sequence[Integers]) -> Integers:
@@ -164,16 +164,16 @@ def _tested(labellings: _Labellings) -> Integers:
     where = f"{label} on {comparison.entry.test_set.name}"
     if labellings.count > MOST_SEARCHED:
         raise QueryError(
-            f"{where}: at most {MOST_SEARCHED:,} labellings are searched, and the optional documents have "
+            f"{where}: at most {MOST_SEARCHED:,} labellings are searched, but the optional documents have "
             f"{labellings.count:,}",
-            hints=(f"say {CONVENTIONS.name}=all",),
+            hints=(f"write {CONVENTIONS.name}=all",),
         )
     every = labellings.every()
     differences = labellings.differences(every)
     if np.isnan(differences).any():
         raise QueryError(
-            f"{where} has no value by some labelling of the optional documents, so it has no bounds",
-            hints=(f"say {CONVENTIONS.name}=all",),
+            f"{where} has no value under some labelling of the optional documents, so it has no bounds",
+            hints=(f"write {CONVENTIONS.name}=all",),
         )
     if labellings.count <= MOST:
         return every
@@ -222,7 +222,7 @@ def notes(comparison: Comparison, decided: Decisions, bounds: Bounded, partly: t
     if not open_:
         what = "the verdict is" if len(comparison.pairs) == 1 else f"all {len(comparison.pairs):,} verdicts are"
         if not unsure:
-            yield f"{where}: {what} the same by {every}"
+            yield f"{where}: {what} the same under {every}"
     elif len(comparison.pairs) == 1:
         yield f"{where}: whether the two differ depends on how the optional documents are labelled"
     else:

@@ -53,13 +53,13 @@ class Comparison:
     before: int = 0
     """How many shuffles were made before, where a run is gone on with."""
     splits_clusters: bool = False
-    """Whether documents of one cluster, which are not independent, are exchanged apart from one another."""
+    """Whether documents of one cluster, which are not independent, are exchanged separately."""
     over: tuple[Comparison, ...] = ()
     """Of an average over test sets, the comparison on each."""
 
     @property
     def stream(self) -> int:
-        """What the coins of this test set depend on beside the seed: its name, not the order of loading."""
+        """What the coins of this test set depend on besides the seed: its name, not the order of loading."""
         return zlib.crc32(self.entry.test_set.own_name.encode())
 
     def in_order(self, pair: Pair) -> Pair:
@@ -182,7 +182,7 @@ def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None,
     count = many * (many - 1) // 2 if against is None else many - 1
     if count > MOST_PAIRS:
         raise QueryError(
-            f"{many:,} systems on {entry.test_set.name} are {count:,} pairs, and at most {MOST_PAIRS:,} are compared",
+            f"{many:,} systems on {entry.test_set.name} make {count:,} pairs, and at most {MOST_PAIRS:,} are compared",
             hints=("name fewer systems, or compare them against one",) if against is None else ("name fewer systems",),
         )
     if not entry.exchanges_runs:
@@ -225,7 +225,7 @@ def _has_coins(test: Test, kinds: Observations, times: Integers, statistic: Stat
     try:
         summed = sums(kinds, statistic)
     except OverflowError:
-        # What is wrong with the numbers is said when they are compared.
+        # Mistakes in the numbers are reported when they are compared.
         return False
     if not isinstance(summed, RatioSums):
         return True

@@ -31,7 +31,7 @@ SHUFFLES = 9999
 """How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""
 
 Outcomes = dict[tuple[str, Pair], Outcome]
-"""By the label of the statistic and the places of the two systems."""
+"""Keyed by the label of the statistic and the places of the two systems."""
 
 
 def outcomes(comparisons: Sequence[Comparison], work: Work = ALONE) -> Outcomes:
@@ -57,7 +57,7 @@ def _check_units(test: Test, comparison: Comparison) -> None:
         called = counted(test.units, comparison.entry.unit_noun)
         raise QueryError(
             f"test {test.name} needs {called} to keep its level, and there {there} on {where}",
-            hints=(f"test {TESTS[0].name} keeps it with any number of them",),
+            hints=(f"test {TESTS[0].name} keeps its level with any number of them",),
         )
 
 
@@ -125,7 +125,7 @@ def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
 
 
 def _refused(comparison: Comparison, pair: Pair, error: ValueError) -> QueryError:
-    """A test does not take a pair."""
+    """The error of a test that refuses a pair."""
     return QueryError(
         f"{comparison.how.test} does not fit {comparison.statistic.label} of {_names(comparison, pair)}: {error}",
         hints=(f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",),
@@ -183,7 +183,7 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
     """
     how, adjustment = comparison.how, named_adjustment(comparison.how.adjust)
     if not named_test(how.test).exact:
-        return Choice(False, f"test {how.test} is made by shuffles", ())
+        return Choice(False, f"test {how.test} always uses shuffles", ())
     if how.shuffles is not None:
         return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
     if adjustment.by_shuffles:
@@ -193,7 +193,7 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
     costs = affordable_costs(comparison)
     if costs is not None:
         return Choice(True, "every exchange can be counted at little cost", costs)
-    reason = "counting every exchange of all pairs would cost too much unasked"
+    reason = "counting every exchange of all pairs would take long, and exact was not asked for"
     return Choice(False, reason, _costs(comparison) if priced else ())
 
 
@@ -218,7 +218,7 @@ def _cost(paired: Paired | PairedCounts) -> Cost:
 
 
 def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
-    """Exact for some statistics, common shuffles for the others."""
+    """Some statistics are tested exactly, the others over common shuffles."""
     by_pair: Outcomes = {}
     common: list[Comparison] = []
     for place, comparison in enumerate(comparisons):
@@ -247,7 +247,7 @@ def _of_replicates(comparison: Comparison) -> Outcomes:
         if how.exact and ways > replicates.MOST_DIVISIONS:
             raise QueryError(
                 f"{len(a)} and {len(b)} replicates can be divided in {ways:.0e} ways, too many to go through",
-                hints=(f"say shuffles {SHUFFLES} instead",),
+                hints=(f"write shuffles {SHUFFLES} instead",),
             )
         drawn = how.shuffles is not None or ways > replicates.MOST_DIVISIONS
         draws = draws_of(comparison) if drawn else None
@@ -266,7 +266,7 @@ def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -
             raise QueryError(
                 f"the exact test of {_names(comparison, pair)} would take about {cost.operations:.0e} steps and "
                 f"{cost.bytes / 1e9:.1f} GB",
-                hints=(f"say shuffles {SHUFFLES} instead",),
+                hints=(f"write shuffles {SHUFFLES} instead",),
             )
     at_once = POSSIBLE_BYTES // max(1, *(cost.bytes for cost in costs))
 

@@ -1,5 +1,5 @@
-"""How far each system's own value might be from what was measured: intervals for `score`, and for pictures. It compares
-nobody.
+"""How far each system's own value might be from what was measured: intervals for `score`, and for pictures. It makes
+no comparisons.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts) -> OwnIntervals:
             for statistic in part.statistics:
                 within = statistic.measure.within or (-inf, inf)
                 for names, limits in _limits(how, part, statistic, observations, bootstrap):
-                    # Whoever stands beside itself is there twice.
+                    # A system paired with itself appears twice.
                     found = zip(names, single(limits, within), strict=False)
                     intervals.update({(statistic.label, name): interval for name, interval in found})
     return OwnIntervals(intervals)

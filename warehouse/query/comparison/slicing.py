@@ -114,7 +114,7 @@ def cuts(entry: p.Entry, splits: Sequence[Split], depth: int, observations: Obse
     if count > MOST_SLICES:
         most = max(single, key=lambda cut: cut.partition.slices)
         raise QueryError(
-            f"that would be {count:,} slices on {entry.test_set.name}, and {MOST_SLICES:,} are the most",
+            f"that would be {count:,} slices on {entry.test_set.name}; at most {MOST_SLICES:,} are allowed",
             hints=(f"{most.name} has {most.partition.slices:,} values",),
         )
     return [*single, *both]

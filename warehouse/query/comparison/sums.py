@@ -1,7 +1,7 @@
 """The sums of one statistic in each exchange unit, as significance tests take them.
 
 `RatioSums` are numerators and denominators as whole numbers, `FunctionSums` the counts of a measure that is not a
-ratio, and `Orders` the confidences of one that does not follow from sums. All tell a system's value and its values unit
+ratio, and `Orders` the confidences of one that is not computed from sums. All tell a system's value and its values unit
 by unit.
 """
 
@@ -31,7 +31,7 @@ _COMMON = 2**20
 """The largest common denominator that the values of documents are put over."""
 
 _OFF = 2.0**-51
-"""By what share of itself a value may be off that is not a whole number: by a few roundings of floating point."""
+"""The relative error of a value that is not a whole number: a few roundings of floating point."""
 
 _UNEVEN = 2**8
 """Where a system's values are so many times those of another, common fixed point leaves the other too few digits."""
@@ -286,7 +286,7 @@ Sums = Additive | Orders
 
 
 def systems_of(sums: Additive, rows: Sequence[int] | None = None) -> ManySystems:
-    """The sums of all systems, or of some, as statistics take them. Whoever is alone stands beside itself."""
+    """The sums of all systems, or of some, as statistics take them. A single system is paired with itself."""
     places = list(range(len(sums.known)) if rows is None else rows)
     places = places * 2 if len(places) == 1 else places
     if isinstance(sums, FunctionSums):
@@ -302,7 +302,7 @@ def sums(observations: Observations, statistic: Statistic) -> Sums:
 
 
 def additive(observations: Observations, statistic: Statistic) -> Additive:
-    """The sums of a statistic over each exchange unit. Raises ValueError for one that does not follow from sums."""
+    """The sums of a statistic over each exchange unit. Raises ValueError for one that is not computed from sums."""
     known = np.ones(len(observations.systems), dtype=np.bool_)
     if observations.values is not None:
         everything = np.ones(observations.values.shape, dtype=np.bool_)
@@ -320,7 +320,7 @@ def additive(observations: Observations, statistic: Statistic) -> Additive:
         case Function() as function:
             counts = [_clustered(observations, observations.counts[column]) for column in function.columns]
             return FunctionSums(_valuation(function), np.stack(counts, axis=1), known)
-    raise ValueError(f"{statistic.label} does not follow from sums")
+    raise ValueError(f"{statistic.label} is not computed from sums")
 
 
 def _of_total(observations: Observations, total: LinearForm, known: Booleans) -> RatioSums:
@@ -417,7 +417,7 @@ def _averaged(observations: Observations, statistic: Statistic, known: Booleans)
         defined = ~np.isnan(undefined_as_nan)
         values = np.where(defined, undefined_as_nan, 0.0)
     else:
-        raise ValueError(f"{statistic.label} has no value document by document")
+        raise ValueError(f"{statistic.label} has no value for single documents")
     return _of_values(observations, values, defined, factor, known)
 
 

@@ -1,4 +1,4 @@
-"""What there is to note of tested results: shared by `compare`, `group` and `replicate`."""
+"""Notes about tested results, shared by `compare`, `group` and `replicate`."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def hopeless(comparison: Comparison) -> Iterator[str]:
         return
     adjustment, family = named_adjustment(how.adjust), len(comparison.pairs)
     least = min(leasts if adjustment.of_levels is None else adjustment.of_levels(leasts).tolist())
-    # By how much the adjustment raises p where all are as small as they can be.
+    # The factor by which the adjustment raises p when all p are as small as possible.
     factor = 1.0 if adjustment.of_levels is None else float(min(adjustment.of_levels([1e-12] * family))) * 1e12
-    # What holds of all comparisons alike is said once.
+    # What is true of all comparisons is said once.
     alike = how.shuffles is not None and factor <= 1.5
     where = "" if alike else f"{comparison.statistic.label} on {comparison.entry.test_set.name}: "
     p, over = "p", ""
     if factor > 1.5:
         p, over = f"{adjustment.adjusted} p", f" over {family} comparisons"
     if least > level:
-        needed = f"; it takes {ceil(factor / level) - 1:,} {how.drawn}" if how.shuffles is not None else ""
+        needed = f"; it would take {ceil(factor / level) - 1:,} {how.drawn}" if how.shuffles is not None else ""
         yield f"{where}{why} give a {p} of at least {least:.2g}{over}, above the level {how.level}{needed}"
     elif how.shuffles is not None and confidence(0, how.shuffles, level / factor) < wanted:
         needed = f"{ceil(log(1 - wanted) / log(1 - level / factor)) - 1:,}"
         yield (
             f"{where}{why} cannot make it {how.confidence} sure that the {p}{over} is at most {how.level}, even if "
-            f"none is as extreme as what was observed; it takes {needed}"
+            f"none is as extreme as the observed difference; it would take {needed}"
         )
 
 
@@ -111,21 +111,21 @@ def _counted_as_nothing(comparison: Comparison) -> Iterator[str]:
         what = counted(lacking, "unit" if entry.exchange.of == "unit" else entry.noun)
         absent = zip(entry.systems, np.count_nonzero(~present, axis=1).tolist(), strict=True)
         listed = some([f"{count:,} for {system.name}" for system, count in absent if count])
-        count_as, lack = ("counts", "lacks it") if lacking == 1 else ("count", "lacks them")
-        yield f"{what} of {entry.test_set.name} {count_as} as nothing for who {lack}: {listed}"
+        count_as, lack = ("counts", "lack it") if lacking == 1 else ("count", "lack them")
+        yield f"{what} of {entry.test_set.name} {count_as} as nothing for systems that {lack}: {listed}"
 
 
 def _bounded(comparison: Comparison) -> str:
     """What the bounds of missing documents are of, where they were asked for."""
     if comparison.how.missing != "bounds":
         return ""
-    return "; the bounds, and with them the verdict, are over everything that systems could have had there"
+    return "; the bounds and the verdict allow for every result that the systems could have had there"
 
 
 def _without_value(comparison: Comparison, sums: RatioSums) -> int:
     """On how many documents a mean over documents has no value for some system, at least."""
     if comparison.observations.units < comparison.observations.cluster.size:
-        # Of a cluster it is only known how many of its documents have one.
+        # For a cluster it is only known how many of its documents have a value.
         return int((comparison.observations.documents - sums.denominators.sum(axis=1)).max())
     return int((sums.denominators == 0).any(axis=0).sum())
 
@@ -134,9 +134,9 @@ def _of_orders(comparison: Comparison, ranked: Ranked) -> Iterator[str]:
     """Which systems have confidences that exchanges mix up, and why there are no intervals."""
     where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
     if not ranked.one_by_one:
-        yield f"{where}: there are no intervals, since theirs take documents to be independent ({OF_ORDERS.source})"
+        yield f"{where}: there are no intervals, since they would need independent documents ({OF_ORDERS.source})"
     elif not ranked.of_two(0, 1).enough:
-        yield f"{where}: there are no intervals, since theirs need {LEAST} documents of either kind"
+        yield f"{where}: there are no intervals, since they need {LEAST} relevant and {LEAST} nonrelevant documents"
     if not named_test(comparison.how.test).exchanges:
         return
     apart = [pair for pair in comparison.pairs if not ranked.alike(*pair)]
@@ -144,5 +144,5 @@ def _of_orders(comparison: Comparison, ranked: Ranked) -> Iterator[str]:
     if names:
         yield (
             f"{where}: the confidences of {some(names)} are on different scales, and exchanges mix them; "
-            f"test {OF_ORDERS.name} looks only at the order by each system"
+            f"test {OF_ORDERS.name} looks only at the order that each system gives"
         )

@@ -16,7 +16,7 @@ from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks import TASKS
 
 FIXED_POINT = 2**50
-"""What values that are no whole numbers are multiplied by before they are summed, so that the sum is the same in
+"""The factor for values that are not whole numbers before they are summed, so that the sum is the same in
 whatever order the rows come."""
 
 UNLABELLED = (
@@ -228,8 +228,8 @@ def _thresholded(source: str, condition: Sql) -> Sql:
 
 
 def _side_by_side(entry: p.Entry) -> Sql:
-    """Counts that are stored a row each as one row a system, document and unit, with a column a count; null where it
-    was not given.
+    """Counts that are stored one per row, as one row per system, document and unit with one column per count; null
+    where it was not given.
     """
     keys = "test_set_id, system_id, document_id, unit_id"
     columns = ["max(number) filter (where count = " + value(count) + ") as " + column(count) for count in entry.counts]
@@ -259,7 +259,7 @@ def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql
 
 
 def _attempts(entry: p.Entry, attempts: p.Attempts) -> Sql:
-    """A row a system and document: how many of its replicates have the document, and with how many the value is 1."""
+    """One row per system and document: how many replicates have the document, and how many of them the value 1."""
     total, passed = map(column, entry.task.counts)
     rows = (
         " from "

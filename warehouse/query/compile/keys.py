@@ -68,7 +68,7 @@ def systems_with(attribute: str) -> Sql:
 
 
 def _but_of_annotators(where: p.Filter | None) -> p.Filter | None:
-    """What a condition says beside which annotators it chooses: that is no matter of the key."""
+    """The part of a condition that does not choose annotators: those are not in the key."""
     if isinstance(where, p.Joined) and where.word == "and":
         kept = tuple(part for part in map(_but_of_annotators, where.conditions) if part is not None)
         return p.Joined("and", kept) if kept else None

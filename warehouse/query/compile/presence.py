@@ -14,7 +14,7 @@ from warehouse.tasks.records import WHOLE_RUN
 
 
 def scored(entry: p.Entry) -> Sql:
-    """A row a system, and for imported values a measure, for named counts a count: system id, that, and how many
+    """One row per system, and per measure (imported values) or count (named counts): system id, this name, and how many
     documents have rows.
     """
     rows = _rows(entry)
@@ -37,7 +37,7 @@ def absent(entry: p.Entry, most: int) -> Sql:
     """
     there = "select distinct f.system_id as system, f.document_id as document" + _rows(entry).tail()
     lacking = "select system from there group by system having count(*) < " + value(entry.documents)
-    # Who failed on everything is not there at all.
+    # A system that failed on everything has no rows at all.
     failed = "select system_id from failure where test_set_id = " + value(entry.test_set.id)
     lacking += " union (" + failed + " except select system from there)"
     beside = (

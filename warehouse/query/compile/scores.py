@@ -18,7 +18,7 @@ from warehouse.store.sql import Sql, join, name, value
 
 
 def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
-    """A row a system and `by` value: system id, the `by` values, documents, then the sums of each statistic.
+    """One row per system and `by` value: system id, the `by` values, documents, then the sums of each statistic.
 
     These are numerator and denominator, the counts of an expression, or nothing for a ranking measure.
     """
@@ -98,7 +98,7 @@ def _value_of_document(statistic: Statistic, sums: Sequence[str]) -> Sql:
     if isinstance(statistic.computation, Function):
         named = dict(zip(statistic.computation.columns, sums, strict=True))
         return _arithmetic(statistic.computation.expression, named)
-    raise ValueError(f"{statistic.label} has no value document by document")
+    raise ValueError(f"{statistic.label} has no value for single documents")
 
 
 def _arithmetic(expression: Expression, sums: Mapping[str, str]) -> Sql:
@@ -134,7 +134,7 @@ def _called(function: FunctionName, arguments: Sequence[Sql]) -> Sql:
 
 
 _LARGEST_POWER = 709
-"""Powers of e beyond this are no floating-point numbers."""
+"""Powers of e beyond this do not fit floating point."""
 
 
 def confidences(entry: p.Entry, where: p.Filter | None) -> Sql:

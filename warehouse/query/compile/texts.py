@@ -12,7 +12,7 @@ from warehouse.store.sql import Sql, value, values
 from warehouse.tasks.records import PIECE_LENGTH
 
 LONGEST_SHOWN = 20_000
-"""So many characters of a text are brought where nothing else is said: more than anyone reads, and little to carry."""
+"""How many characters of a text are fetched by default: more than anyone reads, and cheap to carry."""
 
 
 def texts(

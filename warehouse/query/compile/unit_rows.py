@@ -11,8 +11,8 @@ from warehouse.store.sql import Sql, join, name, value
 
 
 def observations(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
-    """The sums of some columns, a row a system and document (and unit, where units are exchanged), and `cluster`, the
-    exchange unit, where that is an attribute. For an entry of values `counts` are those of its statistics.
+    """The sums of some columns, one row per system and document (and unit, where units are exchanged), and `cluster`,
+    the exchange unit, where that is an attribute. For an entry of values `counts` are those of its statistics.
 
     A sum is null where one of the summed rows does not have the count.
     """

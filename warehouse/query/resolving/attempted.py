@@ -72,7 +72,7 @@ def without_attempts(asked_for: Attempted, scope: Scope, test_set: KnownTestSet)
     measure, node = asked_for.measures[0]
     documents = plural(scope.catalog.observed(VALUES.name, test_set.id).noun or PLAIN_NOUN)
     once = f"{documents} of {scope.catalog.short_name(test_set)} were answered once each"
-    return LackingMeasureError(f"{once}, and {measure.name} is of several attempts", node.span, (HOW_TO_LOAD,))
+    return LackingMeasureError(f"{once}, but {measure.name} needs several attempts", node.span, (HOW_TO_LOAD,))
 
 
 def call_of(measure: n.MeasureCall | n.Mean) -> n.MeasureCall:

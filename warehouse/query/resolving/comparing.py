@@ -31,7 +31,7 @@ def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) ->
     if interval.corrects and any(entry.exchanges_runs for entry in entries):
         others = " or ".join(kind.name for kind in INTERVALS if not kind.corrects)
         place = statement.exchange.span if statement.exchange else statement.span
-        raise QueryError(f"exchange by system goes with interval {others}", place)
+        raise QueryError(f"exchange by system works only with interval {others}", place)
     return replace(how, interval=interval.name, margin=_margin(statement, entries, how, scope))
 
 
@@ -42,32 +42,42 @@ def _margin(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, sc
     place, test, adjustment = statement.margin.span, named_test(how.test), named_adjustment(how.adjust)
     margin = scope.number(statement.margin, Decimal(0))
     if margin <= 0:
-        raise QueryError(f"a margin is above 0, and this is {written(margin)}", place)
+        raise QueryError(f"a margin must be above 0, not {written(margin)}", place)
     for statistic in (statistic for entry in entries for statistic in entry.statistics):
         lowest, highest = statistic.measure.within or (-inf, inf)
         if margin >= highest - lowest:
             what = f"no two systems differ by more than a margin of {written(margin)} in {statistic.label}"
-            raise QueryError(what, place, (f"say margin {written(margin)}%",) if margin < 100 else ())
+            raise QueryError(what, place, (f"write margin {written(margin)}%",) if margin < 100 else ())
     if not test.takes_margin:
         takers = [member.name for member in TESTS if member.takes_margin]
-        raise QueryError(f"margin goes with test {', '.join(takers)}, not with {test.name}", place)
+        raise QueryError(f"margin works with test {', '.join(takers)}, not with {test.name}", place)
     if statement.sides == "one-sided":
-        raise QueryError("margin makes two one-sided tests by itself", place, ("leave one-sided out",))
+        raise QueryError("margin already makes two one-sided tests", place, ("leave out one-sided",))
     if adjustment.by_shuffles:
-        raise QueryError(f"adjust {adjustment.name} does not go with margin", place, ("say adjust holm instead",))
+        raise QueryError(
+            f"adjust {adjustment.name} cannot be combined with margin", place, ("write adjust holm instead",)
+        )
     if statement.missing == "bounds":
-        raise QueryError("missing bounds does not go with margin", place, ("say missing drop, or missing zero",))
+        raise QueryError(
+            "missing bounds cannot be combined with margin", place, ("write missing drop, or missing zero",)
+        )
     if how.level >= Decimal("0.5"):
-        raise QueryError("with a margin the level is below 0.5", statement.level.span if statement.level else place)
+        raise QueryError(
+            "with a margin the level must be below 0.5", statement.level.span if statement.level else place
+        )
     return margin
 
 
 def _check_bounds(statement: n.Compare) -> None:
     """Bounds over missing documents are those of two systems on one test set."""
     if statement.over:
-        raise QueryError("missing bounds is of one test set at a time", statement.span, ("leave over test sets out",))
+        raise QueryError(
+            "missing bounds works on one test set at a time", statement.span, ("leave out over test sets",)
+        )
     if statement.exchange and statement.exchange.of.casefold() == "system":
-        raise QueryError("missing bounds is of documents, and whole systems are exchanged", statement.exchange.span)
+        raise QueryError(
+            "missing bounds is about documents, but whole systems are exchanged here", statement.exchange.span
+        )
 
 
 def _check_labellings(statement: n.Compare, entries: Sequence[p.Entry]) -> None:
@@ -82,22 +92,22 @@ def _check_labellings(statement: n.Compare, entries: Sequence[p.Entry]) -> None:
             "replicates": any(entry.made_of is not None for entry in entries),
         }
         for clause in (clause for clause, there in clauses.items() if there):
-            wrong = f"{statistic.label} goes through every labelling, which {clause} does not go with"
-            raise QueryError(wrong, statement.measures[0].span, (f"leave {clause} out, or say optional=all",))
+            wrong = f"{statistic.label} tries every labelling, so it cannot be combined with {clause}"
+            raise QueryError(wrong, statement.measures[0].span, (f"leave out {clause}, or write optional=all",))
 
 
 def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
     """The entries of a question about an average over test sets, with the systems that all of them have."""
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
-        raise QueryError("an average over test sets needs two of them, and there is one", place)
+        raise QueryError("an average over test sets needs two test sets, and there is only one", place)
     tasks = sorted({entry.task.name for entry in entries})
     if len(tasks) > 1:
-        raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("say of KIND",))
+        raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
         if statistic.ordered:
-            needs = f"an average over test sets is tested by sums, and {statistic.label} does not follow from sums"
-            raise QueryError(needs, node.span, ("leave over test sets out",))
+            needs = f"an average over test sets is tested by sums, and {statistic.label} is not computed from sums"
+            raise QueryError(needs, node.span, ("leave out over test sets",))
     if statement.exchange and statement.exchange.of.casefold() == "system":
         raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
     common = [system for system in entries[0].systems if all(system in entry.systems for entry in entries)]

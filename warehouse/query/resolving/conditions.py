@@ -48,7 +48,7 @@ def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | 
         mixed = set(_attributes(part))
         if "confidence" in mixed and (len(mixed) > 1 or isinstance(part, n.Or | n.Not)):
             raise QueryError(
-                "a condition on confidence stands alone or is joined by and",
+                "a condition on confidence must stand alone or be joined by and",
                 part.span,
                 ("it is a threshold: a decision that does not meet it counts as no",),
             )
@@ -94,7 +94,7 @@ def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter
             return p.Missing(dimension_of(scope, attribute, task))
         case n.IsLatest(attribute):
             if (attribute.of.casefold(), attribute.name.casefold()) != ("system", "run"):
-                raise QueryError("only runs are latest", attribute.span, ("say system.run is latest",))
+                raise QueryError("latest is only for runs", attribute.span, ("write system.run is latest",))
             if "system" not in task.dimensions:
                 raise QueryError(f"{task.name} has no system", node.span, listing(task.dimensions, "attributes"))
             return p.Latest(scope.catalog.older_runs)

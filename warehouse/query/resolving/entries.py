@@ -113,7 +113,7 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     systems = systems_of(scope, wanted.systems, task, test_set, elsewhere, replicates)
     for statistic, node in of_nodes:
         if replicates is not None and statistic.sums is None:
-            raise QueryError(f"{statistic.label} does not follow from sums, so it has no replicates", node.span)
+            raise QueryError(f"{statistic.label} is not computed from sums, so it cannot have replicates", node.span)
     if replicates is not None and replicates.common > 1:
         # The counts of what is averaged are multiplied by this, so that they are whole.
         statistics = [_over(statistic, replicates.common) for statistic in statistics]
@@ -122,7 +122,10 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     entry = scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
     entry = grouped(entry, of_nodes, scope, wanted.groups)
     if entry.grouped and wanted.missing is not None:
-        what = f"missing {wanted.missing} is of documents, and a mean by document.{entry.grouped} takes all of them"
+        what = (
+            f"a mean by document.{entry.grouped} uses all documents, so it cannot be combined with missing "
+            f"{wanted.missing}"
+        )
         raise QueryError(what, wanted.span, ("leave it out",))
     return replace(entry, filled=wanted.missing == "zero") if task.of_lists else entry
 
@@ -185,7 +188,9 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
 def _runs_by(node: n.Attribute, scope: Scope, task: Task, test_set: KnownTestSet) -> p.Replicates:
     """The runs of each system on a test set. Raises QueryError where they cannot be told apart or put together."""
     if node.of.casefold() != "system" or not node.name:
-        raise QueryError("replicates share an attribute of a system", node.span, ("say replicates by system.NAME",))
+        raise QueryError(
+            "replicates are runs that share an attribute of systems", node.span, ("write replicates by system.NAME",)
+        )
     if not task.by_document:
         raise _NoRowsError("published figures have no documents, so they have no replicates", node.span)
     first, second = UNSAID_ATTRIBUTES
@@ -200,9 +205,9 @@ def _runs_by(node: n.Attribute, scope: Scope, task: Task, test_set: KnownTestSet
         own = scope.catalog.systems.get(name)
         if own in many and len(many) > 1 and own not in scope.catalog.systems_having(attribute):
             raise QueryError(
-                f"{name} is a system, and also what replicates of {test_set.name} share",
+                f"{name} is a system, and also the system.{attribute} of others on {test_set.name}",
                 node.span,
-                (f"give it system.{attribute} as well, if it is one of them",),
+                (f"if it is one of these replicates, give it system.{attribute} too",),
             )
     return p.Replicates(attribute, tuple((many[0], many) for many in runs.values()), 1)
 

@@ -37,15 +37,15 @@ def grouped(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken: boo
         return entry
     place = by[0].span
     if not taken:
-        raise QueryError(f"a mean by an attribute goes with {STATEMENTS}", place)
+        raise QueryError(f"a mean by an attribute works only in {STATEMENTS}", place)
     if not entry.task.is_counted or entry.task.named_counts:
-        raise QueryError(f"a mean by an attribute is of score tuples or decisions, not of {entry.task.rows}", place)
+        raise QueryError(f"a mean by an attribute needs score tuples or decisions, not {entry.task.rows}", place)
     dimensions = [dimension_of(scope, attribute, entry.task) for attribute in by]
     dimension = dimensions[0]
     for found, attribute in zip(dimensions, by, strict=True):
         if found.of != "document" or not found.attribute:
-            wrong = "a mean is over documents, or over an attribute of theirs"
-            raise QueryError(wrong, attribute.span, ("say by document.NAME",))
+            wrong = "a mean is over documents, or over one of their attributes"
+            raise QueryError(wrong, attribute.span, ("write by document.NAME",))
         if found != dimension:
             raise QueryError(f"one mean is over {dimension.name}, another over {found.name}", attribute.span, _ALONE)
     for statistic, node in of_nodes:
@@ -53,12 +53,12 @@ def grouped(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken: boo
             wrong = f"one mean is over {dimension.name}, and {statistic.label} over documents"
             raise QueryError(wrong, node.span, _ALONE)
         if statistic.sums is None:
-            wrong = f"{statistic.label} does not follow from sums, which a mean over {dimension.name} takes"
+            wrong = f"{statistic.label} is not computed from sums, which a mean over {dimension.name} needs"
             raise QueryError(wrong, node.span, _ALONE)
     if entry.replicates is not None:
-        raise QueryError("a mean by an attribute does not go with replicates", place, ("leave replicates out",))
+        raise QueryError("a mean by an attribute cannot be combined with replicates", place, ("leave out replicates",))
     if entry.baselines:
-        raise QueryError(f"{entry.baselines[0].name} has no {dimension.name}, so no mean over it", place)
+        raise QueryError(f"{entry.baselines[0].name} has no {dimension.name}, so there is no mean over it", place)
     return replace(
         entry,
         grouped=dimension.attribute,
@@ -74,5 +74,5 @@ def check_groups(entry: p.Entry, dimension: p.Dimension, what: str, node: n.Node
     """Raises QueryError where rows are split, or exchanged, by something that single documents have."""
     own = p.Dimension("document", entry.grouped)
     if entry.grouped and dimension not in (own, p.Dimension("document")) and dimension.of != "system":
-        wrong = f"{what} by {dimension.name} does not go with a mean over {own.name}"
-        raise QueryError(wrong, node.span, (f"leave it out: {entry.noun} by {entry.noun} is what counts there",))
+        wrong = f"{what} by {dimension.name} cannot be combined with a mean over {own.name}"
+        raise QueryError(wrong, node.span, (f"leave it out: such a mean already goes {entry.noun} by {entry.noun}",))

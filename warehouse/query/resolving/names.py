@@ -39,9 +39,11 @@ _It = TypeVar("_It")
 
 
 UNSAID_ATTRIBUTES = ("replicate", "model")
-"""What replicates share where a statement does not say it: the first that systems have."""
+"""The attributes that mark replicates by default: the first that systems have."""
 
-HOW_TO_LOAD = "a column seed, run or epoch makes replicates when it is loaded; replicates by system.NAME says which are"
+HOW_TO_LOAD = (
+    "a loaded column seed, run or epoch makes replicates; for other attributes write replicates by system.NAME"
+)
 
 SPOKEN: Mapping[str, str] = {
     "f-score": "F1",
@@ -52,7 +54,7 @@ SPOKEN: Mapping[str, str] = {
     "sensitivity": "recall",
     "ppv": "precision",
 }
-"""What measures are called elsewhere."""
+"""Names of measures in other tools."""
 
 
 class LackingMeasureError(QueryError):
@@ -101,7 +103,7 @@ class Scope:
         """The test sets a question is asked on, each once, with the node that named it."""
         chosen: dict[int, tuple[KnownTestSet, n.Node]] = {}
         if not self.catalog.test_sets:
-            raise QueryError("the warehouse holds no test set", node.span if node else NOWHERE)
+            raise QueryError("the warehouse has no test sets", node.span if node else NOWHERE)
         items: Iterable[Any] = node.items if node else (n.All(),)
         for item in items:
             for test_set in self._test_sets(item, item):
@@ -170,7 +172,7 @@ class Scope:
             matched = matching(text, named)
             if len(matched) > 1:
                 names = " or ".join(sorted(t.full_name for t in matched))
-                raise QueryError(f"test set '{text}' is in {len(matched)} evaluations", place.span, (f"say {names}",))
+                raise QueryError(f"test set '{text}' is in {len(matched)} evaluations", place.span, (f"write {names}",))
             if matched:
                 return matched[0]
         known = [self.catalog.short_name(t) for t in self.catalog.test_sets]
@@ -202,7 +204,7 @@ class Scope:
             if not possible:
                 tasks = " and ".join(task.name for task in having)
                 raise QueryError(
-                    f"{measure.name} is a measure of {tasks}, the measures before it are not",
+                    f"{measure.name} is a measure of {tasks}, but the measures before it are not",
                     measure.span,
                     ("ask for them in statements of their own",),
                 )
@@ -213,7 +215,7 @@ class Scope:
         if self.of_attempts(measure.name) is not None and self.right_or_wrong(test_set) is not None:
             own = ("ask for it in a statement of its own",)
             return QueryError(
-                f"{brief(measure.name)} is of attempts, and other measures here are not", measure.span, own
+                f"{brief(measure.name)} is about attempts, but the other measures here are not", measure.span, own
             )
         there = [name for task in IMPORTED for name in self.catalog.measures_of(task.name, test_set.id)]
         elsewhere = [
@@ -226,9 +228,11 @@ class Scope:
         figure = _figure(measure, IMPORTED[0])
         accuracies = self._accuracies(figure, test_set)
         if several := spelt_otherwise(figure, there, accuracies):
-            return QueryError(f"{here} has several measures {name}", measure.span, (f"say {' or '.join(several)}",))
+            return QueryError(
+                f"{here} has several measures called {name}", measure.span, (f"write {' or '.join(several)}",)
+            )
         if accuracies and (filters := of_metric(figure, (*accuracies, *there))):
-            return QueryError(f"{here} has no {name}", measure.span, (f"say {' or '.join(filters)}",))
+            return QueryError(f"{here} has no {name}", measure.span, (f"write {' or '.join(filters)}",))
         if elsewhere:
             has = f"{some(elsewhere)} {'has' if len(elsewhere) == 1 else 'have'} it"
             counts = self.catalog.counts_of(COUNTS.name, test_set.id)
@@ -238,12 +242,12 @@ class Scope:
         lacking = measure_named(measure.name, COUNTS.name)
         if lacking is not None:
             alike = [known for known in there if known.casefold().endswith(lacking.name.casefold())]
-            brought = f"load --as segments brings the counts of {lacking.name}, from texts and their references"
+            brought = f"load --as segments counts for {lacking.name} from texts and their references"
             needed = (brought,) if lacking.family else listing(lacking.needs, "it is made of the counts")
             said = (f"did you mean {' or '.join(alike)}?",) if alike else needed
             return QueryError(f"{here} has no counts for {lacking.name}", measure.span, said)
         if made_of := definition_of(measure.name, self.catalog.definitions):
-            return QueryError(f"{name} is made of counts that no test set has", measure.span, (made_of,))
+            return QueryError(f"{name} is computed from counts that no test set has", measure.span, (made_of,))
         spoken = SPOKEN.get(measure.name.casefold())
         of_lists = measure_named(measure.name, RANKINGS.name)
         if of_lists is not None and self.catalog.has_rows(RANKINGS.name, test_set.id):
@@ -251,9 +255,9 @@ class Scope:
         bare, cutoff = without_cutoff(measure.name)
         of_lists = measure_named(bare, RANKINGS.name)
         if cutoff is not None and of_lists is not None:
-            return QueryError(f"{of_lists.name} takes no cutoff", measure.span, (f"say {of_lists.name}",))
+            return QueryError(f"{of_lists.name} takes no cutoff", measure.span, (f"write {of_lists.name}",))
         near = hints(measure.name, self.known_measures(test_set), "measures")
-        return QueryError(f"unknown measure '{name}'", measure.span, (f"say {spoken}",) if spoken else near)
+        return QueryError(f"unknown measure '{name}'", measure.span, (f"write {spoken}",) if spoken else near)
 
     def of_attempts(self, name: str) -> Measure | None:
         """The measure of attempts and how many of them passed that a name means; None where it means another."""
@@ -386,7 +390,7 @@ class Scope:
         measure = self._measure(measure_node.name, task, test_set)
         if measure is None:
             raise QueryError(
-                f"{measure_node.name} is no measure of {task.name}",
+                f"{measure_node.name} is not a measure of {task.name}",
                 measure_node.span,
                 hints(measure_node.name, self.measures_of(task, test_set), "measures"),
             )
@@ -401,12 +405,12 @@ class Scope:
         synonym = synonym_of(measure_node, measure)
         statistic = replace(settle(measure, settings, averaged, synonym, around), counted=how)
         if statistic.averaged and statistic.sums is None:
-            raise QueryError(f"{measure.name} has no value document by document", node.span)
+            raise QueryError(f"{measure.name} has no value for single documents", node.span)
         if not isinstance(node, n.Mean) or node.by is None:
             return statistic
         if not averaged:
-            wrong = f"{statistic.label} is of all documents together"
-            raise QueryError(wrong, node.by.span, (f"say mean({node.measure.name} by {to_text(node.by)})",))
+            wrong = f"{statistic.label} is computed over all documents together"
+            raise QueryError(wrong, node.by.span, (f"write mean({node.measure.name} by {to_text(node.by)})",))
         return replace(statistic, label=f"{statistic.label[:-1]} by {to_text(node.by)})")
 
     def _imported(
@@ -500,10 +504,10 @@ def text_of(item: Any, place: n.Node, what: str) -> str:
 
 
 def one_line(node: n.Text | n.Variable, what: str) -> str:
-    """A text on one line. Raises QueryError where there is none in it."""
+    """A text on one line. Raises QueryError if it is empty."""
     text = " ".join(text_of(node, node, what).split())
     if not text:
-        raise QueryError(f"{what} is not empty", node.span)
+        raise QueryError(f"{what} cannot be empty", node.span)
     return text
 
 

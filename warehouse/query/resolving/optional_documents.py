@@ -59,8 +59,8 @@ def stands_for_several(node: _Measured) -> bool:
 def _over_labellings(statistic: Statistic, node: _Measured) -> Statistic:
     """A statistic that is compared for every labelling, and shown as it is without the parameter."""
     if isinstance(node, n.Mean):
-        wrong = f"{CONVENTIONS.name}={BOUNDS} compares what all documents have together, not {statistic.label}"
-        raise QueryError(wrong, node.span, (f"say {CONVENTIONS.name}={ALL}",))
+        wrong = f"{CONVENTIONS.name}={BOUNDS} compares values over all documents together, not {statistic.label}"
+        raise QueryError(wrong, node.span, (f"write {CONVENTIONS.name}={ALL}",))
     settings, measure = {**statistic.settings, CONVENTIONS.name: BOUNDS}, statistic.measure
     return replace(statistic, settings=settings, label=measure.label(settings, synonym_of(node, measure)))
 

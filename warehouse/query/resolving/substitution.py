@@ -66,7 +66,9 @@ def expanded(value: Any, variables: Variables) -> tuple[Any, ...]:
 def _single(variable: n.Variable, variables: Variables) -> Item:
     items = _known(variable, variables)
     if len(items) != 1:
-        raise QueryError(f"${variable.name} is a list of {len(items)}, and one value is needed here", variable.span)
+        raise QueryError(
+            f"${variable.name} is a list of {len(items)} values, and only one is needed here", variable.span
+        )
     return replace(items[0], span=variable.span)
 
 

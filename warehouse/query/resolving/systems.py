@@ -114,18 +114,18 @@ def system_named(
         return systems[0]
     if len(systems) > 1:
         names = " or ".join(sorted(system.name for system in systems))
-        raise QueryError(f"'{text}' may be {names}", place.span, ("write it in the same case",))
+        raise QueryError(f"'{text}' could be {names}", place.span, ("write it with the same capitals",))
     if text.casefold() == "allrel":
         return baseline(scope, n.BaselineCall("allrel", span=place.span), task)
     if text.casefold() == "random":
         raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
     elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
     if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task.name, test_set.id):
-        hint = f"replicates are called by what they share: {some(sorted(present))}"
-        raise QueryError(f"{elsewhere[0]} is a replicate here, and no system", place.span, (hint,))
+        hint = f"replicates go by the name they share: {some(sorted(present))}"
+        raise QueryError(f"{elsewhere[0]} is a replicate here, not a system", place.span, (hint,))
     if elsewhere:
         where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task.name)
-        hint = f"it has {task.rows} on {', '.join(where)}" if where else f"it has {task.rows} on no test set"
+        hint = f"it has {task.rows} on {', '.join(where)}" if where else f"no test set has {task.rows} for it"
         raise QueryError(f"{elsewhere[0]} has no {task.rows} on {on}", place.span, (hint,))
     raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
 
@@ -139,7 +139,7 @@ def baseline(scope: Scope, node: n.BaselineCall, task: Task) -> p.Baseline:
         )
     if not task.has_key:
         raise QueryError(
-            f"{name} judges relevance, so it is no system of {task.name}", node.span, ("say of filtering",)
+            f"{name} judges relevance, so it is not a system of {task.name}", node.span, ("add of filtering",)
         )
     if name == "allrel":
         if node.parameters:

@@ -1,4 +1,4 @@
-"""What questions that take differences apart share: which pairs are meant, and which of their rows."""
+"""What questions that split up differences share: which pairs are meant, and which of their rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from warehouse.query.resolving.testing import check_replicates, check_twice, che
 def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.Entry, ...], p.Testing]:
     """The entries of a question about the documents behind differences, and which rows count."""
     if statement.missing == "bounds":
-        raise QueryError("missing bounds goes with compare", statement.span, ("say missing drop, or missing zero",))
+        raise QueryError(
+            "missing bounds works only with compare", statement.span, ("write missing drop, or missing zero",)
+        )
     check_twice(statement.systems)
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
     if not named(statement.test_sets):
@@ -26,14 +28,14 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
     for entry in entries:
         if not entry.task.by_document:
             raise QueryError(
-                f"{entry.task.rows} have no documents, so nothing is behind their differences",
+                f"{entry.task.rows} have no documents, so their differences cannot be traced to documents",
                 statement.task.span if statement.task else statement.span,
             )
         check_two(word, entry.systems, entry, statement)
         for baseline in entry.baselines:
             if baseline.share != 1:
                 place = statement.systems.span if statement.systems else statement.span
-                raise QueryError(f"{baseline.name} has expected values only, no decisions", place)
+                raise QueryError(f"{baseline.name} has only expected values, no decisions", place)
     where = filter_of(scope, statement.where, entries[0].task)
     check_replicates(entries, statement.replicates or statement, (), where)
     return entries, replace(p.Testing.plain(where), missing=statement.missing or "error")

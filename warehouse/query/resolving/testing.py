@@ -51,12 +51,12 @@ def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> 
         return entry
     exchange = dimension_of(scope, statement.exchange, entry.task)
     if exchange.of not in ("document", "unit", "system") or (exchange.of == "system" and exchange.attribute):
-        what = ("say document, unit or document.attribute",)
+        what = ("write document, unit or document.attribute",)
         raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
     check_groups(entry, exchange, "exchange", statement.exchange)
     if entry.grouped and exchange.of == "document":
         if not exchange.attribute:
-            wrong = f"exchange by document does not go with a mean over document.{entry.grouped}"
+            wrong = f"exchange by document cannot be combined with a mean over document.{entry.grouped}"
             hint = (f"leave it out: each {entry.noun} is exchanged as a whole",)
             raise QueryError(wrong, statement.exchange.span, hint)
         return entry
@@ -97,7 +97,7 @@ def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
     for baseline in entry.baselines:
         if baseline.share != 1:
             place = statement.systems.span if statement.systems else statement.span
-            raise QueryError(f"{baseline.name} has expected values only, no decisions to test", place)
+            raise QueryError(f"{baseline.name} has only expected values, no decisions to test", place)
 
 
 def _check_ordered(
@@ -108,15 +108,15 @@ def _check_ordered(
     """
     adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
     if adjustment.by_shuffles and statement.adjust is not None:
-        needs = f"adjust {adjustment.name} needs sums, and {statistic.label} does not follow from sums"
-        raise QueryError(needs, statement.adjust.span, ("say adjust holm instead",))
+        needs = f"adjust {adjustment.name} needs sums, and {statistic.label} is not computed from sums"
+        raise QueryError(needs, statement.adjust.span, ("write adjust holm instead",))
     if statement.missing == "zero":
         lacks = f"missing zero gives no confidence to a document that a system lacks, and {statistic.label} needs one"
-        raise QueryError(lacks, node.span, ("say missing drop instead",))
+        raise QueryError(lacks, node.span, ("write missing drop instead",))
     if not test.exchanges and not _one_by_one(statement, entry):
-        takes = f"test {test.name} takes documents to be independent, and they are not exchanged one by one"
+        takes = f"test {test.name} assumes independent documents, but here they are not exchanged one by one"
         place = statement.exchange or statement.test or statement
-        raise QueryError(takes, place.span, (f"say test {TESTS[0].name}, or exchange by document",))
+        raise QueryError(takes, place.span, (f"write test {TESTS[0].name}, or exchange by document",))
 
 
 def _one_by_one(statement: n.Tested, entry: p.Entry) -> bool:
@@ -127,7 +127,7 @@ def _one_by_one(statement: n.Tested, entry: p.Entry) -> bool:
 
 
 def check_twice(systems: n.Systems | None) -> None:
-    """A system that is named twice is more often a slip than meant."""
+    """A system that is named twice is usually a slip."""
     names: set[str] = set()
     for item in systems.items if systems else ():
         if isinstance(item, n.Name):
@@ -142,20 +142,20 @@ def check_two(
     """A test needs two systems."""
     if len(systems) < 2:
         place = statement.systems.span if statement.systems else statement.span
-        have = f"only {systems[0].name}" if systems else "none of them"
-        raise QueryError(f"{word} needs two systems, and there is {have} on {entry.test_set.name}", place)
+        have = f"there is only {systems[0].name}" if systems else "none of them is"
+        raise QueryError(f"{word} needs two systems, and {have} on {entry.test_set.name}", place)
 
 
 def check_replicates(
     entries: Iterable[p.Entry], place: n.Node, by: Iterable[p.Dimension], where: p.Filter | None
 ) -> None:
-    """What differs between the replicates of a system is nothing that the system has."""
+    """An attribute that differs between the replicates of a system cannot be used for the system."""
     strange = [dimension.name for dimension in (*by, *dimensions(where)) if dimension.of == "system"]
     if strange and any(entry.made_of is not None for entry in entries):
         raise QueryError(
-            f"{strange[0]} is of each replicate apart, and not of what replicates are averaged to",
+            f"{strange[0]} differs between replicates, so it cannot be used after averaging them",
             place.span,
-            ("for … except … leaves systems out",),
+            ("for … except … leaves out systems",),
         )
 
 
@@ -169,7 +169,7 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
     confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
     _check_clauses(statement, test, adjustment)
     if statement.exact and statement.shuffles is not None:
-        raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave one of the two out",))
+        raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave out one of the two",))
     if any(entry.exchanges_runs for entry in entries):
         _check_across(statement, entries, test, adjustment)
     where = filter_of(scope, statement.where, task)
@@ -194,13 +194,15 @@ def _check_across(statement: n.Tested, entries: Iterable[p.Entry], test: Test, a
     """Whole systems change sides only where there are several of each: replicates, and by randomization."""
     place = statement.exchange.span if statement.exchange else statement.span
     if any(entry.attempts is not None for entry in entries):
-        raise QueryError("replicates are attempts here, which are counted, and none has a value of its own", place)
+        raise QueryError("replicates count as attempts here, so none of them has a value of its own", place)
     if statement.replicates is None:
         raise QueryError(
-            "a system alone cannot be exchanged", place, ("replicates by system.NAME puts several together",)
+            "exchange by system needs replicates",
+            place,
+            ("replicates by system.NAME makes several systems the runs of one",),
         )
     if not test.exchanges or adjustment.by_shuffles:
-        raise QueryError(f"exchange by system goes with test {EXCHANGING}, without adjust maxt", place)
+        raise QueryError(f"exchange by system works only with test {EXCHANGING}, and without adjust maxt", place)
 
 
 def _check_clauses(statement: n.Tested, test: Test, adjustment: Adjustment) -> None:
@@ -208,17 +210,19 @@ def _check_clauses(statement: n.Tested, test: Test, adjustment: Adjustment) -> N
     drawn = as_typed("shuffles", statement.spoken)
     if statement.shuffles is not None and test.draws is not None and drawn not in ("shuffles", *DRAWN[test.draws]):
         known = [other.name for other in TESTS if other.draws is not None and drawn in DRAWN[other.draws]]
-        instead = f"{drawn} go with {', '.join(known)}; here say {test.draws}"
+        instead = f"{drawn} are for {', '.join(known)}; here write {test.draws}"
         raise QueryError(f"test {test.name} draws {test.draws}, not {drawn}", statement.shuffles.span, (instead,))
     if statement.shuffles is not None and test.draws is None:
         raise QueryError(
-            f"test {test.name} draws no shuffles", statement.shuffles.span, (f"shuffles go with {', '.join(DRAWING)}",)
+            f"test {test.name} draws no shuffles", statement.shuffles.span, (f"shuffles are for {', '.join(DRAWING)}",)
         )
     if statement.exact and not test.exact:
         place = statement.test.span if statement.test else statement.span
-        raise QueryError(f"exact goes with {TESTS[0].name}, not with test {test.name}", place)
+        raise QueryError(f"exact works with test {TESTS[0].name}, not with test {test.name}", place)
     if statement.missing == "bounds" and not statement.takes_bounds:
-        raise QueryError("missing bounds goes with compare", statement.span, ("say missing drop, or missing zero",))
+        raise QueryError(
+            "missing bounds works only with compare", statement.span, ("write missing drop, or missing zero",)
+        )
     conflict = test.conflict(adjustment, statement.exact)
     if statement.adjust is not None and conflict is not None:
         wrong, hint = conflict
@@ -259,10 +263,10 @@ def carried_over(
         for node in (statement.source, statement.target)
     )
     if source.test_set == target.test_set:
-        raise QueryError(f"{source.test_set.name} is compared with itself", statement.target.span)
+        raise QueryError(f"{source.test_set.name} cannot be compared with itself", statement.target.span)
     if source.task != target.task:
         both = f"{source.test_set.name} has {source.task.name}, {target.test_set.name} {target.task.name}"
-        raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("say of TASK",))
+        raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("add of TASK",))
     in_target = {system.name: system for system in target.systems}
     common = tuple(system for system in source.systems if system.name in in_target)
     if not common:
@@ -270,5 +274,5 @@ def carried_over(
             f"no system is on both {source.test_set.name} and {target.test_set.name}",
             statement.systems.span if statement.systems else statement.span,
         )
-    # What replicates share is called alike on both, and known by the first of its runs on each.
+    # Replicates have the same name on both test sets, and the id of their first run on each.
     return replace(source, systems=common), replace(target, systems=tuple(in_target[system.name] for system in common))

@@ -86,7 +86,7 @@ def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: 
     """
     taken = [measure.name for measure in MEASURES if measure.name.casefold() == node.name.text.casefold()]
     if taken:
-        raise QueryError(f"{taken[0]} is a measure of the language", node.name.span, ("give it another name",))
+        raise QueryError(f"{taken[0]} is a built-in measure", node.name.span, ("give it another name",))
     known_counts = [(kind, of_test_set) for kind, of_task in counts.items() for of_test_set in of_task]
     for kind, of_test_set in known_counts:
         if count := count_named(node.name.text, of_test_set):
@@ -114,7 +114,7 @@ def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: 
         except QueryError as error:
             errors.append(error)
     if not tasks:
-        # The error that lies farthest in is of the task that the definition was meant for.
+        # The most specific error belongs to the task that the definition was meant for.
         farthest = max(error.span.start for error in errors)
         first, *rest = [error for error in errors if error.span.start == farthest]
         raise next((error for error in rest if _tells_more(error) and not _tells_more(first)), first)
@@ -175,7 +175,7 @@ class _Place:
 
 def _expression(node: n.WrittenExpression, place: _Place) -> Expression:
     if next(place.parts) > LARGEST:
-        raise QueryError(f"written out, the measure has more than {LARGEST:,} parts", node.span)
+        raise QueryError(f"fully expanded, the measure has more than {LARGEST:,} parts", node.span)
     match node:
         case n.Number(value):
             return Constant(Fraction(value))
@@ -206,7 +206,7 @@ def _measure(node: n.MeasureCall, place: _Place) -> Expression:
                 return of_ratio(computation)
             case Function(expression):
                 return expression
-        raise QueryError(f"{measure.name} is no ratio of sums, so no definition can use it", node.span)
+        raise QueryError(f"{measure.name} is not a ratio of sums, so a definition cannot use it", node.span)
     inner = _node(node.name, place.definitions)
     if inner is None:
         known = [
@@ -235,7 +235,7 @@ def _over_stored(node: n.MeasureCall, measure: Measure, place: _Place) -> Measur
     """A measure over the stored counts; None where they are not there."""
     found = ways(measure, place.counts, _settings(node, measure.parameters, place))
     if measure.by_document:
-        raise QueryError(f"{measure.name} is no function of sums, so no definition can use it", node.span)
+        raise QueryError(f"{measure.name} is not a function of sums, so a definition cannot use it", node.span)
     if len(found) > 1:
         raise QueryError(f"there are {len(found)} kinds of counts of {measure.name}", node.span, tuple(found))
     return next((over_stored(measure, names) for names in found.values()), None)

@@ -46,7 +46,7 @@ document with its pictures as PDF beside it.
 def check(path: Path, force: bool) -> None:
     """Raises DataError for a file that cannot become a report: of another ending, or there already unless `force`."""
     if path.suffix.casefold() not in REPORTS:
-        raise files.fault(path, f"a report has one of the endings {', '.join(REPORTS)}")
+        raise files.fault(path, f"a report must end in one of {', '.join(REPORTS)}")
     files.check_free(path, force)
 
 

@@ -109,8 +109,6 @@ def _shortened(section: Section, longest: int) -> Section:
         # Its lines are the systems, each of which has many rows.
         return section
     table = section.result.table
-    note = (
-        f"the first {longest:,} of {len(table.rows):,} rows, also when they are copied; evalhouse query gives them all"
-    )
+    note = f"the first {longest:,} of {len(table.rows):,} rows, also in copies; evalhouse query prints them all"
     cut = replace(section.result, table=Table(table.columns, table.rows[:longest]), triangle=None, grid=None)
     return replace(section, result=replace(cut, notes=(note, *cut.notes)))

@@ -15,13 +15,11 @@ SOURCES = "Where the numbers come from"
 
 def above(report: Report) -> list[str]:
     """What readers should know first, a sentence each."""
-    sentences = [f"{report.study}, asked of {report.warehouse}."]
+    sentences = [f"{report.study}, answered from {report.warehouse}."]
     if report.given:
-        sentences.append(f"Given from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
+        sentences.append(f"Set from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
     if any(source.simulated for source in report.sources):
-        sentences.append(
-            "Simulated data: some rows of this warehouse are simulated; captions of results on them say so."
-        )
+        sentences.append("Some rows of this warehouse are simulated data; the captions of results on them say so.")
     if report.wrong:
         count = "1 statement was" if report.wrong == 1 else f"{report.wrong} statements were"
         places = ", ".join(str(statement.number) for statement in report.statements if statement.error is not None)
@@ -34,9 +32,8 @@ def provenance(report: Report) -> list[str]:
     files = "1 file" if len(report.sources) == 1 else f"{len(report.sources)} files"
     rows = sum(source.rows for source in report.sources)
     return [
-        f"{report.study} has the SHA-256 digest {report.sha256}. "
-        f"In {report.warehouse} there are {rows:,} rows of {files}.",
-        "Each signature names all that decides a result; the same signature stands for the same numbers.",
+        f"{report.study} has the SHA-256 digest {report.sha256}. {report.warehouse} holds {rows:,} rows from {files}.",
+        "Each signature names everything that decides a result; the same signature means the same numbers.",
     ]
 
 

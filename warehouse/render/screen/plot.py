@@ -54,7 +54,7 @@ def plot(panel: Panel, style: Style) -> list[Text]:
     if left_out:
         x, y = panel.x.unit, panel.y.unit
         named = ", ".join(f"{clean(at.name)} ({written(at.x, x)}, {written(at.y, y)})" for at in left_out)
-        below.append(Text(f"without a name above: {named}", "dim"))
+        below.append(Text(f"not named above: {named}", "dim"))
     if panel.x.nominal:
         names = Canvas(before + SCALE + 1 + columns, 1)
         for number, name in enumerate(panel.x.names):

@@ -16,7 +16,7 @@ LONGEST = 24
 
 
 def ladder(panel: Panel, style: Style) -> list[Text]:
-    """A line a name: the name, its value, the dot with its interval, and the letters of its groups."""
+    """One line per name: the name, its value, the dot with its interval, and the letters of its groups."""
     values = {round(point.y): point.x for mark in panel.marks_of(Points) for point in mark.points}
     kind = "number" if panel.x.unit == "number" else "difference" if panel.x.unit == "difference" else "proportion"
     shown = [cell(kind, values.get(row), style.digits) for row in range(len(panel.y.names))]  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ LEGEND = "■ significant, ▒ undecided, · not significant"
 
 
 def squares(panel: Panel, style: Style) -> list[Text]:
-    """A line a system, in the order of the ranking, with a sign for each better one; columns are numbered as lines."""
+    """One line per system, in ranking order, with a sign for each better system; columns are numbered like lines."""
     known = {(square.row, square.column): square for mark in panel.marks_of(Squares) for square in mark.squares}
     count = len(panel.y.names)
     digits = len(str(count))

@@ -212,7 +212,7 @@ LAYERS: dict[type, Callable[[Any, Panel], list[Spec]]] = {
 
 
 def groups(brackets: Sequence[Bracket], panel: Panel, high: float) -> Spec:
-    """A column a group beside a ranking: a dot at each member, joined by a bar."""
+    """One column per group beside a ranking: a dot at each member, joined by a bar."""
     names = distinct(panel.y.names)
     letters = [group.letter for group in brackets]
     axis = {"orient": "top", "labelAngle": 0, "title": "groups", "domain": False, "ticks": False, "grid": False}

@@ -52,14 +52,14 @@ def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-s
     a, b = together[: np.size(values_a)], together[np.size(values_a) :]
     degrees = a.size + b.size - 2
     if not a.size or not b.size or degrees < 1:
-        raise ValueError(f"a two-sample t test needs three values in two samples, and has {a.size} and {b.size}")
+        raise ValueError(f"a two-sample t test needs at least three values in two samples, not {a.size} and {b.size}")
     difference = float(a.mean() - b.mean())
     pooled = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum()) / degrees
     if a.min() == a.max() and b.min() == b.max():
         # Whatever rounding says of it.
         if a[0] == b[0]:
             return Outcome(1.0, "analytic", statistic=0.0)
-        raise ValueError("each system has the same value in every unit, so that there is no variance to divide by")
+        raise ValueError("each system has the same value in every unit, so there is no variance to divide by")
     return from_t(difference / sqrt(pooled * (1 / a.size + 1 / b.size)), degrees, sides)
 
 

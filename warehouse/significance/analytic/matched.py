@@ -221,12 +221,12 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     check_sides(sides)
     values = scaled(_values(differences).astype(np.float64))
     if values.size < 2:
-        raise ValueError(f"a t test needs at least two units, and there is {values.size}")
+        raise ValueError(f"a t test needs at least two units, not {values.size}")
     mean = float(values.mean())
     if not values.any():
         return Outcome(1.0, "analytic", statistic=0.0)
     if values.min() == values.max():
-        raise ValueError("the difference is the same in every unit, so that there is no variance to divide by")
+        raise ValueError("the difference is the same in every unit, so there is no variance to divide by")
     return from_t(mean / (float(values.std(ddof=1)) / sqrt(values.size)), values.size - 1, sides)
 
 

@@ -42,7 +42,7 @@ def friedman(values: Floats) -> Friedman:
     """
     systems, test_sets = values.shape
     if systems < 2 or test_sets < 2:
-        raise ValueError(f"Friedman's test needs two systems and two test sets, and has {systems} and {test_sets}")
+        raise ValueError(f"Friedman's test needs at least two systems and two test sets, not {systems} and {test_sets}")
     of_systems = ranks(values)
     middle = (systems + 1) / 2
     between = test_sets * float(((of_systems.mean(axis=1) - middle) ** 2).sum())

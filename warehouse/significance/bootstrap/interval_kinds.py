@@ -38,19 +38,19 @@ class IntervalKind:
 INTERVALS: tuple[IntervalKind, ...] = (
     IntervalKind(
         "studentized",
-        "so many standard errors to both sides as the resamples deviate, each in its own standard errors; at least as "
-        "many as by Student's t",
+        "the value ± a multiple of its standard error; the multiple comes from the resamples, each in its own "
+        "standard errors, and is at least that of Student's t",
         "Efron and Tibshirani 1993, section 12.5; Hall 1988",
         studentizes=True,
     ),
     IntervalKind(
         "percentile",
-        "between the values that the middle of the resamples lies between",
+        "the range of the middle of the resamples",
         "Efron and Tibshirani 1993, section 13.3",
     ),
     IntervalKind(
         "bca",
-        "the same, corrected for bias and skewness",
+        "the percentile interval corrected for bias and skewness",
         "Efron and Tibshirani 1993, section 14.3",
         corrects=True,
     ),

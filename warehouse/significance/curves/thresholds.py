@@ -42,7 +42,7 @@ class Thresholds:
         confidence is not a number.
         """
         if not confidence.size or np.isnan(confidence).any():
-            raise ValueError("thresholds need documents, and each of them a confidence")
+            raise ValueError("thresholds need documents that each have a confidence")
         order = np.argsort(-confidence, kind="stable")
         ordered = confidence[order]
         begins = np.concatenate(([True], ordered[1:] != ordered[:-1]))

@@ -205,7 +205,7 @@ class Oriented(Population):
         systems differ by so much. Raises ValueError for an amount out of reach.
         """
         if amount > self.reach:
-            raise ValueError(f"the systems cannot differ by {amount}, but by {self.reach} at most")
+            raise ValueError(f"the systems can differ by at most {self.reach}, not by {amount}")
         if amount not in self._biases:
             low, high = 0.0, 1.0
             for _ in range(60):
@@ -305,7 +305,7 @@ class RightOrWrong(Population):
     def bias(self, amount: float) -> float:
         """As of `Oriented`."""
         if amount > self.reach:
-            raise ValueError(f"the systems cannot differ by {amount}, but by {self.reach} at most")
+            raise ValueError(f"the systems can differ by at most {self.reach}, not by {amount}")
         return amount / self.reach
 
     def spread(self, amount: float) -> Deviations:

@@ -1,5 +1,5 @@
-"""The pictures of statements: what is drawn of an answer. Each is imported when it is asked for, as what draws needs
-numpy; what a panel is made of is the business of warehouse.charts.
+"""The pictures of statements: what is drawn of an answer. Each is imported on demand, since drawing needs numpy;
+warehouse.charts says what a panel is made of.
 """
 
 from __future__ import annotations

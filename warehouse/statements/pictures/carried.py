@@ -1,4 +1,4 @@
-"""The picture of `replicate`: each pair's difference on one test set against that on the other, a panel a measure."""
+"""The picture of `replicate`: each pair's difference on one test set against the other, one panel per measure."""
 
 from __future__ import annotations
 

@@ -73,8 +73,10 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
     for (test_set, measure), rows in contests.items():
         values = {str(row[f"system_{side}"]): number(row[f"value_{side}"]) or 0.0 for row in rows for side in "ab"}
         if len(values) > MOST_SYSTEMS:
-            wrong = f"a matrix of {len(values):,} systems cannot be read; {MOST_SYSTEMS} can"
-            raise QueryError(wrong, hints=("against one system gives a line each, plot group their groups",))
+            wrong = f"a matrix of {len(values):,} systems would be unreadable; at most {MOST_SYSTEMS} fit"
+            raise QueryError(
+                wrong, hints=("against draws one line for each system, plot group draws significance groups",)
+            )
         sign = 1 if _lower_is_better(plan, measure) else -1
         ranked = sorted(values, key=lambda name: (sign * values[name], name))
         cell = "p_adjusted" if named_adjustment(plan.how.adjust).adjusts else "p"
@@ -85,7 +87,7 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
         significant = sum(row["verdict"] == "significant" for row in rows)
         said.append(f"{significant} of {len(rows)} pairs differ significantly by {measure} on {test_set}")
-    return Drawn(plan.entries, tuple(panels), f"Matrix of significance levels. {'; '.join(said)}.")
+    return Drawn(plan.entries, tuple(panels), f"Matrix of p-values. {'; '.join(said)}.")
 
 
 def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
@@ -135,7 +137,7 @@ def _lines(plan: ComparePlan) -> str:
 
 
 def _verdict(row: dict[str, Cell]) -> Verdict:
-    """What a mark looks like: against a margin, whatever says something is filled."""
+    """What a mark looks like: with a margin, every conclusive one is filled."""
     verdict = str(row["verdict"])
     return (
         "significant"
@@ -151,7 +153,7 @@ def _difference(plan: ComparePlan) -> Unit:
 
 
 def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts) -> Drawn:
-    """The distribution of the differences under randomization, a panel a measure and test set."""
+    """The distribution of the differences under randomization, one panel per measure and test set."""
     panels: list[Panel] = []
     notes: list[str] = []
     said: list[str] = []
@@ -188,7 +190,7 @@ def _distribution(comparison: Comparison, shuffles: int, both: bool, title: str)
         null = comparison.factor * randomization.null_differences(paired, draws)
     observed = float(comparison.exact_difference(a, b))
     edges = edges_for(float(null.min()), float(null.max()), observed, both)
-    # A difference as large as the observed one is as extreme, whatever its last bit says.
+    # A difference equal to the observed one counts as extreme, whatever its last bit.
     nudged = null * (1 + 1e-9) if both else null + 1e-9 * (abs(edges[-1]) + abs(edges[0]))
     counts, _ = np.histogram(nudged, edges)
     names = [comparison.entry.systems[place].name for place in (a, b)]

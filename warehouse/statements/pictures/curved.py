@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from warehouse.statements.curve_plan import CurvePlan
 
 DRAWN = 160
-"""About so many points make a line."""
+"""A line has about this many points."""
 
 DrawnRows = Sequence[dict[str, Cell]]
 
 
 def curved(plan: CurvePlan, result: Result, facts: Facts) -> Drawn:
-    """A panel a test set. Between thresholds documents join in the proportion in which they do between the two, so that
-    lines are bent where they are (Davis and Goadrich 2006).
+    """One panel per test set. Between two thresholds, documents join in a constant proportion, so that lines are curved
+    as they should be (Davis and Goadrich 2006).
     """
     up, *others = plan.statistics[:2]
     across = others[0] if others else None
@@ -67,18 +67,21 @@ def curved(plan: CurvePlan, result: Result, facts: Facts) -> Drawn:
             points |= any(system.own is not None for system in systems)
             rings |= any(system.best is not None for system in curves)
             ends = [_range(system, up) for system in curves]
-            said.append(f"{entry.test_set.name}: {'; '.join(ends)}" if ends else f"{entry.test_set.name}: points alone")
+            said.append(f"{entry.test_set.name}: {'; '.join(ends)}" if ends else f"{entry.test_set.name}: points only")
     legend = []
     if points:
-        legend.append("dots: what systems decided themselves")
+        legend.append("dots: the decisions of the systems themselves")
     if rings:
-        legend.append(f"rings: the threshold that is best for {plan.best_for.label}")
+        legend.append(f"rings: the best threshold for {plan.best_for.label}")
     if banded:
-        legend.append(f"shaded: where {up.label} may be at all thresholds at once, {percent(plan.level)}")
+        legend.append(f"shaded: {percent(plan.level)} band of {up.label} over all thresholds at once")
     if placeless:
-        legend.append(f"without confidences, and so not drawn: {some(list(placeless))}; two measures show points")
+        legend.append(
+            f"not drawn, since they have no confidences: {some(list(placeless))}; two measures would show them "
+            "as points"
+        )
     if left_out := [statistic.label for statistic in plan.statistics[2:]]:
-        legend.append(f"a picture has two measures, so without {some(left_out)}; the table has all")
+        legend.append(f"a picture shows two measures, so it leaves out {some(left_out)}; the table has all")
     against = "the threshold" if across is None else across.label
     return Drawn(
         plan.entries,
@@ -167,6 +170,6 @@ def _own(
 
 
 def _range(system: ThresholdCurve, up: Statistic) -> str:
-    """From where to where a curve goes."""
+    """The first and the last value of a curve."""
     ys = [y for _, y in system.points]
     return f"{up.label} of {system.name} from {written(min(ys), _unit(up))} to {written(max(ys), _unit(up))}"

@@ -28,7 +28,7 @@ class Drawn:
 
 
 def without_how(result: Result) -> str:
-    """What the caption of a result says is shown, without how it was got."""
+    """The part of a caption that says what is shown, without how it was computed."""
     return result.caption.partition(f": {result.how}")[0] if result.how else result.caption
 
 
@@ -52,7 +52,7 @@ def intervals_of(label: str, known: OwnIntervals) -> dict[str, tuple[float, floa
 
 
 def lines_of(how: p.Testing, entries: Sequence[p.Entry]) -> str:
-    """What the lines of intervals mean, of which level and kind they are, and what varies."""
+    """What the interval lines mean: their level, their kind, and what was resampled."""
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
     return f"{percent(how.level)} {how.interval} bootstrap intervals over {units}, seed {how.seed}"
 
@@ -70,4 +70,4 @@ def computed(entry: p.Entry) -> list[str]:
 
 def hollow(entries: Sequence[p.Entry]) -> tuple[str, ...]:
     """What hollow dots mean, where there are some."""
-    return ("hollow dots are expected values of guessing",) if any(computed(entry) for entry in entries) else ()
+    return ("hollow dots are the expected values of guessing",) if any(computed(entry) for entry in entries) else ()

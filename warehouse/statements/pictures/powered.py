@@ -40,7 +40,10 @@ def powered(plan: PowerPlan, result: Result, facts: Facts) -> Drawn:
             panels.append(power_curves(name, noun, curves, there[contest], wanted))
     measures = ", ".join(dict.fromkeys(str(row["measure"]) for row in result.rows))
     systems = " and ".join(dict.fromkeys(str(row[side]) for row in result.rows for side in ("system_a", "system_b")))
-    legend = (f"a line for each difference; across at a power of {100 * wanted:g}%", f"upright: the {noun} there are")
+    legend = (
+        f"a line for each difference; the horizontal line is a power of {100 * wanted:g}%",
+        f"the vertical line is the present number of {noun}",
+    )
     said = f"Power for {measures} of {systems} against the number of {noun}, a curve for each difference."
     where = ", ".join(entry.test_set.name for entry in plan.entries)
     return Drawn(plan.entries, tuple(panels), said, legend, title=f"power for {measures} of {systems} on {where}")

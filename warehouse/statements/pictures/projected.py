@@ -1,4 +1,4 @@
-"""The picture of `project`: curves over generality with their bands, where they cross, and who is the best where."""
+"""The picture of `project`: curves over generality with bands, their crossings, and which system is best where."""
 
 from __future__ import annotations
 
@@ -107,22 +107,20 @@ def _legend(plan: ProjectPlan, panels: list[Panel], known: Projection) -> tuple[
     where = plan.entry.test_set.name
     projected = "projected"
     if plan.stream is not None:
-        projected = (
-            f"at the generality that {plan.stream.entry.test_set.name} is estimated to have by what stands beside it,"
-        )
+        projected = f"at the generality estimated for {plan.stream.entry.test_set.name} by the method beside it,"
     lines = [
         f"filled: measured on {where}, generality {known.start:.4f}",
         f"hollow: {projected} under {assumption(plan)}",
     ]
     if off := known.off_their_lines:
-        lines.append(f"{some(off)}: measured beside the line, as optional documents count as each system decided")
+        lines.append(f"{some(off)}: measured off the line, since optional documents count as each system decided them")
     if plan.stream is not None:
-        lines.append("level lines through hollow dots: 95% intervals of that generality")
+        lines.append("horizontal lines through hollow dots: 95% intervals of that generality")
     if plan.resampled is not None:
-        lines.append("bands: 95% intervals, at each generality by itself")
+        lines.append("bands: 95% intervals, separately at each generality")
     if any(panel.beneath for panel in panels):
-        may = ", thin: no other is shown to be better (5% level, each pair by itself)" if plan.resampled else ""
-        lines.append(f"rows beneath, thick: the best value{may}")
+        may = ", thin: no other is significantly better (5% level, unadjusted)" if plan.resampled else ""
+        lines.append(f"rows below, thick: the best value{may}")
     return tuple(lines)
 
 

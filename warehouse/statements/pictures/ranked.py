@@ -64,6 +64,6 @@ def _over_test_sets(over: Over, facts: Facts) -> Drawn:
             )
         )
         said.append(f"{label}: mean ranks from {found.mean.min():.2f} to {found.mean.max():.2f}")
-    legend = ["brackets join systems of which no two differ"]
+    legend = ["brackets join systems that do not differ significantly"]
     legend += [f"the line is the critical difference, {critical:.2f}"] if critical is not None else []
     return Drawn(over.entries, tuple(panels), f"Mean ranks over test sets. {'; '.join(said)}.", tuple(legend))

@@ -75,7 +75,7 @@ def scored(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts) -> Dra
 
 
 def _corrected(plan: CorrectedPlan, result: Result) -> Drawn:
-    """Values that a judge has part in, with the intervals of the answer."""
+    """Values corrected by a judge, with the intervals of the answer."""
     [label] = plan.column_labels()
     panels: list[Panel] = []
     for entry in plan.entries:
@@ -94,7 +94,7 @@ def _corrected(plan: CorrectedPlan, result: Result) -> Drawn:
 
 
 def _read_out(panels: Sequence[Panel]) -> str:
-    """What dots show, for who does not see them."""
+    """What the dots show, in words for people who cannot see them."""
     said = "; ".join(
         f"{panel.x.title}{f' on {panel.title}' if panel.title else ''}: {len(panel.y.names)} rows, "
         f"from {panel.y.names[0]} to {panel.y.names[-1]}"
@@ -148,11 +148,11 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         units = (entry.unit, entry.unit)
         panels.append(plane(title, (first.label, second.label), units, points, computed(entry), line, recall_precision))
         if line:
-            legend.append(f"dashed: judging a share s of the {plural(entry.noun)} relevant at random")
+            legend.append(f"dashed: judging a random share s of the {plural(entry.noun)} relevant")
         if recall_precision:
             legend.append("dotted: equal F")
     if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):
-        notes.append("the line of guessing is computed from the key labels; the figures are those printed")
+        notes.append("the guessing line comes from the key labels, the figures are as printed")
     said = "; ".join(f"{sum(map(_measured, panel.marks_of(Points)))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."

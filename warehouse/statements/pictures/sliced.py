@@ -48,7 +48,7 @@ def sliced(plan: DifferPlan, result: Result, facts: Facts) -> Drawn:
             )
     legend = (
         f"hollow dots: the difference in a slice, with its {percent(plan.how.level)} interval by the normal "
-        "distribution, not adjusted; filled dots: the estimate drawn towards the whole difference, the dotted line",
+        "distribution, not adjusted; filled dots: the estimate shrunk towards the overall difference (dotted line)",
     )
     title = without_how(result)
     return Drawn(plan.entries, tuple(panels), f"Slices. {'; '.join(said)}.", legend, tuple(notes), title)

@@ -38,7 +38,7 @@ def listed(plan: DocumentsPlan, result: Result, facts: Facts) -> Drawn:
             legend[
                 f"a bar for each of {len(lengths):,} {called}"
                 if step == 1
-                else f"a bar for every {step:,} of {len(lengths):,} {called}, as high as they are on average"
+                else f"a bar for every {step:,} of {len(lengths):,} {called}, with the mean as height"
             ] = None
     if len(families) == 1 and plan.limit is None and plan.only is None:
         legend |= dict.fromkeys(said)

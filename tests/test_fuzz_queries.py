@@ -452,12 +452,12 @@ MANY = 100_000
         ),
         (
             "score F for all on TST3 where " + "(" * 30_000 + "label = relevant",
-            "nested more than 100 levels levels deep",
+            "nested more than 100 levels deep",
         ),
         ("score F for all on TST3 where " + "not " * MANY + "label = relevant", "the text is larger than 64 KB"),
         (
             "score F for all on TST3 where " + "not " * 16_000 + "label = relevant",
-            "nested more than 100 levels levels deep",
+            "nested more than 100 levels deep",
         ),
         ("score F for all on TST3" + " " * 1_000_000, "the text is larger than 64 KB"),
         ("score F for " + ", ".join(["GE"] * 250_000) + " on TST3", "the text is larger than 64 KB"),

@@ -139,7 +139,7 @@ def test_a_document_that_one_system_lacks_is_still_named(tmp_path: Path, monkeyp
         load(database, tmp_path / "s.csv", "scores")
     monkeypatch.setattr(observe, "MANY", 1)
     with warehouse.open(tmp_path / "w.duckdb") as session:
-        with pytest.raises(QueryError, match="not there for every system: d2"):
+        with pytest.raises(QueryError, match="is missing for some systems: d2"):
             session.run("compare recall for A, B on T")
         (row,) = session.run("compare recall for A, B on T missing drop").rows
         assert row["documents"] == 3

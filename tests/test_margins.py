@@ -222,7 +222,7 @@ def test_what_does_not_go_with_a_margin(opened: Open, clauses: str, message: str
 def test_a_margin_as_wide_as_the_measure_is_a_slip() -> None:
     with Session.open() as session, pytest.raises(QueryError) as raised:
         session.run("compare recall for GE, UMASS on TST3 margin 2")
-    assert raised.value.hints == ("say margin 2%",)
+    assert raised.value.hints == ("write margin 2%",)
 
 
 def test_shuffles_may_leave_it_open(opened: Open) -> None:
@@ -242,7 +242,7 @@ def test_a_note_says_where_so_few_items_differ_that_a_margin_is_met_too_easily(o
     with opened(m={"A": a, "B": b}) as session:
         result = session.run("compare m for A, B on t margin 0.25")
     assert only_row(result)["verdict"] == "equivalent"
-    easily = [note for note in result.notes if "seem closer too often" in note]
+    easily = [note for note in result.notes if "too often seem closer" in note]
     differ = "differs" if differing == 1 else "differ"
     why = "so few that systems which do differ by the margin would too often seem closer"
     assert easily == ([f"A and B, m on t: {differing} of 40 documents {differ}, {why}"] if differing < 10 else [])

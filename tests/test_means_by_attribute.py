@@ -204,5 +204,8 @@ def test_a_document_that_one_system_lacks_is_named(session: Session, tmp_path_fa
         load(database, write_csv(folder / "l.csv", "test_set document label", labels), "labels")
         topics = [("t", f"d{k}", k // 2) for k in range(4)]
         load(database, write_csv(folder / "a.csv", "test_set document topic", topics), "documents")
-    with Session.open(folder / "w.duckdb") as opened, pytest.raises(QueryError, match="not there for every system: d2"):
+    with (
+        Session.open(folder / "w.duckdb") as opened,
+        pytest.raises(QueryError, match="is missing for some systems: d2"),
+    ):
         opened.run("compare mean(F by document.topic) for A, B on t")

@@ -154,7 +154,7 @@ def test_replicates_that_change_sides(session: Session) -> None:
     [studentized] = session.run("compare F for bert, gpt on T replicates exchange by system test studentized").rows
     welch = stats.ttest_ind(values[:3], values[3:], equal_var=False).statistic
     assert (studentized["method"], studentized["statistic"]) == ("exact", pytest.approx(welch))
-    with pytest.raises(QueryError, match="a single replicate, so that nothing shows how much"):
+    with pytest.raises(QueryError, match="a system has only one replicate"):
         session.run("compare F for bert, lone.0 on T replicates exchange by system test studentized")
 
 
@@ -202,7 +202,7 @@ def test_studentized_divisions_never_divide_by_nothing() -> None:
         assert apart.p == pytest.approx(2 / 20)
         behind = replicates.replicate_test([0.1] * 3, [0.3] * 3, sides="one-sided", studentized=studentized)
         assert behind.p == 1.0
-    with pytest.raises(ValueError, match="single replicate"):
+    with pytest.raises(ValueError, match="only one replicate"):
         replicates.replicate_test([0.1], [0.2, 0.3], studentized=True)
 
 
@@ -239,7 +239,7 @@ def test_what_is_alike_ties_and_what_cannot_be_counted_is_refused() -> None:
         ("score F for all on T replicates by document.x", "replicates are runs that share an attribute of systems"),
         ("score F for all on T replicates by system", "replicates are runs that share an attribute of systems"),
         ("score F for all on T replicates by system.size", "unknown attribute 'system.size'"),
-        ("score F for all on T replicates by system.replicate by system.seed", "system.seed is of each"),
+        ("score F for all on T replicates by system.replicate by system.seed", "system.seed differs between"),
         ('compare F for bert, gpt on T replicates where system.seed = 1', "system.seed differs between replicates"),
         ("compare F for bert.0, gpt.0 on T exchange by system", "exchange by system needs replicates"),
         (

@@ -39,7 +39,7 @@ def test_what_does_not_go_together_is_said() -> None:
     none, holm, maxt = (named_adjustment(name) for name in ("none", "holm", "maxt"))
     assert randomization.conflict(maxt, exact=False) is None
     assert randomization.conflict(maxt, exact=True) == (
-        "adjust maxt goes with the shuffles of randomization and studentized",
+        "adjust maxt works only with the shuffles of randomization and studentized",
         "write adjust holm instead",
     )
     assert sign.conflict(holm, exact=False) is None

@@ -106,7 +106,7 @@ def test_other_conditions_are_of_the_key_too(session: Session, labels: Labels) -
 
 
 def test_who_is_alone_agrees_with_nobody(session: Session) -> None:
-    said = "agree needs labels of two annotators, and T has only those of bob; with key takes in the key"
+    said = "agree needs labels of two annotators, and T has only those of bob; add with key to count the key"
     assert session.run('agree on T where annotator = "bob"').notes == (said,)
     assert session.run('agree on T where annotator = "nobody" with key').notes == (
         "agree needs labels of two annotators, and T has only those of key",
@@ -234,7 +234,7 @@ def test_what_cannot_be_had_is_null_and_said(odd: Session, test_set: str, kappa:
 def test_resamples_without_kappa_are_counted_and_few_documents_are_said(session: Session) -> None:
     few = session.run('agree on T where document in ("d1", "d2", "d3", "d4", "d5") interval percentile')
     said = " ".join(few.notes)
-    assert "resamples without a value are left out of intervals" in said
+    assert "intervals leave out those without a value" in said
     assert "documents say little about kappa in general" in said
 
 

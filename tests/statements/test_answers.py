@@ -164,7 +164,7 @@ def test_agree_needs_labels_of_two() -> None:
     plan = agree.AgreePlan("agree", (entry("recall", "filtering"),), (), p.Testing.plain(None))
     alone = agree.answer(plan, {"labels of 'T'": [("ann", "d1", "relevant")]}, NOBODY)
     assert alone.notes == (
-        "agree needs labels of two annotators, and T has only those of ann; with key takes in the key",
+        "agree needs labels of two annotators, and T has only those of ann; add with key to count the key",
     )
 
 

@@ -133,7 +133,7 @@ def test_which_replicates_are_attempts_is_said(session: Session) -> None:
             in session.run(question).notes
         )
     [note] = session.run("score pass(k=2) for base on graded").notes
-    assert note.endswith("and those passed whose accuracy is 1; what is partly right did not pass")
+    assert note.endswith("an attempt passes if its accuracy is 1, not if it is partly right")
     assert session.run("score pass for base on graded").rows[0]["pass(k=1)"] == pytest.approx(1 / 3)
 
 
@@ -154,7 +154,7 @@ def test_what_is_exchanged_as_a_whole_is(session: Session) -> None:
     ("statement", "message"),
     [
         ("score pass(k=6) for all on qa", "k is at most 5, the most replicates that a question of qa has, not 6"),
-        ("score pass(k=2) for all on single", "questions of single were answered once each, and pass is of several"),
+        ("score pass(k=2) for all on single", "questions of single were answered once each, but pass needs several"),
         ("score accuracy, pass(k=2) for all on qa", "pass is about attempts, but the other measures here are not"),
         ("score pass(k=2), accuracy for all on qa", "pass is about attempts, but the other measures here are not"),
         ('score pass for "base#1" on qa', "base#1 is a replicate here, not a system"),

@@ -107,7 +107,7 @@ def test_points_beside_curves(session: Session) -> None:
             assert summary_of(result, system)["area_roc"] is None
             assert (point["low(recall)"] is None) == (system in ("allrel", "random(s=0.5)"))
     assert len(of(result, "sure")) > 50
-    assert any("rules has no confidences; it is one point" in note for note in result.notes)
+    assert any("rules has no confidences, so it is a single point" in note for note in result.notes)
     assert any("gaps has no confidence for 2 of 80" in note for note in result.notes)
 
 
@@ -270,7 +270,7 @@ def test_a_picture_says_what_it_leaves_out(session: Session) -> None:
     chart = session.run("plot curve F, precision, recall for sure on mail resamples 50").chart
     assert chart is not None
     assert "recall" not in chart.title
-    assert any("without recall" in line for line in chart.legend)
+    assert any("leaves out recall" in line for line in chart.legend)
     alone = session.run("plot curve F for sure, rules on mail resamples 50").chart
     assert alone is not None
-    assert any("not drawn: rules" in line for line in alone.legend)
+    assert any("no confidences: rules" in line for line in alone.legend)

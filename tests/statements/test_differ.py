@@ -324,7 +324,7 @@ def test_several_test_sets_and_pairs(session: Session) -> None:
             "mean(F(beta=1)) is a mean over documents, so units cannot be exchanged",
             None,
         ),
-        ("differ recall for new on T by document.source", "differ needs two systems, and only new on T", None),
+        ("differ recall for new on T by document.source", "differ needs two systems, and there is only new on T", None),
         ("differ recall for new, base on T", "differ needs an attribute", "by document.source"),
     ],
 )

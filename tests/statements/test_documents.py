@@ -200,7 +200,7 @@ def test_many_documents_are_listed_by_name(with_values: WithValues) -> None:
             "published figures have no documents, so their differences cannot be traced to documents",
             None,
         ),
-        ("documents F for GE on TST3", "documents needs two systems, and only GE on TST3", None),
+        ("documents F for GE on TST3", "documents needs two systems, and there is only GE on TST3", None),
         (
             "documents F for GE, UMASS on TST3 missing bounds",
             "missing bounds works only with compare",
@@ -219,7 +219,7 @@ def test_what_cannot_be_asked(question: str, said: str, hint: str | None, wareho
 def test_an_area_has_no_documents_of_its_own(warehouses: dict[str, Path]) -> None:
     with Session.open(warehouses["imported"]) as session, pytest.raises(QueryError) as caught:
         session.run("documents auc for bayes, tree on mail")
-    assert "no document has a part of its own in it" in caught.value.message
+    assert "it cannot be split by document" in caught.value.message
 
 
 def test_texts_stand_beside_documents(tmp_path: Path) -> None:

@@ -101,9 +101,9 @@ def test_what_a_comparison_shows(session: Session, expectation: str, outcome: st
     [
         ("accuracy for new on nightly at least 90%", "met", "at least 0.9"),
         ("accuracy for new on nightly at least 90.1%", "not met", "below 0.901"),
-        ("accuracy for new on nightly at least 80% interval", "met", "the whole interval is is at least 0.8"),
+        ("accuracy for new on nightly at least 80% interval", "met", "the whole interval is at least 0.8"),
         ("accuracy for new on nightly at least 89% interval", "undecided", "the interval contains 0.89"),
-        ("accuracy for new on nightly at least 98% interval", "not met", "the whole interval is is below 0.98"),
+        ("accuracy for new on nightly at least 98% interval", "not met", "the whole interval is below 0.98"),
         ("latency for new on nightly at most 110", "met", "at most 110"),
         ("latency for new on nightly at least 90 at most 110", "met", "at least 90 and at most 110"),
         ("latency for old on nightly at most 110", "not met", "above 110"),

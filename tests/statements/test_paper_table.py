@@ -220,9 +220,9 @@ def test_the_signature_names_what_decides_marks_and_ranks(sample: Session) -> No
     [
         ("for UMASS, SRI on TST3 against GE", "GE", "GE is not among the systems of the table"),
         ("for all on TST3 against UMAS", "UMAS", "unknown system 'UMAS' on TST3"),
-        ("for GE on TST3 against GE", "GE", "a comparison needs two systems, and only GE on TST3"),
-        ("for GE on TST3 letters", "GE", "letters need two systems, and only GE on TST3"),
-        ("for GE on TST3 rank", "GE", "rank needs two systems, and only GE on TST3"),
+        ("for GE on TST3 against GE", "GE", "a comparison needs two systems, and there is only GE on TST3"),
+        ("for GE on TST3 letters", "GE", "letters need two systems, and there is only GE on TST3"),
+        ("for GE on TST3 rank", "GE", "rank needs two systems, and there is only GE on TST3"),
         ("for all on TST3 against GE letters", "GE", "against marks differences from one system, letters mark which"),
         ('for all on TST3 columns rcall as "R"', "rcall", "the table has no column 'rcall'"),
         ('for all on TST3 columns TST4 as "x"', "TST4", "the table has no column 'TST4'"),
@@ -248,4 +248,4 @@ def test_what_is_wrong_is_shown_at_its_place(sample: Session, asked: str, place:
 def test_a_label_is_answered_with_one_that_can_be(sample: Session) -> None:
     with pytest.raises(QueryError) as caught:
         sample.run('table F for all on TST3 label "tab muc{4}"')
-    assert caught.value.hints == ('say label "tab-muc-4"',)
+    assert caught.value.hints == ('write label "tab-muc-4"',)

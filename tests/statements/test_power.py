@@ -120,7 +120,7 @@ def test_right_or_wrong_keeps_what_is_right_or_wrong(opened: Open) -> None:
     assert "resampled and oriented" in result.caption
     assert result.rows[0]["power"] == pytest.approx(0.925, abs=0.04)
     assert (result.rows[1]["power"], result.rows[1]["exaggeration"]) == (None, None)
-    assert any("0.3 is out of reach" in note and "they would differ by 0.2" in note for note in result.notes)
+    assert any("0.3 is out of reach" in note and "they would differ by only 0.2" in note for note in result.notes)
 
 
 @pytest.mark.long

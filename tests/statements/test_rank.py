@@ -148,7 +148,7 @@ def test_few_test_sets_cannot_tell(opened: Open) -> None:
     assert {(row["rank_low"], row["rank_high"]) for row in holm.rows} == {(1, 4)}
     assert holm.notes == (
         "with 5 test sets Wilcoxon's p is at least 0.062, 0.38 after adjustment, above the level 0.05: no pair can be "
-        "told apart with fewer than 8",
+        "significant with fewer than 8",
     )
     assert nemenyi.notes == (
         "with 2 test sets the critical difference exceeds every possible difference of mean ranks",
@@ -172,7 +172,7 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
     [
         ("rank F for all on TST3 one-sided", "rank tests every pair both ways"),
         ("rank F for all on TST3 adjust bh", "adjust bh does not hold for all sets of ranks together"),
-        ("rank F for GE on TST3", "rank needs two systems, and only GE on TST3"),
+        ("rank F for GE on TST3", "rank needs two systems, and there is only GE on TST3"),
         ("rank F for all on TST3 over test sets", "rank over test sets needs two test sets, and there is only one"),
         (
             "rank F for GE on TST3, TST4 over test sets",

@@ -152,8 +152,8 @@ def test_what_cannot_be_had_or_trusted_is_said(session: Session, test_set: str, 
         ("score F on mail corrected by bob", "unknown annotator 'bob' on mail"),
         ("score accuracy on qa corrected by accuracy", "accuracy cannot correct itself"),
         ("score F, recall on mail corrected by llm", "a judge corrects one measure"),
-        ("score F(optional=all) on mail corrected by llm", "one measure, and F(optional=all) stands for 4"),
-        ("score F(optional=bounds) on mail corrected by llm", "one measure, and F(optional=bounds) stands for 2"),
+        ("score F(optional=all) on mail corrected by llm", "one measure, but F(optional=all) stands for 4"),
+        ("score F(optional=bounds) on mail corrected by llm", "one measure, but F(optional=bounds) stands for 2"),
         ("score MCC on mail corrected by llm", "MCC is not a ratio of sums, so it cannot be corrected"),
         ("score mean(F) on mail corrected by llm", "is not a ratio of sums, so it cannot be corrected"),
         ("score F by document.source on mail corrected by llm", "corrected by cannot be combined with by"),
@@ -172,13 +172,13 @@ def test_what_a_judge_cannot_correct_is_refused(session: Session, statement: str
     ("statement", "note"),
     [
         ("accuracy for new on rare", "new on rare: of 60 labelled documents only 4 count as wrong"),
-        ("accuracy for new on rare exchange by document.story", "the 60 labelled documents are of only 10 units"),
+        ("accuracy for new on rare exchange by document.story", "the 60 labelled documents come from only 10 units"),
         ("accuracy for new on qa", "new on qa: of 30 labelled documents only 5 show a mistake of llm"),
         ("precision for A on mail", "A on mail: of 30 labelled documents only"),
     ],
 )
 def test_what_is_seldom_seen_is_said(session: Session, statement: str, note: str) -> None:
-    [said] = [note for note in session.run(f"score {statement} corrected by llm").notes if "too seldom" in note]
+    [said] = [note for note in session.run(f"score {statement} corrected by llm").notes if "too often" in note]
     assert note in said
 
 
@@ -221,7 +221,7 @@ def test_an_expectation_looks_at_the_value_or_the_interval_and_a_picture_draws_i
 def test_judge_and_people_the_wrong_way_round_are_told(session: Session) -> None:
     result = session.run("score llm for new on qa corrected by accuracy")
     assert (
-        "new on qa: accuracy has values of 31 documents, and llm of 120; "
+        "new on qa: accuracy has values for 31 documents, and llm for 120; "
         "if llm is the judge, write score accuracy … corrected by llm"
     ) in result.notes
 

@@ -55,8 +55,8 @@ def test_filters_are_asked_about_where_there_are_several(session: Session) -> No
     assert session.run("score exact_match for all on squad").rows[0]["exact_match"] == 1
     with pytest.raises(QueryError) as caught:
         session.run("score exact_match for all on gsm8k")
-    assert caught.value.message == "gsm8k has several measures called called exact_match"
-    assert caught.value.hints == ("say exact_match,flexible-extract or exact_match,strict-match",)
+    assert caught.value.message == "gsm8k has several measures called exact_match"
+    assert caught.value.hints == ("write exact_match,flexible-extract or exact_match,strict-match",)
 
 
 def test_a_measure_that_a_test_set_lacks_is_said_to_be_on_others(session: Session) -> None:
@@ -82,4 +82,4 @@ def test_a_filter_that_a_log_has_not_is_an_error_that_names_those_that_it_has(tm
         with pytest.raises(QueryError) as caught:
             session.run('score "exact_match:stric" for all on gsm8k')
     assert caught.value.message == "gsm8k has no exact_match:stric"
-    assert caught.value.hints == ("say exact_match:strict-match or exact_match:flexible-extract",)
+    assert caught.value.hints == ("write exact_match:strict-match or exact_match:flexible-extract",)

@@ -124,7 +124,7 @@ def test_of_a_ratio_it_is_what_each_document_moves_it_by(session: Session, measu
     [row] = result.rows
     assert row["value"] == pytest.approx(value)
     checked(row, table, present)
-    assert any("to first order" in note for note in result.notes)
+    assert any("first-order effect" in note for note in result.notes)
 
 
 def test_clusters_vary_as_a_whole(session: Session) -> None:

@@ -127,7 +127,7 @@ class Test:
             return f"test {self.name} already adjusts", "leave out adjust"
         if adjustment.by_shuffles and (exact or not self.exchanges):
             return (
-                f"adjust {adjustment.name} works only with shuffles of test {EXCHANGING}",
+                f"adjust {adjustment.name} works only with the shuffles of {EXCHANGING}",
                 "write adjust holm instead",
             )
         return None

@@ -268,7 +268,7 @@ def _notes(
     """Notes without which a group of documents would mislead a reader."""
     if len({name for _, labels, _ in parts for name in labels.annotators}) < 2:
         alone = [labels.annotators[0] for _, labels, _ in parts][:1]
-        key = "" if plan.with_key else "; with key adds the key"
+        key = "" if plan.with_key else "; add with key to count the key"
         have = f"only those of {alone[0]}{key}" if alone else "none"
         yield f"agree needs labels of two annotators, and {entry.test_set.name} has {have}"
         return

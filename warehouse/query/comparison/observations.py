@@ -195,8 +195,9 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     if entry.grouped and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
         lacking = [str(document) for (document,) in names]
         few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
+        are = "is" if len(lacking) == 1 else "are"
         raise QueryError(
-            f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} missing for some systems: {few}",
+            f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
             hints=(f"a mean over document.{entry.grouped} needs the same documents for every system",),
         )
     if _counts_alike(entry):

@@ -202,7 +202,7 @@ def _check_across(statement: n.Tested, entries: Iterable[p.Entry], test: Test, a
             ("replicates by system.NAME makes several systems the runs of one",),
         )
     if not test.exchanges or adjustment.by_shuffles:
-        raise QueryError(f"exchange by system works only with test {EXCHANGING}, and without adjust maxt", place)
+        raise QueryError(f"exchange by system works only with tests {EXCHANGING}, and without adjust maxt", place)
 
 
 def _check_clauses(statement: n.Tested, test: Test, adjustment: Adjustment) -> None:

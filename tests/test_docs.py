@@ -82,14 +82,19 @@ def replay(block: str, folder: Path) -> str:
     return "\n".join(replayed).rstrip("\n") + "\n"
 
 
+def copy_examples(text: str, folder: Path) -> None:
+    """Puts the folders of `docs/examples` that a page loads where its commands run."""
+    for example in (ROOT / "docs" / "examples").iterdir():
+        if example.is_dir() and re.search(rf"evalhouse load {example.name}\b", text):
+            shutil.copytree(example, folder / example.name)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool, warehouses: dict[str, Path]) -> None:
     text = page.read_text(encoding="utf-8")
     if page.parent.name == "language" and "evalhouse init evalhouse.duckdb" not in text:
         shutil.copy(warehouses["sample"], tmp_path / "evalhouse.duckdb")
-    for example in (ROOT / "docs" / "examples").iterdir():
-        if example.is_dir() and re.search(rf"evalhouse load {example.name}\b", text):
-            shutil.copytree(example, tmp_path / example.name)
+    copy_examples(text, tmp_path)
     replayed = CONSOLE.sub(lambda found: f"```console\n{replay(found[1], tmp_path)}```", text)
     if accept:
         page.write_text(replayed, encoding="utf-8")
@@ -121,6 +126,7 @@ def test_python_examples_print_what_they_show(page: Path, tmp_path: Path, accept
         return f"```python\n{found[1]}```{shown}"
 
     text = page.read_text(encoding="utf-8")
+    copy_examples(text, tmp_path)
     replayed = PYTHON.sub(run, text)
     if accept:
         page.write_text(replayed, encoding="utf-8")

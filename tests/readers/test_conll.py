@@ -157,7 +157,7 @@ def test_gold_stands_in_a_file_of_its_own(load_text: Load, database: Database, t
     (tmp_path / "gold").write_text("-DOCSTART- -X- O\n\n" + columns(WORDS, CHUNKS, NAMES))
     loaded = load_text(columns(WORDS, FOUND), "conll", "crf", fields=ON, options={"gold": "gold"})
     assert sums(database) == EITHER
-    assert loaded.notes[0] == "gold: column 3 (LOC, PER) of gold, BIO; answers: column 2 (LOC, PER) of crf, BIO"
+    assert loaded.notes[0] == "gold: column 3 (LOC, PER) of gold, BIO; answers: column 2 (LOC, PER), BIO"
     texts = "select document, value from document_attributes order by 1"
     assert database.rows(Sql(texts)) == [("1", "1"), ("2", "1")]
 

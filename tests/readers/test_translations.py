@@ -54,6 +54,23 @@ def test_files_beside_a_reference_are_of_systems(database: Database, tmp_path: P
     assert names == [(f"{how}|edits",), (f"{how}|length",)]
 
 
+def test_the_source_beside_a_reference_is_found_in_its_own_language(database: Database, tmp_path: Path) -> None:
+    source = written(tmp_path, "ted.src.de", ["die Katze saß", "ein Hund bellte", "nichts"])
+    written(tmp_path, "ted.ref.en", REFERENCE)
+    base = written(tmp_path, "ted.base.en", BASE)
+    assert recognize(source, database).role is Role.PART
+    load(database, base, "segments", options={"metrics": "BLEU"}, texts=True)
+    inputs = Sql("select text from texts where kind = 'input' order by document::integer")
+    assert database.rows(inputs) == [("die Katze saß",), ("ein Hund bellte",), ("nichts",)]
+
+
+def test_of_two_sources_none_is_taken(database: Database, tmp_path: Path) -> None:
+    for name in ("ted.src.de", "ted.src.fr", "ted.ref.en"):
+        written(tmp_path, name, REFERENCE)
+    load(database, written(tmp_path, "ted.base.en", BASE), "segments", options={"metrics": "BLEU"}, texts=True)
+    assert database.rows(Sql("select count(*) from texts where kind = 'input'")) == [(0,)]
+
+
 def test_a_table_has_both_texts(database: Database, load_text: Load) -> None:
     load_text(EXAMPLE, "segments", "da.tsv", fields={"test_set": "wmt"})
     assert list(counts(database, "chrF")) == [("wmt", "base", number) for number in "12"]

@@ -279,3 +279,17 @@ def test_two_runs_of_a_new_model_are_numbered_both(load: Command) -> None:
     assert stored("select system from runs order by all") == [("m#1",), ("m#2",)]
     assert load("logs")[0] == 0
     assert len(stored("select system from runs")) == 2
+
+
+@pytest.mark.long
+def test_a_cluster_may_be_an_attribute_that_comes_later_in_the_load(load: Command) -> None:
+    put(
+        faq__a_csv="test_set," + VALUES.replace("\nGE", "\nfaq,GE"),
+        faq__b_csv=f"test_set,{VALUES.split()[0]}\nfaq,SRI,D1,acc,0\n",
+    )
+    without = "note: no document of faq has the attribute passage; until some have, each is exchanged by itself"
+    assert without in load("faq", "--set", "cluster=passage")[2].splitlines()
+    put(faq__documents_csv="test_set,document,passage\nfaq,D1,whales\n")
+    Path("w.duckdb").unlink()
+    create(Path("w.duckdb")).close()
+    assert "has the attribute" not in load("faq", "--set", "cluster=passage")[2]

@@ -74,6 +74,8 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
         _say_notes(args, loaded)
     if len(loaded) > 1:
         _say_sum(args, loaded)
+    for text in done.notes:
+        note(args, text)
     if args.texts and not any(one.texts_read for one in loaded):
         note(args, "no file has a text that its reader knows")
     if plan.parts:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from warehouse.faults import DataError, Fault
+from warehouse.loading import declaring
 from warehouse.loading.ingest import Loaded, load
 from warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
 from warehouse.loading.staging.templates import filled
@@ -24,10 +25,13 @@ Advance = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class CarriedOut:
-    """What became of the files of a plan: what was loaded of each, and the faults of those that are left out."""
+    """What became of the files of a plan: what was loaded of each, the faults of those that are left out, and what
+    there is to note of all files together.
+    """
 
     loaded: tuple[tuple[PlannedFile, Loaded], ...]
     bad: tuple[DataError, ...]
+    notes: tuple[str, ...] = ()
 
 
 def silent(*progress: object) -> None:
@@ -83,7 +87,10 @@ def carry_out(
         raise DataError(tuple(fault for error in bad for fault in error.faults))
     _check_declared(request, [loaded for _, loaded in done])
     _number_firsts(database, int(systems_before))
-    return CarriedOut(tuple(done), tuple(bad))
+    # Attributes of documents come after the facts, so only now is it certain which are there.
+    said = [each for _, loaded in done for each in loaded.said]
+    notes = declaring.notes(database, said) if len(plan.files) > 1 else []
+    return CarriedOut(tuple(done), tuple(bad), tuple(notes))
 
 
 def _overall(advance: Advance, place: int, files: int, words: str, share: float) -> None:

@@ -44,7 +44,8 @@ class Loaded:
     `rows_read` and `rows_new` count facts: a row of the file, or an attribute where columns are attributes.
     `texts_read` and `texts_new` count inputs, references and outputs. `import_id` is None where nothing was new, and
     for a dry run; where only a declaration was new, it is that of an import without rows. `measures` are those that the
-    file has values or figures of, and `declared` the directions that were declared of some.
+    file has values or figures of, and `declared` the directions that were declared of some. `said` is what was said of
+    its documents.
     """
 
     source: str
@@ -58,6 +59,7 @@ class Loaded:
     declared: Mapping[str, bool] = dataclass_field(default_factory=dict)
     texts_read: int = 0
     texts_new: int = 0
+    said: tuple[declaring.Said, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -183,7 +185,8 @@ def load(
             stated = directions.stated(database, parts) | dict(lower_is_better or {})
             directed = directions.declared_of(measures, stated)
             directions.check(database, called or str(source), directed)
-            notes += declaring.notes(database, said)
+            if alone:
+                notes += declaring.notes(database, said)
             known = declaring.is_known(database, said) and directions.is_known(database, directed)
             if (rows_new or texts_new or not known) and not dry_run:
                 import_id = int(number)
@@ -216,6 +219,7 @@ def load(
         declared=directed,
         texts_read=sum(part.read for part in of_texts),
         texts_new=texts_new,
+        said=tuple(said),
     )
 
 

@@ -331,7 +331,8 @@ def _note(gold: Tags, answers: Tags, of_gold: Scheme, of_answers: Scheme) -> str
     parts = []
     for side, tags, scheme in ((GOLD, gold, of_gold), (ANSWERS, answers, of_answers)):
         name, wrong, what = scheme.named()
-        where = f"{tags.tags} of {tags.staging.source}" if gold.staging is not answers.staging else str(tags.tags)
+        # The note is said of the file of answers, and of many such files once.
+        where = str(tags.tags) if tags.staging is answers.staging else f"{tags.tags} of {tags.staging.source.name}"
         but = f" but for {counted(wrong, 'tag')} {what}" if wrong else ""
         parts.append(f"{side}: {where}, {name}{but}")
     return "; ".join(parts)

@@ -1,9 +1,10 @@
 """Segments of text: what a system wrote and its references, counted segment by segment with sacreBLEU.
 
 The texts stand in a table with columns such as `mt` and `ref`, or a segment a line in files of their own: beside
-`ted.ref.en` the files `ted.base.en` and `ted.tuned.en` are of the systems base and tuned on ted. A document is a
-segment, by its line. What is stored are counts that BLEU, chrF and TER of a corpus are computed from, each under the
-name of the metric and how sacreBLEU says that it counted: BLEU|nrefs:1|case:mixed|tok:13a|sys.
+`ted.ref.en` the files `ted.base.en` and `ted.tuned.en` are of the systems base and tuned on ted, and `ted.src.de` is
+what they translated. A document is a segment, by its line. What is stored are counts that BLEU, chrF and TER of a
+corpus are computed from, each under the name of the metric and how sacreBLEU says that it counted:
+BLEU|nrefs:1|case:mixed|tok:13a|sys.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ EXAMPLE = "system\tmt\tref\nbase\tthe cat sits\tthe cat sat\nbase\ta dog\ta dog 
 
 HYPOTHESIS = ("mt", "hypothesis", "hyp", "translation")
 SOURCES = ("src", "source")
-"""The column of a table that holds what was translated."""
+"""The part of the name of a file, or the column of a table, that says that it is what was translated."""
 REFERENCES = ("ref", "reference", "refA", "refB", "refC", "ref0", "ref1", "ref2", "ref3", "ref4")
 """The part of the name of a file, or the column of a table, that says that it is a reference."""
 
@@ -55,11 +56,14 @@ class _Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """The references beside a file, and what the names of these have in common and not: test set and system."""
+    """The references beside a file, and what the names of these have in common and not: test set and system. Then the
+    file of what was translated, whose name may end in another language.
+    """
 
     references: tuple[str, ...]
     test_set: str | None
     system: str
+    source: str | None
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -166,19 +170,20 @@ def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
             wanted = f"{len(references[-1])} in the reference {path}"
             raise staging.refusal(f"{counted(len(given), 'segment')}, and {wanted}")
     system = staging.named("system", beside.system if beside else None, "the file does not say the system")
-    sources = _sources(staging, len(given))
+    sources = _sources(staging, len(given), beside)
     for line, (hypothesis, source, *others) in enumerate(zip(given, sources, *references, strict=True), start=1):
         yield _Segment(line, system, hypothesis, tuple(others), source)
 
 
-def _sources(staging: Staging, segments: int) -> Sequence[str | None]:
+def _sources(staging: Staging, segments: int, beside: _Beside | None) -> Sequence[str | None]:
     """What was translated, where it is wanted and known."""
     named = staging.options.get("source")
-    if named is None or not staging.texts:
+    if not staging.texts or not (named or (beside and beside.source)):
         return [None] * segments
-    sources = _lines(replace(staging, source=Path(named), called=""))
+    path = Path(named) if named else staging.source.parent / str(beside and beside.source)
+    sources = _lines(replace(staging, source=path, called=""))
     if len(sources) != segments:
-        raise staging.refusal(f"{counted(segments, 'segment')}, and {len(sources)} in the source {named}")
+        raise staging.refusal(f"{counted(segments, 'segment')}, and {len(sources)} in the source {path}")
     return sources
 
 
@@ -192,8 +197,15 @@ def _beside(staging: Staging) -> _Beside | None:
     for place, part in enumerate(parts):
         names = (".".join((*parts[:place], word, *parts[place + 1 :])) for word in REFERENCES if part != word)
         if part not in REFERENCES and (there := tuple(name for name in names if staging.has_beside(name))):
-            return _Beside(there, ".".join(parts[:place]) or None, part)
+            sources = [name for name in staging.names_beside() if _is_source(name.split("."), parts, place)]
+            source = sources[0] if len(sources) == 1 else None
+            return _Beside(there, ".".join(parts[:place]) or None, part, source)
     return None
+
+
+def _is_source(name: Sequence[str], other: Sequence[str], place: int) -> bool:
+    """Whether a name in its parts is that of the source of another file, whose part of the system is at a place."""
+    return len(name) == len(other) and name[:place] == other[:place] and name[place] in SOURCES
 
 
 def _recognizes(start: Start) -> Recognition | str | None:
@@ -207,6 +219,9 @@ def _recognizes(start: Start) -> Recognition | str | None:
         theirs = other.split(".")
         if len(theirs) != len(parts):
             continue
+        place = next((place for place, part in enumerate(theirs) if part in REFERENCES), None)
+        if place is not None and _is_source(parts, theirs, place):
+            return Recognition("its name, being the source of files beside it", Role.PART)
         differing = [(ours, part) for ours, part in zip(parts, theirs, strict=True) if ours != part]
         if len(differing) == 1 and differing[0][0] in REFERENCES and differing[0][1] not in REFERENCES:
             return Recognition("its name, being the reference of files beside it", Role.PART)

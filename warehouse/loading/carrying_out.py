@@ -88,7 +88,7 @@ def carry_out(
     _check_declared(request, [loaded for _, loaded in done])
     _number_firsts(database, int(systems_before))
     # Attributes of documents come after the facts, so only now is it certain which are there.
-    said = [each for _, loaded in done for each in loaded.said]
+    said = [row for _, loaded in done for row in loaded.said]
     notes = declaring.notes(database, said) if len(plan.files) > 1 else []
     return CarriedOut(tuple(done), tuple(bad), tuple(notes))
 

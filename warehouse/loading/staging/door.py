@@ -46,6 +46,12 @@ class Door:
             raise
         return opened
 
+    def names(self, folder: Path) -> list[str]:
+        """The names of what is in a folder, in their order; none of a folder where files may not be opened."""
+        if self.inside is not None and not folder.resolve().is_relative_to(self.inside.resolve()):
+            return []
+        return sorted(os.listdir(folder))
+
 
 def _at_once(path: str, flags: int) -> int:
     """Opens without waiting for a program at the other end of a pipe."""

@@ -113,7 +113,7 @@ class Staging:
 
     def names_beside(self) -> list[str]:
         """The names of the files in the folder of this one, in their order."""
-        return sorted(path.name for path in self.source.absolute().parent.iterdir())
+        return self.door.names(self.source.absolute().parent)
 
     def named(self, field: str, said: str | None, otherwise: str) -> str:
         """The name that a setting gives a field, else what the file says, else what it is where nothing is said.

@@ -224,6 +224,32 @@ def test_folders_of_brat_are_read_together(load: Command) -> None:
     assert "error: news/crf/a.ann:1: " in load("news")[2]
 
 
+@pytest.mark.long
+def test_notes_on_many_files_that_differ_in_a_number_are_one(load: Command) -> None:
+    put(web__qrels_txt="1 0 a 1\n2 0 b 0\n")
+    for place in range(9):
+        more = "".join(f"1 Q0 x{number} {number + 2} 0.{9 - number} s{place}\n" for number in range(place % 3))
+        put(**{f"web__s{place}_run": f"1 Q0 a 1 1 s{place}\n{more}2 Q0 b 1 1 s{place}\n"})
+    status, _, said = load("web")
+    assert status == 0
+    assert said.startswith("note: 6 files: retrieved documents that are not judged: 1 to 2; ")
+    assert said.endswith("\nnote: 10 files: 9 systems on web; 71 rows stored as imports 1 to 10\n")
+    assert said.count("\n") == 2
+
+
+@pytest.mark.long
+def test_a_setting_of_documents_passes_over_tables_of_systems(load: Command) -> None:
+    put(mail__kinds_csv="system,kind\nbayes,model\n")
+    put(mail__decisions_csv="test_set,system,document,decision\nmay,bayes,m1,yes\n")
+    put(mail__key_csv="test_set,document,label\nmay,m1,relevant\n")
+    assert load("mail", "--set", "noun=message")[0] == 0
+    assert stored("select distinct noun from observed") == [("message",)]
+    status, _, said = load("mail/kinds.csv", "--set", "noun=message")
+    assert status == 1
+    assert "there is no field 'noun' in systems" in said
+    assert "there is no field 'nuon'" in load("mail", "--set", "nuon=message")[2]
+
+
 def test_utf_16_is_said_to_be_it(load: Command) -> None:
     Path("u.csv").write_bytes(VALUES.encode("utf-16"))
     assert load("u.csv") == (1, "", "error: u.csv: the file is UTF-16; it must be UTF-8\nnothing was stored\n")

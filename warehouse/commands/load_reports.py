@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ FEW = 8
 
 NAMED = 5
 """So many names are listed, and the others counted."""
+
+_HOW_MANY = re.compile(r"(?<=: )[0-9]+(?=;|$)")
+"""Where a note says how many there are: topics without output: 2; …"""
 
 
 def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPlan) -> None:
@@ -87,13 +91,17 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
 
 
 def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
-    """The notes on many files, each once."""
-    sources: dict[str, list[str]] = {}
+    """The notes on many files, each once; of a note that differs in how many there are, from how few to how many."""
+    sources: dict[str, list[tuple[str, str]]] = {}
     for one in loaded:
         for text in one.notes:
-            sources.setdefault(text, []).append(one.source)
-    for text, of in list(sources.items())[:FEW]:
-        note(args, f"{of[0] if len(of) == 1 else f'{len(of)} files'}: {text}")
+            sources.setdefault(_HOW_MANY.sub("", text), []).append((one.source, text))
+    for said in list(sources.values())[:FEW]:
+        source, text = said[0]
+        counts = sorted({int(found[0]) for _, text in said if (found := _HOW_MANY.search(text))})
+        if len(counts) > 1:
+            text = _HOW_MANY.sub(f"{counts[0]} to {counts[-1]}", text)
+        note(args, f"{source if len(said) == 1 else f'{len(said)} files'}: {text}")
     if len(sources) > FEW:
         note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
 

@@ -6,7 +6,7 @@ whoever opened the warehouse.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -62,7 +62,7 @@ def carry_out(
                 database,
                 file.found.path,
                 file.reader,
-                fields=filled(request.fields, file.found.path),
+                fields=filled(_fields(request, file, plan), file.found.path),
                 columns=request.columns,
                 options=_options(request, file, len(plan.files)),
                 lower_is_better=request.lower_is_better,
@@ -96,6 +96,16 @@ def carry_out(
 def _overall(advance: Advance, place: int, files: int, words: str, share: float) -> None:
     """Tells the share of all files, from the share of one."""
     advance((place + share) / files, words)
+
+
+def _fields(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> Mapping[str, str]:
+    """The fields that are set in a file. Beside files of documents a table without any, as of systems, gets those that
+    it has: a noun or a test set is said of the documents.
+    """
+    if declaring.has_documents(file.reader) or not any(declaring.has_documents(other.reader) for other in plan.files):
+        return request.fields
+    known = {field.name for form in file.reader.forms for field in form.fields}
+    return {name: text for name, text in request.fields.items() if name in known}
 
 
 def _options(request: LoadRequest, file: PlannedFile, files: int) -> dict[str, str]:

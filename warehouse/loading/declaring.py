@@ -84,13 +84,18 @@ class Declaring:
         return tasks or ([None] if len(self.reader.forms) == 1 else [])
 
 
+def has_documents(reader: Reader) -> bool:
+    """Whether rows of a reader are of documents; those of a table of systems are not."""
+    return any(DOCUMENT in form.key for form in reader.forms)
+
+
 def parted(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]:
     """The fields that are set for all rows, and what is declared. Where a file has no documents the settings stay among
     the fields, and are refused as such. Raises DataError for a setting that is no name.
     """
     fields = dict(staging.fields)
-    has_documents = any(DOCUMENT in form.key for form in reader.forms)
-    settings = {key: normalize("NFC", fields.pop(key).strip()) for key in SETTINGS if has_documents and key in fields}
+    declared = SETTINGS if has_documents(reader) else ()
+    settings = {key: normalize("NFC", fields.pop(key).strip()) for key in declared if key in fields}
     is_name = "select it <> '' and " + KINDS["name"].passed_by(Sql("it")) + " from (select ?::varchar as it)"
     for key, text in settings.items():
         if not staging.database.rows(Sql(is_name.text, (text,)))[0][0]:

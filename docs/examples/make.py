@@ -22,6 +22,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 DATE = "2026-09-14T10-31-07.204561"
 QUESTIONS = 120
+NO_DATA = ("make.py", "marimo_notebook.py")
+"""The modules here that make no folder of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def folders() -> Iterator[tuple[str, Iterator[tuple[str, str]]]]:
     """Each folder with its files."""
     yield "results", files()
     for module in sorted(HERE.glob("*.py")):
-        if module.name != "make.py":
+        if module.name not in NO_DATA:
             yield module.stem, runpy.run_path(str(module))["files"]()
 
 

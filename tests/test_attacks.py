@@ -207,7 +207,7 @@ def test_a_script_on_standard_input_stays_in_the_present_folder(
             monkeypatch.setattr("sys.stdin", piped)
             assert cli.main([command, "-", "--db", "w.duckdb"]) == 1
         said = capsys.readouterr().err
-        assert said.startswith("error: ../outside/secret.csv is outside of the folder of the script\n")
+        assert said.startswith("error: ../outside/secret.csv is outside the script's folder\n")
         assert "  --allow-files lets its statements read and write files anywhere\n" in said
 
 

@@ -60,7 +60,7 @@ def test_no_command_is_a_mistake_on_the_command_line(tmp_path: Path) -> None:
     assert evalhouse("query", folder=tmp_path).returncode == 2
     done = evalhouse("query", "show tests", "--format", "xml", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "there is no format 'xml'; there are table, json" in done.stderr
+    assert "there is no format 'xml'; the formats are table, json" in done.stderr
 
 
 ANSWERS = """

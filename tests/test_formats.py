@@ -331,14 +331,14 @@ def test_a_file_is_written_in_the_format_of_its_ending_and_never_over_another(fo
     assert files.check(path, None, force=False) == format.name
     files.write([letters(), side_by_side()], path, format.name, Style())
     assert path.read_text(encoding="utf-8") == render_all([letters(), side_by_side()], format.name, Style())
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         files.check(path, None, force=False)
     assert files.check(path, None, force=True) == format.name
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 def test_an_ending_that_says_nothing_needs_a_format(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"there are \.txt, .*\.xlsx"):
+    with pytest.raises(DataError, match=r"the endings are \.txt, .*\.xlsx"):
         files.check(tmp_path / "results", None, force=False)
     assert files.check(tmp_path / "results", "csv", force=False) == "csv"
     with pytest.raises(DataError, match="cannot be written: no such file"):

@@ -50,7 +50,7 @@ def run(*words: str, folder: Path) -> tuple[int, int, str]:
     ("typed", "sentence"),
     [
         ("select range(100000000)", "needs more memory"),
-        ("select range(1000) from range(1000000)", "more than 250 MB; fewer rows or columns make it smaller"),
+        ("select range(1000) from range(1000000)", "more than 250 MB; ask for fewer rows or columns"),
         ("select repeat('x', 10000) from range(1000000)", "more than 250 MB"),
         ("select repeat('x', 900000000)", "needs more memory"),
         ("select list(range) from range(100000000)", "needs more memory"),

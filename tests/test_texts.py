@@ -172,7 +172,7 @@ def test_a_load_says_how_many_texts_it_brings(quiz: Path, capsys: pytest.Capture
 def test_a_load_that_finds_no_text_says_so(quiz: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("v.csv").write_text("test_set,system,document,measure,value\nnews,base,D1,BLEU,31.4\n")
     assert cli.main(["load", "v.csv", "--db", "w.duckdb", "--texts"]) == 0
-    assert "note: no file has a text that its reader knows" in capsys.readouterr().err
+    assert "note: no file has texts that its reader can store" in capsys.readouterr().err
 
 
 @pytest.mark.long

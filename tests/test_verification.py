@@ -71,7 +71,7 @@ def test_a_last_digit_is_told_and_forgiven(session: Session) -> None:
     (claim,) = claims(json.dumps(said), "a.json")
     finding = verify(claim, session)
     assert finding.verdict == "same"
-    assert "behind the tenth digit" in finding.reasons[0]
+    assert "after the tenth digit" in finding.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_a_signature_without_its_numbers_is_unknown(session: Session) -> None:
     ("statement", "reason"),
     [
         ("score F for GEX on TST3", "unknown system 'GEX' on TST3; did you mean GE?"),
-        ("forget import 1", "this is no question, and is not run again"),
-        ('load "a.csv" as scores', "this is no question, and is not run again"),
-        ('export score F for all on TST3 to "a.csv"', "this is no question, and is not run again"),
+        ("forget import 1", "this is not a question, so it is not run again"),
+        ('load "a.csv" as scores', "this is not a question, so it is not run again"),
+        ('export score F for all on TST3 to "a.csv"', "this is not a question, so it is not run again"),
         ("score F for all on TST3; score F for all on TST4", "a result answers one statement"),
         ("scoer F", "unknown statement 'scoer'"),
     ],
@@ -170,10 +170,10 @@ def test_a_name_may_have_bars_in_it(tmp_path: Path) -> None:
     [
         ("hello", "a: is neither a signature nor a file of results as JSON"),
         ("", "a: there is nothing in it"),
-        ("{", "a:1: is no JSON from here on"),
-        ('{"statement": "score F for GE on TST3", "rows": []}\n\n{', "a:3: is no JSON from here on"),
-        ("[" * 100_000, "a:1: is no JSON from here on"),
-        ("[3]", "a, result 1: is no result: statement, signature, rows and summary make one"),
+        ("{", "a:1: is not JSON from here on"),
+        ('{"statement": "score F for GE on TST3", "rows": []}\n\n{', "a:3: is not JSON from here on"),
+        ("[" * 100_000, "a:1: is not JSON from here on"),
+        ("[3]", "a, result 1: is not a result, which has a statement, signature, rows and summary"),
         ('{"statement": "score F for GE on TST3"}', "a, result 1: has no rows that can be compared"),
         ('{"statement": "x", "rows": [3]}', "a, result 1: has no rows that can be compared"),
     ],

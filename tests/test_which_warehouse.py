@@ -75,7 +75,7 @@ def test_who_asks_for_the_sample_data_gets_them(words: tuple[str, ...], tmp_path
 def test_who_asks_for_both_is_told(tmp_path: Path) -> None:
     done = run(tmp_path, *QUESTION, "--sample", "--db", "w.duckdb")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: --db names a warehouse, and --sample asks for the sample data\n"
+    assert done.stderr == "error: --db names a warehouse, but --sample asks for the sample data\n"
     done = run(tmp_path, "load", "x.csv", "--sample")
     assert (done.returncode, done.stderr.splitlines()[0]) == (2, "error: the sample data cannot be changed")
 

@@ -78,7 +78,7 @@ def loaded(
     notes += tuple(f"left out: {fault}" for error in done[0].bad for fault in error.faults)
     if planned.passed_over:
         listed = ", ".join(found.called for found in planned.passed_over)
-        notes += (f"passed over, being no results: {listed}",)
+        notes += (f"passed over (not results): {listed}",)
     return Result(text, "loaded" if keep else "would be loaded", text, rows.table(columns), notes=notes)
 
 

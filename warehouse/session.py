@@ -259,7 +259,7 @@ class Session:
         path = self.folder / named
         if self.confined and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
             raise QueryError(
-                f"{path} is outside of the folder of the script",
+                f"{path} is outside the script's folder",
                 place,
                 ("--allow-files lets its statements read and write files anywhere",),
             )

@@ -68,7 +68,7 @@ def claims(text: str, source: str) -> list[Claim]:
             value, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError) as error:
             at = error.pos if isinstance(error, json.JSONDecodeError) else place
-            raise _wrong(source, "is no JSON from here on", text.count("\n", 0, at) + 1) from None
+            raise _wrong(source, "is not JSON from here on", text.count("\n", 0, at) + 1) from None
         for result in value if isinstance(value, list) else [value]:
             claimed.append(_claim(result, f"{source}, result {len(claimed) + 1}"))
         place = end + len(text[end:]) - len(text[end:].lstrip())
@@ -78,7 +78,7 @@ def claims(text: str, source: str) -> list[Claim]:
 def _claim(value: Any, source: str) -> Claim:
     """A whole result, as `--format json` writes it."""
     if not isinstance(value, dict) or not isinstance(value.get("statement"), str):
-        raise _wrong(source, "is no result: statement, signature, rows and summary make one")
+        raise _wrong(source, "is not a result, which has a statement, signature, rows and summary")
     tables = [value.get("rows"), value.get("summary", [])]
     for rows in tables:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -126,7 +126,7 @@ def verify(claim: Claim, session: Session) -> Finding:
         return Finding(claim, verdict, (*reasons, *changed))
     sealed = [part for part in claim.parts if part.startswith(SEAL)]
     if not sealed:
-        return Finding(claim, "unknown", ("the signature does not say which numbers came out", *changed))
+        return Finding(claim, "unknown", ("the signature does not record which numbers came out", *changed))
     return Finding(claim, "same" if sealed[-1] in now else "different", changed)
 
 
@@ -139,7 +139,7 @@ def _question(text: str) -> n.AnyStatement:
     if isinstance(statement, n.Plot):
         return statement.question
     if not isinstance(statement, (*get_args(n.Question), n.Show, n.SqlQuery)):
-        raise QueryError("this is no question, and is not run again", statement.span)
+        raise QueryError("this is not a question, so it is not run again", statement.span)
     return statement
 
 
@@ -192,7 +192,7 @@ def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Repetition, tu
         return "same", ()
     more = f", and {len(cells) - 1:,} other cells" if len(cells) > 1 else ""
     if all(_close(old, new) for _, old, new in cells):
-        return "same", (f"behind the tenth digit not quite: {cells[0][0]}{more}",)
+        return "same", (f"not quite equal after the tenth digit: {cells[0][0]}{more}",)
     first = next(difference for difference, old, new in cells if not _close(old, new))
     return "different", (f"{first}{more}",)
 

@@ -38,7 +38,7 @@ def _check(path: Path, named: str, endings: Iterable[str], kind: str, place: Spa
         called = path.name if named.strip() else "a file without a name"
         raise QueryError(f"{called} has no ending that names {kind}", place, (f"endings: {', '.join(endings)}",))
     if path.exists() and not force:
-        raise QueryError(f"{path} is there already", place, ("--force writes over it",))
+        raise QueryError(f"{path} already exists", place, ("--force overwrites it",))
 
 
 def write(path: Path, drawn: str | bytes, place: Span) -> None:

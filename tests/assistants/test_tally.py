@@ -79,8 +79,8 @@ def test_the_numbers_are_those_of_bonferroni() -> None:
     }
     assert tally.sentence() == (
         "so far 2 different questions of this conversation tested something and gave 5 p-values: 3 at most 0.05, of "
-        "which about 0.25 are to be expected by chance if nothing differs at all. Bonferroni over all 5 asks for p "
-        "of at most 0.01, which 1 is. Report how many were tested, and not the small ones alone"
+        "which about 0.25 would be expected by chance if nothing differed. Bonferroni over all 5 asks for p "
+        "of at most 0.01, which 1 is. Report how many were tested, not only the small ones"
     )
 
 

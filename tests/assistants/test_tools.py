@@ -84,7 +84,7 @@ def test_explain_runs_nothing_of_several_statements_either(assistant: Assistant,
     ]
     assert with_name.answer["statement"] == f"explain {COMPARE}"
     assert refused.error == (
-        f"error: only questions are explained, and plot is none\n  {COMPARE}; plot {COMPARE}\n"
+        f"error: only questions are explained, and plot is not one\n  {COMPARE}; plot {COMPARE}\n"
         f"  {' ' * len(COMPARE)}  {'^' * len(f'plot {COMPARE}')}"
     )
     assert assistant.answers.tally.as_dict()["questions"] == 0
@@ -212,7 +212,7 @@ def test_long_texts_share_the_room_that_there_is(session: Session) -> None:
     answer = assistant.asks(f'sql "{some}"').answer
     assert [len(cell) for cell in answer["rows"][0].values()] == [100, 5000, 15_001]
     assert answer["rows"][0]["long"].endswith("c…")
-    assert answer["notes"][-1].startswith("texts are cut behind 15,000 characters")
+    assert answer["notes"][-1].startswith("texts are cut after 15,000 characters")
     whole = assistant.asks("sql \"select repeat('c', 30000) as long\"").answer
     assert (len(whole["rows"][0]["long"]), whole["notes"]) == (30_000, [])
 
@@ -251,7 +251,7 @@ def test_many_answers_of_one_call_end_where_they_are_too_large(session: Session)
     called = assistant.asks("; ".join(["score F for all on TST3"] * 50))
     assert called.error == (
         "error: the answers of a call have at most 5,000 characters together\n"
-        f"  {'; '.join(['score F for all on TST3'] * 50)[:100]}…\n  ^\n  ask the others in another call"
+        f"  {'; '.join(['score F for all on TST3'] * 50)[:100]}…\n  ^\n  ask the others in a separate call"
     )
     assert sum(map(len, called.texts)) < 10_500
 

@@ -156,7 +156,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(session: Session, tmp_path: 
     query = f'plot score F for GE, UMASS on TST3 to "{path}"'
     session.run(query)
     before = path.read_text(encoding="utf-8")
-    with pytest.raises(QueryError, match="is there already"):
+    with pytest.raises(QueryError, match="already exists"):
         session.run(query.replace("UMASS", "SRI"))
     assert path.read_text(encoding="utf-8") == before
     session.force = True

@@ -138,7 +138,7 @@ def test_rows_that_disagree_are_named_as_rows() -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (pandas.concat([_frame(), _frame()], axis=1), "frame: the column 'model' stands more than once"),
+        (pandas.concat([_frame(), _frame()], axis=1), "frame: the column 'model' appears more than once"),
         ([], "frame: there are no rows in it"),
         ({"a": [1], "b": []}, "frame: its columns are not equally long"),
         ([{"model": "a", "f1": object()}], "frame: row 1: Object of type object is not JSON serializable"),
@@ -228,9 +228,9 @@ def test_a_cluster_is_nothing_else_whatever_it_is_called(heading: str) -> None:
 @pytest.mark.parametrize(
     ("cluster", "said"),
     [
-        ("pasage", "frame: no column and not an attribute of documents is called 'pasage'\n  did you mean passage?"),
-        ("half", "frame: row 97: half is declared to be the cluster, and the document Q0 is in two: '0' and '1'"),
-        ("nothing", "the column 'nothing' is empty, so it is no cluster"),
+        ("pasage", "frame: no column and no attribute of documents is called 'pasage'\n  did you mean passage?"),
+        ("half", "frame: row 97: half is declared as the cluster, but the document Q0 is in two: '0' and '1'"),
+        ("nothing", "the column 'nothing' is empty, so it cannot be the cluster"),
     ],
 )
 def test_what_is_no_cluster_is_refused(cluster: str, said: str) -> None:
@@ -261,13 +261,13 @@ NO_DOCUMENT = "no column names the documents, as document, sample, question, ite
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([{**row, "accuracy": "good"} for row in SHORT], "no column holds numbers alone (accuracy is 'good')"),
-        ([{**row, "accuracy": None} for row in SHORT], "no column holds numbers alone (accuracy is empty)"),
-        ([{**row, "accuracy": float("inf")} for row in SHORT], "no column holds numbers alone (accuracy is 'inf')"),
+        ([{**row, "accuracy": "good"} for row in SHORT], "no column holds only numbers (accuracy is 'good')"),
+        ([{**row, "accuracy": None} for row in SHORT], "no column holds only numbers (accuracy is empty)"),
+        ([{**row, "accuracy": float("inf")} for row in SHORT], "no column holds only numbers (accuracy is 'inf')"),
         ([{"system": row["model"], "accuracy": row["accuracy"]} for row in SHORT], NO_DOCUMENT),
         ([{"model": row["model"], "accuracy": row["accuracy"]} for row in SHORT], NO_DOCUMENT),
         ([{"system": "new", "accuracy": 0.5}, {"system": "base", "accuracy": 0.4}], "it has attributes alone: no"),
-        ([{"question": row["question"], "accuracy": row["accuracy"]} for row in SHORT], "nothing says the system"),
+        ([{"question": row["question"], "accuracy": row["accuracy"]} for row in SHORT], "nothing names the system"),
     ],
 )  # fmt: skip
 def test_an_error_says_which_column_is_wrong_or_lacking(rows: list[dict[str, object]], said: str) -> None:

@@ -103,7 +103,7 @@ def test_a_result_is_saved_in_the_format_of_the_ending(ending: str, scored: eh.R
     to = tmp_path / f"scores.{ending}"
     scored.save(to)
     assert "UMASS" in to.read_text()
-    with pytest.raises(eh.LoadError, match="is there already; force=True writes over it") as raised:
+    with pytest.raises(eh.LoadError, match="already exists; force=True overwrites it") as raised:
         scored.save(str(to))
     assert "--" not in str(raised.value)
     scored.save(to, force=True)

@@ -155,7 +155,7 @@ def test_an_error_in_several_lines_says_which(path: Path) -> None:
         ("--map FIELD=COLUMN takes a field", 'map={"FIELD": "COLUMN"} takes a field'),
         ("(--wide systems --measure NAME)", '(wide="systems" measure="NAME")'),
         ("--tags pos,entities says", 'tags="pos,entities" says'),
-        ("--force writes over it", "force=True writes over it"),
+        ("--force overwrites it", "force=True overwrites it"),
         ("--depth is 'x', not a whole number", "depth is 'x', not a whole number"),
         ("evalhouse upgrade --db w brings it up to date", "evalhouse upgrade --db w brings it up to date"),
         ("evalhouse init w makes one", 'evalhouse.create("w") makes one'),

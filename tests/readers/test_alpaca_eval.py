@@ -66,7 +66,7 @@ def test_another_annotator_is_a_replicate(database: Database, load_text: Load) -
     ("text", "sentence"),
     [
         (EXAMPLE[:-4], "annotations.json:4: this is not JSON"),
-        ("{}", "annotations.json: this is no list of annotations"),
+        ("{}", "annotations.json: this is not a list of annotations"),
         ('[{"instruction": "x"}]', "annotations.json: annotation 1 has no generator_1"),
         (json.dumps([annotation("A", "2")]), "annotations.json: the preference of annotation 1 is '2', not a number"),
         (json.dumps([annotation("A", 3)]), "annotations.json: the preference of annotation 1 is 3, not from 1 to 2"),

@@ -60,19 +60,19 @@ def test_annotations_are_matched_once(
 
 def test_files_without_a_key_are_counted(load_text: Load) -> None:
     packed = archive(("gold/a.ann", EXAMPLE), ("x/a.ann", EXAMPLE), ("x/b.ann", EXAMPLE))
-    assert load_text(packed, "brat", "in.tar.gz", fields=ON).notes == ("left out, having no key: 1 files",)
+    assert load_text(packed, "brat", "in.tar.gz", fields=ON).notes == ("left out (no key): 1 files",)
 
 
 def test_what_is_no_archive_of_annotations_is_refused(complaints: Complaints) -> None:
     assert complaints(EXAMPLE, "brat", "in.ann", fields=ON) == [
-        "in.ann: an archive (.tar or .tar.gz) of folders of .ann files is wanted"
+        "in.ann: expected an archive (.tar or .tar.gz) of folders of .ann files"
     ]
     assert complaints(archive(("a/x.ann", EXAMPLE)), "brat", "in.tgz", fields=ON) == [
-        "in.tgz: folders of .ann files are wanted, 'gold' and one a system; there are 'a'"
+        "in.tgz: expected folders of .ann files, 'gold' and one per system; the folders are 'a'"
     ]
     bad = archive(("gold/x.ann", EXAMPLE), ("a/x.ann", EXAMPLE + "T3\tPlace seven\n"))
     assert complaints(bad, "brat", "in.tgz", fields=ON) == [
-        "in.tgz/a/x.ann:4: this is no text-bound annotation: T1, a tab, a type and where it stands"
+        "in.tgz/a/x.ann:4: this is not a text-bound annotation: T1, a tab, a type and its offsets"
     ]
 
 
@@ -80,7 +80,7 @@ def test_what_is_no_archive_of_annotations_is_refused(complaints: Complaints) ->
     ("line", "sentence"),
     [
         ("T3\tPlace 9 3\tx", "x.ann:4: '9 3' ends before it begins"),
-        ("Place 3 9", "x.ann:4: this is no annotation: the lines of BRAT begin with T, R, E, A, M, N, * or #"),
+        ("Place 3 9", "x.ann:4: this is not an annotation: lines of BRAT begin with T, R, E, A, M, N, * or #"),
     ],
 )
 def test_lines_that_brat_does_not_write_are_refused(complaints: Complaints, line: str, sentence: str) -> None:

@@ -112,7 +112,7 @@ NO_TAG = "is no tag: O, or one of B, I, E, S with a type, such as B-PER"
         ("a B-A B-A\n\nb O B-A\nc O _\n", f"in:4: '_' in column 3 {NO_TAG}"),
         ("a\tB-A\tO\nb\n", "in:2: 1 column in this line, and 3 before it"),
         ("a B- O\n", f"in:1: 'B-' in column 2 {NO_TAG}"),
-        ("a O O\n", "in: no column holds a tag of an entity, such as B-PER"),
+        ("a O O\n", "in: no column holds entity tags such as B-PER"),
         ("-DOCSTART- O O\n\n", "in: there is no token in it"),
         ("a B-A O\n\xff".encode("latin-1"), "in:2: this line is not UTF-8"),
     ],
@@ -147,7 +147,7 @@ def test_chunks_are_not_taken_for_gold(load_text: Load, database: Database, comp
     [refused] = complaints(file, "conll", "in", fields=ON)
     assert refused == (
         "in: column 3 (NP, VP) and column 4 (LOC, PER) have no type in common, so they are not gold and answers; "
-        "--gold FILE names the file of the gold tags, or --map gold=3 --map answers=4 says they are"
+        "--gold FILE names the file with the gold tags, or --map gold=3 --map answers=4 says they are"
     )
     load_text(columns(WORDS, WORDS, CHUNKS, NAMES, FOUND), "conll", "in", fields=ON)
     assert sums(database) == EITHER
@@ -176,7 +176,7 @@ def test_a_folder_of_gold_and_answers_is_loaded_by_name(tmp_path: Path) -> None:
         rows = {row["system"]: row["F(beta=1)"] for row in session.run("score F for all on news").rows}
         assert rows == {"crf": 0.5, "oracle": 1.0}
         (news / "gold.conll").rename(news / "test.conll")
-        with pytest.raises(DataError, match="--gold FILE names the file of the gold tags"):
+        with pytest.raises(DataError, match="--gold FILE names the file with the gold tags"):
             session.run(f'load "{news}" as auto')
 
 
@@ -215,8 +215,8 @@ def test_columns_are_chosen_by_number(load_text: Load, database: Database, compl
     nothing = columns(WORDS, NAMES, "O O O | O O")
     [refused] = complaints(nothing, "conll", "in", fields=ON)
     assert refused == (
-        "in: column 2 (LOC, PER) is the only one that holds tags of entities, so gold or answers are not in this file; "
-        "--gold FILE names the file of the gold tags"
+        "in: column 2 (LOC, PER) is the only one that holds entity tags, so gold or answers are not in this file; "
+        "--gold FILE names the file with the gold tags"
     )
     load_text(nothing, "conll", "in", fields={**ON, "system": "silent"}, columns={"gold": "2", "answers": "3"})
     assert sums(database) == [("LOC", 2, 1, 0), ("PER", 2, 1, 1)]
@@ -227,8 +227,8 @@ def test_columns_are_chosen_by_number(load_text: Load, database: Database, compl
     [
         ({"gold": "7"}, "in: --map gold=7: the columns are counted from 1 to 3, as in --map gold=3"),
         ({"gold": "ner"}, "in: --map gold=ner: the columns are counted from 1 to 3, as in --map gold=3"),
-        ({"answers": "1"}, "in: column 1 holds other texts than tags, so it cannot be answers"),
-        ({"gold": "3", "answers": "2"}, "in: column 3 holds no tag of an entity, so it cannot be gold"),
+        ({"answers": "1"}, "in: column 1 holds texts that are not tags, so it cannot be answers"),
+        ({"gold": "3", "answers": "2"}, "in: column 3 holds no entity tag, so it cannot be gold"),
         ({"system": "2"}, "in: 'system' is not taken from a column; these are: gold, answers"),
     ],
 )
@@ -261,7 +261,7 @@ SHORT = "in:1: 2 tokens in this sentence, and 3 in that on line 1 of gold"
             "in: column 2 (NP, VP) here, column 2 (LOC, PER) in gold: they have no type in common; "
             "--map gold=COLUMN --map answers=COLUMN says which are meant",
         ),
-        (columns(WORDS, "O O O | O O"), "in: no column holds a tag of an entity, such as B-PER"),
+        (columns(WORDS, "O O O | O O"), "in: no column holds entity tags such as B-PER"),
     ],
 )
 def test_gold_and_answers_must_fit(complaints: Complaints, tmp_path: Path, answers: str, sentence: str) -> None:

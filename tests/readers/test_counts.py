@@ -36,11 +36,11 @@ def test_bad_counts_are_told_with_their_line(complaints: Complaints, rows: str, 
     ("header", "row", "wrong"),
     [
         ("system,document,cluster", "A,d1,1", "no count is called cluster"),
-        ("system,document,n,N", "A,d1,1,2", "two counts whose names differ in the case of their letters alone"),
-        ("system,document,seed,n", "A,d1,1,2", "the column seed tells runs apart, and counts have none"),
+        ("system,document,n,N", "A,d1,1,2", "two counts whose names differ only in case"),
+        ("system,document,seed,n", "A,d1,1,2", "the column seed distinguishes runs, and counts have no runs"),
         ("system,document,source,n", "A,d1,radio,2", "source is 'radio', not a whole number"),
-        ("system,document", "A,d1", "there is no column of counts beside system, document"),
-        ("system,document,n", "A,d1,", "there is a header and no count below it"),
+        ("system,document", "A,d1", "there is no column of counts besides system, document"),
+        ("system,document,n", "A,d1,", "there is a header, but no count below it"),
     ],
 )
 def test_bad_columns_are_told(complaints: Complaints, header: str, row: str, wrong: str) -> None:

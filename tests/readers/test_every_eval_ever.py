@@ -147,9 +147,9 @@ def test_a_metric_of_which_less_is_better_is_known_for_it(database: Database, lo
         (record(model_info={}), RECORD, "this is not a record of Every Eval Ever: its model_info has no id"),
         (record({}), RECORD, "this is not a record of Every Eval Ever: result 1 has no evaluation_name"),
         (record(result(score=float("nan"))), RECORD, "result 1 has no finite score"),
-        (record(), RECORD, f"{RECORD}: there is nothing in it to store"),
+        (record(), RECORD, f"{RECORD}: it has nothing to store"),
         (sample(1, 1) + '{"sample_id": ', SAMPLES, f"{SAMPLES}:2: this line is not JSON"),
-        (sample(1, float("nan")), SAMPLES, f"{SAMPLES}:1: the evaluation of this sample has no finite score, or does"),
+        (sample(1, float("nan")), SAMPLES, f"{SAMPLES}:1: the evaluation of this sample has no finite score, or no"),
         (
             sample(1, 1, model_id=3),
             SAMPLES,
@@ -170,7 +170,7 @@ def test_a_schema_of_records_is_not_one(database: Database, tmp_path: Path) -> N
     (tmp_path / RECORD).write_text(EXAMPLE)
     assert recognize(tmp_path / RECORD, database).reader == "every-eval-ever"
     (tmp_path / RECORD).write_text('{"properties": {"evaluation_id": {"type": "string"}, "model_info": {}}}')
-    with pytest.raises(DataError, match="nothing in it says what it is"):
+    with pytest.raises(DataError, match="its format is not recognized"):
         recognize(tmp_path / RECORD, database)
 
 

@@ -141,7 +141,7 @@ def test_quotes_separators_and_line_ends_in_cells_stay(database: Database, tmp_p
     notes = load(database, file, BARS, fields=ON).notes
     found = {name for (name,) in database.rows(Sql("select name from document"))}
     assert found == {*names[:3], "x", "É", *names[5:]}
-    assert notes == ("blanks around names were left out in 1 row",)
+    assert notes == ("blanks around names were removed in 1 row",)
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_a_reader_of_another_package_is_found_by_what_is_in_a_file(
     assert recognize(file, database) == Recognized("bars", "its bars")
     # What goes by the same as a reader of this package is a question, and what goes by more is asked before it.
     file.write_text("0.5\n" * 20 + BARS.example)
-    with pytest.raises(DataError, match=r"it could be sacrebleu \(having a number a line\) or bars \(its bars\)"):
+    with pytest.raises(DataError, match=r"it could be sacrebleu \(one number per line\) or bars \(its bars\)"):
         recognize(file, database)
     offered[0] = replace(BARS, evidence=Evidence.MARK)
     plugins.cache_clear()

@@ -136,7 +136,7 @@ def test_what_is_simulated_is_left_out(database: Database, load_text: Load, tmp_
 
 def test_a_folder_that_is_there_is_not_written_over(filled: Database, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(DataError, match="out: is there already"):
+    with pytest.raises(DataError, match="out: already exists"):
         export_eee(filled, tmp_path / "out", Evaluator())
     with pytest.raises(DataError, match="there is no folder"):
         export_eee(filled, tmp_path / "none" / "out", Evaluator())
@@ -153,7 +153,7 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFi
     assert cli.main(["export-eee", str(out), "--db", str(db), "--organization", "Acme"]) == 0
     assert capsys.readouterr().err == f"note: {out}: 1 record, 4 samples\n"
     assert cli.main(["export-eee", str(out), "--db", str(db)]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 @pytest.mark.long

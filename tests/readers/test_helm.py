@@ -94,7 +94,7 @@ def test_trials_are_replicates_and_values_are_sums_by_counts(database: Database,
     assert values(database) == [("news", "base", "i", "f1@hard", 0.75), ("news", "base#2", "i", "f1@hard", 0.25)]
     assert loaded.notes == (
         "instances were tried 2 times; each trial is a replicate",
-        "left out, being of no instance or no finite number: 1 statistic",
+        "left out (no instance, or not a finite number): 1 statistic",
     )
 
 
@@ -102,10 +102,10 @@ def test_trials_are_replicates_and_values_are_sums_by_counts(database: Database,
     ("text", "sentence"),
     [
         ("[{", "s.json:1: this is not JSON"),
-        ("{}", "s.json: this is no list of instances"),
+        ("{}", "s.json: this is not a list of instances"),
         ('[{"stats": []}]', "s.json: instance 1 has no instance_id, or no stats with name, count and sum"),
         (json.dumps([stat("f1", 1.0), {"count": 1}]), "s.json: a statistic has no name, count and sum"),
-        ("[]", "s.json: there is nothing in it to store"),
+        ("[]", "s.json: it has nothing to store"),
     ],
 )
 def test_what_is_not_of_helm_is_refused(complaints: Complaints, text: str, sentence: str) -> None:

@@ -130,7 +130,7 @@ def test_samples_without_a_score_are_failures_with_their_reason(database: Databa
         ("6", "not scored"),
     ]
     assert "without a score, not scored: 2 samples" in notes
-    assert "left out, match being neither C, I, P, N nor a finite number: 1 sample" in notes
+    assert "left out (match is neither C, I, P, N nor a finite number): 1 sample" in notes
 
 
 @pytest.mark.parametrize(("status", "reason"), [("error", "error"), ("cancelled", "cancelled")])
@@ -170,9 +170,9 @@ def test_an_archive_and_a_json_log_give_the_same(database: Database, load_text: 
     ("content", "file", "sentence"),
     [
         ('{"eval": {\n', "log.json", "log.json:2: this is not JSON: Expecting property name enclosed in double quotes"),
-        ("[]", "log.json", "log.json: this is no object"),
-        ("{}", "log.json", "log.json: this is not a log of Inspect: it has no eval"),
-        (log_of(answer(1, "C"), answer(1, "I")), "log.json", "log.json: sample '1' is there twice in epoch 1"),
+        ("[]", "log.json", "log.json: this is not an object"),
+        ("{}", "log.json", "log.json: this is not an Inspect log: it has no eval"),
+        (log_of(answer(1, "C"), answer(1, "I")), "log.json", "log.json: sample '1' appears twice in epoch 1"),
         (log_of(answer(1, "C", epoch="x")), "log.json", "log.json: the epoch of sample '1' is not a whole number"),  # type: ignore[arg-type]
         (archive_of({})[:-30], "log.eval", "log.eval: the archive is cut off or damaged"),
         (
@@ -200,7 +200,7 @@ def test_a_member_packed_in_a_way_unknown_here_says_what_helps(complaints: Compl
     for signature, method in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         packed[packed.rindex(signature) + method] = 98
     [said] = complaints(bytes(packed), "inspect", "log.eval")
-    assert said.startswith("log.eval/samples/a.json: this is compressed in a way that is not known here; inspect log")
+    assert said.startswith("log.eval/samples/a.json: its compression is not supported; inspect log")
 
 
 def test_a_log_packed_with_zstandard_is_read(database: Database, load_text: Load, complaints: Complaints) -> None:

@@ -71,7 +71,7 @@ def test_what_a_log_calls_the_accuracy_finds_it(database: Database, load_text: L
 
 def test_runs_that_were_appended_are_replicates(database: Database, load_text: Load) -> None:
     notes = load_text(EXAMPLE + EXAMPLE.replace("1.0", "0.0"), "lm-eval", LOG, fields=GEMMA).notes
-    assert "2 runs were appended to one another in this log; each is a replicate" in notes
+    assert "2 runs follow one another in this log; each is a replicate" in notes
     assert values(database)[2:] == [("gemma#2", "0", "accuracy", 0.0), ("gemma#2", "1", "accuracy", 0.0)]
 
 
@@ -100,7 +100,7 @@ def test_the_folder_or_the_results_file_names_the_system(database: Database, tmp
     (tmp_path / f"results_{DATE.split('.')[0]}.285735.json").write_text(json.dumps(results))
     notes = load(database, tmp_path / LOG, "lm-eval").notes
     assert {row[0] for row in values(database)} == {"google/gemma-2b", "phi"}
-    assert "the results file gives acc,none as 0.75, and the mean of the samples is 0.5" in notes
+    assert "the results file gives acc,none as 0.75, but the mean of the samples is 0.5" in notes
 
 
 def results_of(folder: Path, results: dict[str, object], **others: object) -> Path:
@@ -185,7 +185,7 @@ def test_spans_become_tuples_by_label(database: Database, load_text: Load) -> No
 @pytest.mark.parametrize("item", [["a", "b"], float("nan"), 10**400])
 def test_what_is_no_number_is_listed(load_text: Load, item: object) -> None:
     notes = load_text(EXAMPLE + sample(2, "bleu", item), "lm-eval", LOG, fields=GEMMA).notes
-    assert notes[0] == "left out, bleu having items that are no finite numbers: 1 sample"
+    assert notes[0] == "left out (bleu has items that are not finite numbers): 1 sample"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_what_is_no_number_is_listed(load_text: Load, item: object) -> None:
         ),
         (EXAMPLE + "[]", f"{LOG}:3: this is not a sample: it has no doc_id"),
         (EXAMPLE + '{"doc_id": 1}', f"{LOG}:3: this sample has no list of metrics"),
-        ("\n", f"{LOG}: there is nothing in it to store"),
+        ("\n", f"{LOG}: it has nothing to store"),
     ],
 )
 def test_what_is_no_sample_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
@@ -211,10 +211,10 @@ def test_a_sample_without_any_finite_value_failed(database: Database, load_text:
 
 def test_names_that_nothing_says_must_be_set(complaints: Complaints) -> None:
     assert complaints(EXAMPLE, "lm-eval", "log.jsonl", fields=GEMMA) == [
-        "log.jsonl: the name of the file does not say the task; --set test_set=NAME does"
+        "log.jsonl: the name of the file does not name the task; --set test_set=NAME does"
     ]
     assert complaints(EXAMPLE, "lm-eval", LOG) == [
-        f"{LOG}: no folder or results file says the model; --set system=NAME does"
+        f"{LOG}: no folder or results file names the model; --set system=NAME does"
     ]
 
 
@@ -243,4 +243,4 @@ def test_labelled_spans_are_those_of_the_answers() -> None:
 
 def test_a_log_holds_so_many_runs(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warehouse.loading.readers.lm_eval.MOST_RUNS", 3)
-    assert complaints(EXAMPLE * 4, "lm-eval", LOG, fields=GEMMA) == [f"{LOG}:7: doc_id '0' is there more than 3 times"]
+    assert complaints(EXAMPLE * 4, "lm-eval", LOG, fields=GEMMA) == [f"{LOG}:7: doc_id '0' appears more than 3 times"]

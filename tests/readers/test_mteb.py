@@ -70,10 +70,10 @@ def test_model_and_revision_are_those_of_the_file_beside_or_of_the_folders(datab
     [
         (EXAMPLE[:-4], "B.json:4: this is not JSON: Expecting ',' delimiter"),
         ("[]", "B.json: this is not an object"),
-        (results(test=[]), "B.json: there is nothing in it to store"),
+        (results(test=[]), "B.json: it has nothing to store"),
         (results(test={}), "B.json: the scores of the split test are not a list of objects"),  # type: ignore[arg-type]
-        (results(test=[{"main_score": float("nan")}]), "B.json: there is nothing in it to store"),
-        ('{"scores": {}}', "B.json: the file does not say the task; --set test_set=NAME does"),
+        (results(test=[{"main_score": float("nan")}]), "B.json: it has nothing to store"),
+        ('{"scores": {}}', "B.json: the file does not name the task; --set test_set=NAME does"),
     ],
 )
 def test_what_is_no_result_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
@@ -81,4 +81,4 @@ def test_what_is_no_result_is_refused(complaints: Complaints, text: str, sentenc
 
 
 def test_a_model_that_nothing_names_must_be_set(complaints: Complaints) -> None:
-    assert complaints(EXAMPLE, "mteb", "B.json") == ["B.json: no folder says the model; --set system=NAME does"]
+    assert complaints(EXAMPLE, "mteb", "B.json") == ["B.json: no folder names the model; --set system=NAME does"]

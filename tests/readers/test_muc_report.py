@@ -77,7 +77,7 @@ def test_columns_may_abut(database: Database, load_text: Load) -> None:
         (
             "ALL TEMPLATES           2   3",
             "ALL TEMPLATES           2   4",
-            "ge.txt:34: actual of ALL TEMPLATES is 4, and the blocks add up to 3",
+            "ge.txt:34: actual of ALL TEMPLATES is 4, but the blocks add up to 3",
         ),
         (
             "ALL TEMPLATES",
@@ -102,7 +102,7 @@ def test_columns_may_abut(database: Database, load_text: Load) -> None:
         (
             "Configuration: /muc/GE/config-tst3.el",
             "",
-            "ge.txt: the report does not say the system; --set system=NAME does",
+            "ge.txt: the report does not name the system; --set system=NAME does",
         ),
     ],
 )
@@ -133,7 +133,7 @@ def test_many_reports_in_an_archive_are_one_import(database: Database, load_text
 def test_faults_name_the_member_of_an_archive(complaints: Complaints) -> None:
     bad = archive(("GE/report", EXAMPLE.replace("ALL TEMPLATES           2", "ALL TEMPLATES           3")))
     assert complaints(bad, "muc-report", "r.tar.gz") == [
-        "r.tar.gz/GE/report:34: possible of ALL TEMPLATES is 3, and the blocks add up to 2"
+        "r.tar.gz/GE/report:34: possible of ALL TEMPLATES is 3, but the blocks add up to 2"
     ]
     assert complaints(bad[: len(bad) // 2], "muc-report", "r.tar.gz")[0].startswith("r.tar.gz: the ")
 

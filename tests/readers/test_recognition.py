@@ -121,7 +121,7 @@ def test_real_files_are_recognized(database: Database, real_files: Path) -> None
 @pytest.mark.parametrize("text", ["", "hello\n", "a,b\n1,2\n", '{"a": 1}\n'])
 def test_what_says_nothing_is_not_guessed(database: Database, tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
-    with pytest.raises(DataError, match="nothing in it says what it is; --as READER does"):
+    with pytest.raises(DataError, match="its format is not recognized; --as READER names it"):
         recognize(tmp_path / "file", database)
     with pytest.raises(DataError, match="there is no such file"):
         recognize(tmp_path / "none", database)
@@ -140,9 +140,9 @@ def test_files_folders_and_patterns_load_together_or_not_at_all(tmp_path: Path) 
     assert tried.returncode == 0, tried.stderr
     assert tried.stdout.splitlines() == [
         "file\treader\twhy\tsystems\ttest_sets\trows\tnew",
-        "qrels\ttrec\tits 4 columns, being qrels\t\tT\t12\t12",
-        "runs/a.run\ttrec\tbeing a run, with Q0 in its second column\tbase\tT\t7\t7",
-        "runs/b.run\ttrec\tbeing a run, with Q0 in its second column\tother\tT\t7\t7",
+        "qrels\ttrec\tthe 4 columns of qrels\t\tT\t12\t12",
+        "runs/a.run\ttrec\ta run, with Q0 in its second column\tbase\tT\t7\t7",
+        "runs/b.run\ttrec\ta run, with Q0 in its second column\tother\tT\t7\t7",
     ]
     (runs / "c.run").write_text("1 Q0\n")
     wrong = evalhouse("load", "qrels", "runs/*.run", "--as", "trec", *on, folder=tmp_path)
@@ -184,8 +184,8 @@ def test_a_statement_loads_a_folder_of_what_each_file_is(tmp_path: Path) -> None
         assert [(row["reader"], row["rows_new"]) for row in rows] == [("labels", 1), ("scores", 1), ("systems", 1)]
         assert session.run("score recall for all on TST3").rows[0]["recall"] == 0.75
         (folder / "notes.txt").write_text("nothing of the kind")
-        assert session.run(f'load "{folder}" as auto').notes[-1] == f"passed over, being no results: {folder}/notes.txt"
-        with pytest.raises(DataError, match="nothing in it says what it is"):
+        assert session.run(f'load "{folder}" as auto').notes[-1] == f"passed over (not results): {folder}/notes.txt"
+        with pytest.raises(DataError, match="its format is not recognized"):
             session.run(f'load "{folder}/notes.txt" as auto')
         with pytest.raises(QueryError, match="unknown reader 'scors'"):
             session.run(f'load "{folder}/*.csv" as scors')

@@ -45,11 +45,11 @@ def test_a_table_has_a_column_a_system(database: Database, load_text: Load, text
     ("text", "sentence"),
     [
         ("1\nx\n", "s:2: 'x' is not a finite number"),
-        ("1\n\n2\n", "s:2: this line is blank, and others follow; a line is a segment"),
-        ("a\tb\n1\t2\t3\n", "s:2: 3 cells in this line, and 2 are wanted"),
-        ("a\ta\n1\t2\n", "s:1: a system stands twice in the first line"),
-        ("31,4\n", "s:1: the first line names systems, and no line of numbers follows"),
-        ("a\t1\n", "s:1: the first line of a table names the systems, and there is a number in it"),
+        ("1\n\n2\n", "s:2: this line is blank, but others follow; each line is a segment"),
+        ("a\tb\n1\t2\t3\n", "s:2: 3 cells in this line, but 2 are expected"),
+        ("a\ta\n1\t2\n", "s:1: a system appears twice in the first line"),
+        ("31,4\n", "s:1: the first line names systems, but no line of numbers follows"),
+        ("a\t1\n", "s:1: the first line of a table names the systems, but this one holds a number"),
     ],
 )
 def test_segments_that_are_not_alike_are_refused(complaints: Complaints, text: str, sentence: str) -> None:
@@ -58,7 +58,7 @@ def test_segments_that_are_not_alike_are_refused(complaints: Complaints, text: s
 
 def test_segments_need_a_measure(complaints: Complaints) -> None:
     assert complaints("1\n", "sacrebleu", "s", fields=ON) == [
-        "s: the file does not say the measure; --measure NAME does"
+        "s: the file does not name the measure; --measure NAME does"
     ]
 
 
@@ -90,9 +90,9 @@ def test_more_matches_than_n_grams_are_refused(complaints: Complaints) -> None:
 
 def test_columns_that_are_not_kept_are_named(load_text: Load) -> None:
     table = "id,y_true,y_pred,score,weight\nD1,{},1,0.9,2\n"
-    assert load_text(table.format("1"), "sklearn", "in.csv", fields=ON).notes == ("left out, being no field: weight",)
+    assert load_text(table.format("1"), "sklearn", "in.csv", fields=ON).notes == ("left out (not fields): weight",)
     notes = load_text(table.format("2"), "sklearn", "other.csv", fields={**ON, "test_set": "other"}).notes
-    assert notes == ("left out, being no field: score, weight",)
+    assert notes == ("left out (not fields): score, weight",)
 
 
 def test_two_classes_are_labels_and_decisions(database: Database, load_text: Load) -> None:
@@ -123,10 +123,10 @@ def test_many_classes_sum_to_what_scikit_learn_gives(database: Database, load_te
     ("text", "sentence"),
     [
         ("id,y_true\n1,2\n", "in.csv:1: there is no column y_pred; the columns are id, y_true"),
-        ("id,y_true,y_true,y_pred\n", "in.csv:1: the column 'y_true' stands more than once in the header"),
+        ("id,y_true,y_true,y_pred\n", "in.csv:1: the column 'y_true' appears more than once in the header"),
         ("id,y_true,y_pred\n1,2\n", "in.csv:2: 2 cells in this row, and 3 in the header"),
         ("id,y_true,y_pred\n1,2,\n", "in.csv:2: y_pred is empty"),
-        ("id,y_true,y_pred\n", "in.csv: there is a header and no rows"),
+        ("id,y_true,y_pred\n", "in.csv: there is a header, but no rows"),
         ("id,y_true,y_pred\n1,a,b\n1,b,b\n", "in.csv:3: news, base, 1, a has possible 0, missing 0, but on line 2 it "
          "has possible 1, missing 1"),
     ],

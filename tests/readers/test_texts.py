@@ -118,8 +118,8 @@ def test_a_system_that_was_given_another_input_keeps_it(database: Database, load
     notes = samples(load_text, other, system="n").notes
     inputs = [row for row in stored(database) if row[2] == "input"]
     assert inputs == [(None, *TEXTS[0][1:]), ("n", "0", "input", 1, "<user>2 + 2?"), (None, *TEXTS[3][1:])]
-    assert "left out, others being there in their place: 1 text" in notes
-    assert "kept with their system, other inputs being those of the documents: 1 text" in notes
+    assert "left out, because other texts are stored in their place: 1 text" in notes
+    assert "kept with their system, because the documents have other inputs: 1 text" in notes
     assert check(database) == ()
     again = samples(load_text, other, system="n")
     assert (again.texts_new, again.import_id) == (0, None)
@@ -135,7 +135,7 @@ def test_texts_make_no_document(database: Database, load_text: Load) -> None:
     unscored = {**asked("Q", "4", "4"), "acc": "no number", "doc_hash": None}
     notes = samples(load_text, lm_eval(asked("Q: 2 + 2?", "4", "4"), unscored)).notes
     assert {row[1] for row in stored(database)} == {"0"}
-    assert "left out, nothing else being known of their documents: 3 texts" in notes
+    assert "left out, because nothing else is known about their documents: 3 texts" in notes
 
 
 HOSTILE = {
@@ -189,17 +189,17 @@ def test_texts_in_pieces_come_out_whole(database: Database, load_text: Load, len
     assert query == ("0", None, "input", text[:8_001], length)
     again = samples(load_text, lm_eval(asked(text, other, text)), system="n")
     assert (again.texts_new, again.texts_read) == (1, 3)
-    assert "left out, others being there in their place: 1 text" in again.notes
+    assert "left out, because other texts are stored in their place: 1 text" in again.notes
     shorter = samples(load_text, lm_eval(asked(other, text[:100], text)), system="o")
     assert ("o", "0", "input", 1, other) in stored(database)
-    assert "left out, others being there in their place: 1 text" in shorter.notes
+    assert "left out, because other texts are stored in their place: 1 text" in shorter.notes
     assert check(database) == ()
 
 
 def test_of_two_long_outputs_in_a_file_the_first_stays_whole(database: Database, load_text: Load) -> None:
     short, long = "short", "long" * 5_000
     log = lm_eval(asked("Q", "4", short), {**asked("Q", "4", long), "doc_id": 0, "filter": "strict"})
-    assert "left out, others being there in their place: 1 text" in samples(load_text, log).notes
+    assert "left out, because other texts are stored in their place: 1 text" in samples(load_text, log).notes
     assert [row[-1] for row in stored(database) if row[2] == "output"] == [short]
 
 

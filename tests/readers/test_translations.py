@@ -103,7 +103,7 @@ def test_what_is_counted_can_be_said(database: Database, tmp_path: Path, load_te
     assert database.rows(Sql("select distinct regexp_replace(count, '\\|[^|]*$', '') from counts")) == [
         ("BLEU|nrefs:2|case:mixed|tok:char",)
     ]
-    with pytest.raises(DataError, match="there is no metric 'METEOR'; there are BLEU, chrF, chrF2\\+\\+, TER"):
+    with pytest.raises(DataError, match="there is no metric 'METEOR'; the metrics are BLEU, chrF, chrF2\\+\\+, TER"):
         load_text(text, "segments", "other.txt", fields=SAID, options={"reference": str(gold), "metrics": "METEOR"})
     with pytest.raises(DataError, match="--tokenize is 'moses', not 13a or intl or char or zh or none"):
         load_text(text, "segments", "other.txt", fields=SAID, options={"reference": str(gold), "tokenize": "moses"})
@@ -113,13 +113,13 @@ def test_what_is_counted_can_be_said(database: Database, tmp_path: Path, load_te
 def test_finished_scores_of_segments_are_called_so(database: Database, load_text: Load, measure: str) -> None:
     loaded = load_text("31.4\n0\n", "sacrebleu", "scores.txt", fields=SAID, options={"measure": measure})
     assert loaded.measures == (f"sentence-{measure}",)
-    assert f"the {measure} of the corpus is another number" in loaded.notes[0]
+    assert f"the {measure} of the corpus is not their mean" in loaded.notes[0]
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a\nb\n", "base.txt: no reference lies beside it; --reference FILE names it"),
+        ("a\nb\n", "base.txt: there is no reference beside it; --reference FILE names one"),
         ("mt\tref\na\n", "base.txt:2: 1 cell in this row, and 2 in the header"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_topic_without_output_is_empty_and_not_absent(database: Database, load
     load_text(EXAMPLE, "trec", "qrels", fields=ON)
     notes = load_text(EXAMPLE_RUN, "trec", "run", fields=ON).notes
     silent = "topics without output: 1; score tuples count them as empty, and measures of rankings leave them out "
-    assert f"{silent}unless missing zero is said" in notes
+    assert f"{silent}unless the statement says missing zero" in notes
     counts = "select document, possible, actual, correct, spurious, missing from scores order by document"
     assert database.rows(Sql(counts)) == [("301", 1, 2, 1, 1, 0), ("302", 1, 0, 0, 0, 1)]
     assert list(computed(database, "AP")) == [("301", "AP")]
@@ -117,7 +117,7 @@ def test_ranks_may_be_those_of_the_file(database: Database, load_text: Load) -> 
 def test_topics_without_qrels_are_ranked_and_not_scored(database: Database, load_text: Load) -> None:
     load_text(EXAMPLE, "trec", "qrels", fields=ON)
     notes = load_text(EXAMPLE_RUN + "9 Q0 D 1 1 base\n", "trec", "run", fields=ON).notes
-    assert "topics that have no qrels: 1; nothing is computed of them until they are judged" in notes
+    assert "topics that have no qrels: 1; nothing is computed for them until they are judged" in notes
     assert ("9", 1, "D", 1.0) in ranked(database)
     assert {topic for topic, _ in computed(database, "P@1")} == {"301"}
 
@@ -136,12 +136,12 @@ def test_the_grade_that_counts_is_that_of_the_qrels(database: Database, load_tex
                      "(topic, Q0, document, rank, score, system)"]),
         ("1 0 A 1\n\n1 0 B\n", ["in:3: 3 columns in this line, and 4 in the first"]),
         ("1 0 A 1\n1 0 B high\n", ["in:2: grade is 'high', not a whole number"]),
-        ("1 0 A 1\n1 0 B 0\n1 0 A 0\n", ["in:3: 'A' of topic '1' stands on line 1 already"]),
+        ("1 0 A 1\n1 0 B 0\n1 0 A 0\n", ["in:3: 'A' of topic '1' is already on line 1"]),
         ("1 Q0 A 1 nan x\n", ["in:1: score is 'nan', not a finite number"]),
-        ("1 Q0 A 1 2 x\n1 Q0 A 2 1 x\n", ["in:2: 'A' of topic '1' stands on line 1 already"]),
-        ("1 Q0 A 1 2 x\n", ["in: this is a run, and there are no qrels of 'robust' to judge it by; they come first"]),
+        ("1 Q0 A 1 2 x\n1 Q0 A 2 1 x\n", ["in:2: 'A' of topic '1' is already on line 1"]),
+        ("1 Q0 A 1 2 x\n", ["in: this is a run, and there are no qrels of 'robust' to judge it by; load them first"]),
         ("1 Q0 A first 2 x\n", ["in:1: rank is 'first', not a whole number"]),
-        ("\n\n", ["in: there is nothing in it to store"]),
+        ("\n\n", ["in: it has nothing to store"]),
     ],
 )  # fmt: skip
 def test_what_is_no_qrels_and_no_run_is_refused(complaints: Complaints, text: str, sentences: list[str]) -> None:
@@ -154,7 +154,7 @@ def test_options_are_numbers(complaints: Complaints) -> None:
         "in: --relevance is 'x', not a whole number of at least 1"
     ]
     assert complaints(EXAMPLE, "trec", "in", fields=ON, options={"deep": "1"}) == [
-        "in: the reader trec has no option 'deep'; there are depth, threshold, relevance, ranks"
+        "in: the reader trec has no option 'deep'; its options are depth, threshold, relevance, ranks"
     ]
 
 
@@ -209,7 +209,7 @@ def is_computed(measure: str) -> bool:
 def test_what_trec_eval_printed_is_stored_by_topic(database: Database, real_files: Path) -> None:
     loaded = load(database, real_files / "trec" / "out.test.aq", "trec-eval", fields=ON)
     wanted = printed(real_files / "trec" / "out.test.aq")
-    assert loaded.notes == ("left out, being no numbers: relstring",)
+    assert loaded.notes == ("left out (not numbers): relstring",)
     assert printed_values(database) == {key: float(text) for key, text in wanted.items() if key[1] != "relstring"}
     assert database.rows(Sql("select name from system")) == [("STANDARD",)]
 

@@ -103,7 +103,7 @@ def test_pipes_and_devices_are_no_files(reader: str, w: Path, capsys: pytest.Cap
     os.mkfifo("fifo")
     for endless in ("fifo", "/dev/zero", "/dev/full"):
         assert load(endless, "--as", reader, "--set", "test_set=T", "--set", "system=S") == 1
-        assert f"{endless}: is a pipe or a device, and not a file" in capsys.readouterr().err
+        assert f"{endless}: is a pipe or a device, not a file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("size", [1, 1_999_900, 17_000_000, 40_000_000, 100_000_000])

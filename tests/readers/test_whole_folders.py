@@ -65,7 +65,7 @@ def test_keys_come_first_wherever_they_lie_and_name_the_test_set(load: Command) 
     assert stored() == [("robust", "base")]
     assert said.splitlines()[-2:] == [
         "note: 2 files: 1 system on robust; 19 rows stored as imports 1 to 2",
-        "note: passed over, being no results: robust/README.md, robust/notes",
+        "note: passed over (not results): robust/README.md, robust/notes",
     ]
     assert "note: 2 files: 1 system on robust; all 19 rows are there already" in load("robust")[2]
 
@@ -82,7 +82,7 @@ def test_two_keys_are_asked_about(load: Command) -> None:
     put(y__q1=EXAMPLE, y__q2=EXAMPLE.replace("30", "40"), y__a_run=EXAMPLE_RUN)
     status, _, said = load("y")
     assert status == 1
-    assert said.startswith("error: y/a.run: y/q1 and y/q2 could both be the key of it; put each beside what it judges")
+    assert said.startswith("error: y/a.run: y/q1 and y/q2 could both be its key; put each beside what it judges")
     assert stored() == []
     assert load("y", "--set", "test_set=both")[0] == 0
 
@@ -103,9 +103,9 @@ def test_one_bad_file_stops_all_unless_it_is_skipped(load: Command) -> None:
 def test_nothing_but_bad_files_is_an_error(load: Command) -> None:
     put(v__b_csv=VALUES.replace(",1", ",x"), e__README_md="nothing")
     assert load("v", "--skip-bad")[0] == 1
-    assert load("e") == (1, "", "error: e: nothing in it is a result that a reader knows\nnothing was stored\n")
+    assert load("e") == (1, "", "error: e: it holds no results that a reader recognizes\nnothing was stored\n")
     Path("none").mkdir()
-    assert load("none")[2].startswith("error: none: nothing in it is a result that a reader knows")
+    assert load("none")[2].startswith("error: none: it holds no results that a reader recognizes")
 
 
 @pytest.mark.long
@@ -158,7 +158,7 @@ def test_settings_are_templates(load: Command) -> None:
     status, _, said = load("news", "--as", "values", "--set", "system={file}")
     assert status == 2
     assert said.startswith(
-        "error: --set system={file}: {file} is not known; there are {stem}, {name}, {parent}, {parent2}"
+        "error: --set system={file}: {file} is not known; the parts are {stem}, {name}, {parent}, {parent2}"
     )
 
 
@@ -195,15 +195,15 @@ def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> N
     put(r__a_eval=printed, r__means_eval="runid\tall\tbase\nmap\tall\t0.2500\n", r__q=EXAMPLE, r__z_run=EXAMPLE_RUN)
     status, _, said = load("r")
     assert status == 0, said
-    assert "note: 1 values are those of the run that is stored, to the printed digits" in said
+    assert "note: 1 values are those of the stored run, to the printed digits" in said
     assert said.splitlines()[-1] == "note: read with other files: r/means.eval"
     values = "select measure, value from document_values where document = '301'"
     assert stored(values) == [("set_P", 0.5)]
     put(r__a_eval=printed.replace("map\t301\t0.5", "map\t301\t0.6"))
     said = load("r")[2]
-    assert "r/a.eval:1: map of topic '301' is 0.6000, and 0.5 is computed of the run of 'base' that is stored" in said
+    assert "r/a.eval:1: map of topic '301' is 0.6000, but 0.5 according to the stored run of 'base'" in said
     alone = load("r/means.eval")[2]
-    assert alone.startswith("error: r/means.eval: this is not loaded by itself: no topic is printed; trec_eval -q ")
+    assert alone.startswith("error: r/means.eval: this file is not loaded on its own: no topic is printed; trec_eval ")
 
 
 @pytest.mark.long
@@ -256,8 +256,8 @@ def test_utf_16_is_said_to_be_it(load: Command) -> None:
 
 
 OTHERWISE = (
-    "  --set 'system={stem}' names two systems by their files; of two files for the same results one can be loaded, "
-    "after the import of the other is forgotten\nnothing was stored\n"
+    "  --set 'system={stem}' names each system after its file; to load one of two files with the same results, "
+    "forget the import of the other first\nnothing was stored\n"
 )
 
 

@@ -167,7 +167,7 @@ def test_numbers_by_document_are_asked_about(database: Database, tmp_path: Path)
     file.write_text("document,source,length\nD1,radio,7\n")
     assert recognize(file, database).reader == "documents"
     file.write_text("model,question,seed\nbase,Q1,1\n")
-    with pytest.raises(DataError, match="nothing in it says what it is"):
+    with pytest.raises(DataError, match="its format is not recognized"):
         recognize(file, database)
 
 
@@ -196,7 +196,7 @@ def test_what_has_no_value_and_what_is_long_is_left_out(database: Database, load
                       options={"measures": "acc"}).notes  # fmt: skip
     assert values(database) == [("base", "Q0", "acc", 0.5)]
     assert notes[1:] == (
-        "left out, being long or the same for neither documents nor systems: output",
+        "left out (long texts, or not constant within documents or systems): output",
         "3 cells of acc without a value",
     )
 
@@ -214,9 +214,9 @@ SAYS = "--measures A,B says which are measures"
         (HEAD + "a,Q1,1e300\na,Q2,1\n", {}, ["in.csv:2: acc is '1e300', and a number in 1 other row; " + SAYS]),
         (HEAD + "a,,1\n,Q2,1\n", {}, ["in.csv:2: document is empty", "in.csv:3: system is empty"]),
         (HEAD + "a,Q1,1\na,Q1,0\n", {}, ["in.csv:3: T, a, Q1, acc has value 0.0, but on line 2 it has value 1.0"]),
-        (HEAD + "a,Q1,\n", {"measures": "acc"}, ["in.csv:1: the column 'acc' is empty, so it is no measure"]),
-        (HEAD, {}, ["in.csv: there is a header and no rows"]),
-        (HEAD + "a,Q1,x\n", {}, ["in.csv:1: no column holds numbers alone (acc is 'x'); " + SAYS]),
+        (HEAD + "a,Q1,\n", {"measures": "acc"}, ["in.csv:1: the column 'acc' is empty, so it is not a measure"]),
+        (HEAD, {}, ["in.csv: there is a header, but no rows"]),
+        (HEAD + "a,Q1,x\n", {}, ["in.csv:1: no column holds only numbers (acc is 'x'); " + SAYS]),
         (
             HEAD + "a,Q1,1\n",
             {"measures": "f1"},
@@ -225,20 +225,20 @@ SAYS = "--measures A,B says which are measures"
         (
             "model,question,acc,acc\na,Q1,1,0\n",
             {},
-            ["in.csv:1: the column 'acc' stands more than once in the header"],
+            ["in.csv:1: the column 'acc' appears more than once in the header"],
         ),
         (
             "question,acc\nQ1,1\n",
             {},
             [
-                "in.csv:1: nothing says the system: --map system=COLUMN names its column, --set system=NAME the only "
+                "in.csv:1: nothing names the system: --map system=COLUMN names its column, --set system=NAME the only "
                 "one, and --wide systems --measure NAME says that acc are systems"
             ],
         ),
         (
             "question,a,b\nQ1,1,0\n",
             {"wide": "systems"},
-            ["in.csv:1: nothing says what the numbers of a, b are; --measure NAME does"],
+            ["in.csv:1: nothing says what the numbers of a, b measure; --measure NAME does"],
         ),
         (
             "model,text,acc\na,Q1,1\n",
@@ -283,7 +283,7 @@ def test_workbooks_that_cannot_be_meant_are_refused(untouched: Database, tmp_pat
     for sheet in (book.worksheets[0], book.create_sheet("b")):
         sheet.append(["model", "question", "acc"])
     book.save(file)
-    with pytest.raises(DataError, match="several sheets have rows, 'Sheet', 'b'"):
+    with pytest.raises(DataError, match="several sheets have rows: 'Sheet', 'b'"):
         load(untouched, file, "wide")
 
 
@@ -294,7 +294,7 @@ def test_many_columns(database: Database, load_text: Load, complaints: Complaint
     assert values(database, "count(*)") == [(300,)]
     header = ",".join(f"m{k}" for k in range(20_001))
     assert complaints(header + "\n", "wide", "in.csv", fields=ON) == [
-        "in.csv:1: it has 20,001 columns, and a table has at most 20,000"
+        "in.csv:1: it has 20,001 columns, but a table may have at most 20,000"
     ]
 
 
@@ -306,7 +306,7 @@ def test_a_load_that_needs_more_memory_says_what_needs_less(database: Database, 
     file.write_text("a,b\n")
     with pytest.raises(WarehouseError, match="loading it needs more memory") as refused:
         load(database, file, replace(READERS["wide"], stage=stage))
-    assert refused.value.hints == ("files of fewer rows need less: divide it, and load the parts",)
+    assert refused.value.hints == ("split it into files of fewer rows and load those",)
 
 
 @pytest.mark.parametrize(("characters", "held"), [(10, 0), (20_000, 1)])

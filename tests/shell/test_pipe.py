@@ -132,7 +132,7 @@ def test_results_go_to_a_file_until_they_come_back(tmp_path: Path) -> None:
     )
     done = shell(text, tmp_path)
     assert (tmp_path / "taken.csv").read_text() == "mine"
-    assert "taken.csv: is there already" in done.stderr
+    assert "taken.csv: already exists" in done.stderr
     written = (tmp_path / "all.md").read_text(encoding="utf-8")
     assert [name in written for name in ("| GE ", "| UMASS ", "| sign ")] == [True, True, False]
     assert done.stdout.startswith("test\t")

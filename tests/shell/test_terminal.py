@@ -66,7 +66,7 @@ def test_the_banner_says_what_is_open_and_whether_it_is_simulated(start: Start, 
     first, second = child.before.split("\r\n")[:2]
     assert re.search(rf"on {warehouses['worked']}: \d+ systems, \d+ test sets$", first)
     assert "simulated" not in first
-    assert "Ctrl-D leaves" in second
+    assert "Ctrl-D to quit" in second
     leave(child)
     child = start()
     assert "on the sample data: " in child.before

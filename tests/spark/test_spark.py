@@ -232,7 +232,7 @@ def test_an_export_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], t
     (folder / "mine.txt").write_text("kept")
     with open_to_export(warehouses["worked"], tmp_path) as database:
         export_lake(database, lake)
-        with pytest.raises(DataError, match="is there already"):
+        with pytest.raises(DataError, match="already exists"):
             export_lake(database, lake)
         export_lake(database, lake, force=True)
         with pytest.raises(DataError, match="is no lake"):

@@ -86,15 +86,15 @@ def test_a_closed_quote_ends_the_cell(complaints: Complaints) -> None:
     ("text", "sentence"),
     [
         ("", "in.csv: the file is empty"),
-        (SCORES, "in.csv: there is a header and no rows"),
-        (SCORES.strip(), "in.csv: there is a header and no rows"),
+        (SCORES, "in.csv: there is a header, but no rows"),
+        (SCORES.strip(), "in.csv: there is a header, but no rows"),
         ("\n" + SCORES + THREE, "in.csv:1: the first line is blank; it must name the columns"),
         ((SCORES + THREE).encode("utf-16"), "in.csv: the file is UTF-16; it must be UTF-8"),
         ((SCORES + THREE).encode() + b"T,caf\xe9,D,1,1,1,0\n", "in.csv:5: this line is not UTF-8"),
         (b"caf\xe9," + (SCORES + THREE).encode(), "in.csv:1: this line is not UTF-8"),
         (
             SCORES + THREE + "T,GE,D8,1,1,1,0\r\nT,GE,D9,1,1,1,0\n",
-            "in.csv:5: this line ends in another way than the first one (CRLF, LF or CR)",
+            "in.csv:5: this line ends differently from the first one (CRLF, LF or CR)",
         ),
         (SCORES + "T," + "x" * 3_000_000 + ",D,1,1,1,0\n", "in.csv:2: this line is longer than 2,000,000 bytes"),
         (SCORES + 'T,"' + "x\n" * 1_500_000 + '",D,1,1,1,0\n', "in.csv:2: a cell is longer than 1000000 characters"),
@@ -222,7 +222,7 @@ def test_a_wrong_column_is_named_with_what_there_is(complaints: Complaints) -> N
 
 def test_a_column_stands_once(complaints: Complaints) -> None:
     text = SCORES.strip() + ",correct\nT,GE,D,1,1,1,0,1\n"
-    assert complaints(text) == ["in.csv:1: the column 'correct' stands more than once in the header"]
+    assert complaints(text) == ["in.csv:1: the column 'correct' appears more than once in the header"]
 
 
 def test_options_name_fields_and_columns_that_are_there(complaints: Complaints) -> None:
@@ -237,7 +237,7 @@ def test_options_name_fields_and_columns_that_are_there(complaints: Complaints) 
         "in.csv: system is both set to 'X' and taken from 'document'"
     ]
     assert complaints(text, fields={"possible": "1.5"}) == [f"in.csv: the value set for possible is '1.5', {NO_COUNT}"]
-    assert complaints(text, "score") == [f"in.csv: there is no reader 'score'; there are {', '.join(READERS)}"]
+    assert complaints(text, "score") == [f"in.csv: there is no reader 'score'; the readers are {', '.join(READERS)}"]
 
 
 def test_attributes_have_names_and_there_is_one(complaints: Complaints) -> None:
@@ -245,8 +245,8 @@ def test_attributes_have_names_and_there_is_one(complaints: Complaints) -> None:
     assert complaints("system\nX\n", "systems") == [
         "in.csv:1: there is no attribute beside system; the columns are system"
     ]
-    assert complaints("system,site\nX,\n", "systems") == ["in.csv: no row gives an attribute a value"]
-    assert complaints("test_set,document,site\nX,Y,\n", "documents") == ["in.csv: no row gives an attribute a value"]
+    assert complaints("system,site\nX,\n", "systems") == ["in.csv: no row has a value for an attribute"]
+    assert complaints("test_set,document,site\nX,Y,\n", "documents") == ["in.csv: no row has a value for an attribute"]
 
 
 def test_a_file_is_there_and_is_a_file(untouched: Database, tmp_path: Path) -> None:
@@ -282,11 +282,11 @@ JSON = '{"test_set":"T","system":"GE","document":"D1","possible":10,"actual":9,"
         (JSON + "\n" + JSON.replace("10", "1.0"), f"in.jsonl:3: possible is '1.0', {NO_COUNT}"),
         (JSON + JSON.replace("10", "true"), f"in.jsonl:2: possible is 'true', {NO_COUNT}"),
         (JSON + JSON.replace("10", "null"), "in.jsonl:2: possible is empty"),
-        (JSON + "3\n", "in.jsonl:2: this is no object"),
-        (JSON + JSON.replace("partial", "correct"), "in.jsonl:2: a key stands twice in this object"),
+        (JSON + "3\n", "in.jsonl:2: this is not an object"),
+        (JSON + JSON.replace("partial", "correct"), "in.jsonl:2: a key appears twice in this object"),
         (JSON + '{"a":\n' + JSON, "in.jsonl:2: this line is not JSON: Expecting value, character 7"),
         (JSON.encode() + JSON.replace("GE", "é").encode("latin-1"), "in.jsonl:2: this line is not UTF-8"),
-        ("\n", "in.jsonl: the file holds no objects with names in them"),
+        ("\n", "in.jsonl: the file holds no objects with named values"),
     ],
 )
 def test_json_lines_are_judged_like_cells(complaints: Complaints, text: str | bytes, sentence: str) -> None:

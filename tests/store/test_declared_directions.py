@@ -149,7 +149,7 @@ def test_the_command_declares_several_measures_of_several_files(
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("--lower-is-better", "speed"), 1, "no values of speed; there are WER, effort\nnothing was stored"),
+        (("--lower-is-better", "speed"), 1, "no values of speed; the measures are WER, effort\nnothing was stored"),
         (("--lower-is-better", "effort", "--higher-is-better", "effort"), 2, "effort is in both"),
         (("--lower-is-better", "effort,"), 2, "names no measure"),
     ],

@@ -125,7 +125,7 @@ def test_one_kind_of_rows_in_every_format(ending: str, warehouses: dict[str, Pat
 def test_nothing_is_written_over_and_nothing_half(warehouses: dict[str, Path], tmp_path: Path) -> None:
     with open_to_export(warehouses["sample"], tmp_path) as database:
         (tmp_path / "published.csv").write_text("mine")
-        with pytest.raises(DataError, match="is there already"):
+        with pytest.raises(DataError, match="already exists"):
             export_all(database, tmp_path)
         assert [file.name for file in tmp_path.iterdir()] == ["published.csv"]
         assert (tmp_path / "published.csv").read_text() == "mine"

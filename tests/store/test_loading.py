@@ -152,18 +152,18 @@ def test_names_are_the_same_in_any_unicode_spelling(database: Database, load_tex
 
 def test_blanks_around_cells_are_left_out_with_a_note(database: Database, load_text: Load) -> None:
     loaded = load_text(SCORES + "T, GE,D, 1,1 ,1,0\nT,GE ,E,1,1,1,0\nT,G E,F,1,1,1,0\n")
-    assert loaded.notes == ("blanks around names were left out in 2 rows",)
+    assert loaded.notes == ("blanks around names were removed in 2 rows",)
     assert database.rows(Sql("select name from system order by name")) == [("G E",), ("GE",)]
 
 
 def test_columns_that_are_no_fields_are_left_out_with_a_note(load_text: Load) -> None:
     loaded = load_text("remark,system," + SCORES.replace("system,", "") + "fine,GE,T,D,1,1,1,0\n")
-    assert loaded.notes == ("left out, being no field: remark",)
+    assert loaded.notes == ("left out (not fields): remark",)
 
 
 def test_a_field_that_is_set_overrides_its_column_with_a_note(database: Database, load_text: Load) -> None:
     loaded = load_text(SCORES + THREE, fields={"test_set": "U"})
-    assert loaded.notes == ("the column test_set is left out, the field being set",)
+    assert loaded.notes == ("the column test_set is left out, because --set sets this field",)
     assert database.rows(Sql("select name from test_set")) == [("U",)]
 
 
@@ -260,10 +260,10 @@ class TestForgetting:
         assert check(database) == ()
 
     def test_what_is_not_there_cannot_be_forgotten(self, database: Database, load_text: Load) -> None:
-        with pytest.raises(DataError, match="import 1: there is no such import; there are none"):
+        with pytest.raises(DataError, match="import 1: there is no such import; nothing has been imported"):
             forget(database, 1)
         load_text(SCORES + THREE)
-        with pytest.raises(DataError, match="import 7: there is no such import; there are 1"):
+        with pytest.raises(DataError, match="import 7: there is no such import; the imports are 1"):
             forget(database, 7)
 
 

@@ -70,7 +70,7 @@ def test_columns_of_any_type_are_stored_alike(database: Database, tmp_path: Path
 def test_columns_that_are_no_fields_may_be_called_anything(database: Database, tmp_path: Path, odd: str) -> None:
     loaded = load(database, written(tmp_path, of_columns({odd: [7] * 6})), "scores")
     assert loaded.rows_new == 6
-    assert loaded.notes == (f"left out, being no field: {odd}",)
+    assert loaded.notes == (f"left out (not fields): {odd}",)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(ingest, "check_cells", judged_and_touched)
     with create(tmp_path / "w.duckdb") as database:
-        assert refusals(database, file) == ["the file changed while it was read"]
+        assert refusals(database, file) == ["the file changed while it was being read"]
     with open_database(tmp_path / "w.duckdb") as database:
         assert database.rows(Sql("select count(*) from score")) == [(0,)]
 
@@ -136,7 +136,7 @@ def test_blanks_around_names_are_dropped_whichever_they_are(database: Database, 
     loaded = load(database, written(tmp_path, made), "scores")
     names = {name for (name,) in database.rows(Sql("select name from system"))}
     assert names == {"GE", f"G{blank}E"}
-    assert "blanks around names were left out in 2 rows" in " ".join(loaded.notes)
+    assert "blanks around names were removed in 2 rows" in " ".join(loaded.notes)
 
 
 @pytest.mark.parametrize("many", [6, 5])

@@ -45,13 +45,13 @@ SCORE, OTHER = "score: the rows of import 1 are not those that were stored", ": 
 @pytest.mark.parametrize(
     ("harm", "problems"),
     [
-        ("delete from score where document_id = 1", {SCORE, "import 1 brought 3 rows, and 2 are there"}),
+        ("delete from score where document_id = 1", {SCORE, "import 1 brought 3 rows, but 2 are there"}),
         (
             "insert into score select * from score where document_id = 1",
             {
                 SCORE,
                 "score: keys (test_set_id, system_id, document_id, unit_id) that stand more than once: 1",
-                "import 1 brought 3 rows, and 4 are there",
+                "import 1 brought 3 rows, but 4 are there",
             },
         ),
         (
@@ -59,7 +59,7 @@ SCORE, OTHER = "score: the rows of import 1 are not those that were stored", ": 
             {
                 "import" + OTHER,
                 "score: rows that point to no import: 3",
-                "import 1 brought 0 rows, and 3 are there",
+                "import 1 brought 0 rows, but 3 are there",
             },
         ),
         ("delete from system", {"system" + OTHER, "score: rows that point to no system: 3"}),

@@ -305,7 +305,7 @@ def test_what_is_not_there_is_not_found(path: str, visit: Visit) -> None:
 
 def test_pages_of_an_empty_warehouse_say_so(visit: Visit, warehouses: dict[str, Path]) -> None:
     page = read(visit, "/", warehouses["empty"])
-    assert "no test set yet" in page.html
+    assert "no test sets yet" in page.html
 
 
 @pytest.mark.long

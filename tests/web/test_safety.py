@@ -134,7 +134,7 @@ def test_a_subset_of_a_form_cannot_bring_another_statement_along(visit: Visit) -
     page = visit().get("/test-set/TST3?" + urlencode({"where": where, "measure": "F"}))
     assert "forget import is not a question" in unescape(page.text)
     two = visit().get("/answer?" + urlencode({"q": "show systems; show imports"}))
-    assert (two.status_code, "one question is wanted here, and there are 2" in two.text) == (400, True)
+    assert (two.status_code, "expected one question, but there are 2" in two.text) == (400, True)
 
 
 def test_a_variable_is_of_one_page_alone(visit: Visit) -> None:
@@ -162,7 +162,7 @@ def test_a_warehouse_that_was_loaded_into_is_seen_by_the_next_page(
 ) -> None:
     path = Path(shutil.copy(warehouses["empty"], tmp_path / "w.duckdb"))
     client = visit(path)
-    assert "no test set yet" in client.get("/").text
+    assert "no test sets yet" in client.get("/").text
     header = "test_set system document measure value"
     rows = write_csv(tmp_path / "a.csv", header, [("T", system, f"d{k}", "m", k) for system in "AB" for k in range(4)])
     assert cli.main(["load", str(rows), "--as", "values", "--db", str(path)]) == 0

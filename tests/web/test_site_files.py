@@ -252,7 +252,7 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
 def test_a_file_of_others_is_written_over_only_with_force(tmp_path: Path) -> None:
     put(tmp_path / "site", a="1")
     (tmp_path / "site" / "b").write_text("mine")
-    with pytest.raises(DataError, match="b: is not of this site, and would be written over"):
+    with pytest.raises(DataError, match="b: does not belong to this site, and would be overwritten"):
         put(tmp_path / "site", a="2", b="2")
     assert texts(tmp_path / "site") == {"a": "1", "b": "mine"}
     put(tmp_path / "site", a="2", b="2", force=True)
@@ -262,7 +262,7 @@ def test_a_file_of_others_is_written_over_only_with_force(tmp_path: Path) -> Non
 def test_a_folder_that_is_not_a_site_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "thesis.tex").write_text("mine")
-    with pytest.raises(DataError, match="holds files that are not of a site"):
+    with pytest.raises(DataError, match="holds files that do not belong to a site"):
         put(tmp_path / "site", a="1")
     assert texts(tmp_path / "site") == {"thesis.tex": "mine"}
     put(tmp_path / "site", a="1", force=True)
@@ -279,12 +279,12 @@ def test_an_empty_folder_and_a_link_to_one_are_taken(tmp_path: Path) -> None:
 
 def test_a_file_and_the_folder_one_is_in_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(DataError, match="is a file, and a site is a folder"):
+    with pytest.raises(DataError, match="is a file, but a site is a folder"):
         put(tmp_path / "file", a="1", force=True)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError, match="is the folder that you are in"):
+    with pytest.raises(DataError, match="is the current folder"):
         put(Path("."), a="1", force=True)
-    with pytest.raises(DataError, match="is the folder that you are in"):
+    with pytest.raises(DataError, match="is the current folder"):
         put(tmp_path.parent, a="1", force=True)
 
 

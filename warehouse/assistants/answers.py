@@ -78,7 +78,7 @@ class Answers:
                 if sum(map(len, texts)) > self.limits.characters:
                     raise QueryError(
                         f"the answers of a call have at most {self.limits.characters:,} characters together",
-                        hints=("ask the others in another call",),
+                        hints=("ask the others in a separate call",),
                     )
                 self.tally.add(result)
                 texts.append(self._as_text(result))

@@ -35,7 +35,7 @@ def bounded(result: Result, rows: int, characters: int, note: str = "", more: Ma
     for shown, whole, of in zip(tables, (result.table, result.summary_table), ("", " of the summary"), strict=True):
         notes += _left_out(shown, whole, of, rows, characters)
     if longest is not None:
-        notes.append(f"texts are cut behind {longest:,} characters: ask about fewer documents to read more of each")
+        notes.append(f"texts are cut after {longest:,} characters: ask about fewer documents to read more of each")
     notes += [note] if note else []
     shown_of_it = replace(result, table=tables[0], summary_table=tables[1])
     return as_json(shown_of_it.as_dict() | {"notes": notes} | dict(more or {}))

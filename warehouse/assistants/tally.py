@@ -45,15 +45,13 @@ class TallyOfTests:
         tested, count, small = numbers["tested"], numbers["p_values"], numbers["at_most_level"]
         bonferroni = numbers["bonferroni"]
         if count == 1:
-            return (
-                "this is the first p of this conversation; with each further one chance alone finds a small one sooner"
-            )
+            return "this is the first p-value of this conversation; each further one makes a small p by chance likelier"
         questions = "1 question" if tested == 1 else f"{tested:,} different questions"
         return (
             f"so far {questions} of this conversation tested something and gave {count:,} p-values: {small:,} at most "
-            f"{LEVEL}, of which about {LEVEL * count:.3g} are to be expected by chance if nothing differs at all. "
+            f"{LEVEL}, of which about {LEVEL * count:.3g} would be expected by chance if nothing differed. "
             f"Bonferroni over all {count:,} asks for p of at most {bonferroni['level']:.2g}, which "
-            f"{_are(bonferroni['at_most_level'])}. Report how many were tested, and not the small ones alone"
+            f"{_are(bonferroni['at_most_level'])}. Report how many were tested, not only the small ones"
         )
 
 

@@ -86,7 +86,7 @@ def _explanation(statement: n.AnyStatement) -> n.AnyStatement:
         return statement
     if isinstance(statement, n.Question):
         return n.Explain(statement, span=statement.span)
-    raise QueryError(f"only questions are explained, and {statement.words} is none", statement.span)
+    raise QueryError(f"only questions are explained, and {statement.words} is not one", statement.span)
 
 
 def _documents(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
@@ -191,7 +191,7 @@ TOOLS = (
     ),
     Tool(
         "documents",
-        "Where a difference comes from: the documents behind it, those that make most of it first, with the values of "
+        "Where a difference comes from: the documents behind it, those that contribute most first, with the values of "
         f"both systems, each document's share of the whole difference, and its texts where they are stored: the first "
         f'{LISTED}. Texts of many documents are cut; where document = "D1" gives all of one.',
         (
@@ -200,7 +200,7 @@ TOOLS = (
             ToolArgument("system_b", "the name of the other"),
             ToolArgument("test_set", "the name of the test set"),
             ToolArgument("where", 'a condition, as in: document.source = radio, document = "D1"', needed=False),
-            ToolArgument("only", "one of the two: the documents that speak for it", needed=False),
+            ToolArgument("only", "one of the two: only the documents that favour it", needed=False),
         ),
         _documents,
     ),

@@ -63,7 +63,7 @@ class _Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
-        say(f"error: {message}\n  {self.prog} --help says what there is")
+        say(f"error: {message}\n  {self.prog} --help shows the options")
         raise SystemExit(MISUSED)
 
 
@@ -72,18 +72,18 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
     with a command there is no other: help and errors of a command do not list them. This saves time.
     """
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    warehouse = "the warehouse; else $EVALHOUSE_DB, ./evalhouse.duckdb, or on a terminal the sample data"
+    warehouse = "the warehouse; default $EVALHOUSE_DB, then ./evalhouse.duckdb, then, on a terminal, the sample data"
     everywhere.add_argument("--db", metavar="FILE", help=warehouse)
-    everywhere.add_argument("--sample", action="store_true", help="the sample data in place of a warehouse")
-    everywhere.add_argument("--quiet", action="store_true", help="no notes and no progress on standard error")
-    everywhere.add_argument("--no-color", action="store_true", help="no colour (nor with NO_COLOR set)")
+    everywhere.add_argument("--sample", action="store_true", help="use the sample data instead of a warehouse")
+    everywhere.add_argument("--quiet", action="store_true", help="no notes or progress on standard error")
+    everywhere.add_argument("--no-color", action="store_true", help="no colour (NO_COLOR does the same)")
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
-    everywhere.add_argument("--digits", type=_as_set("digits"), metavar="N", help="decimals of numbers")
-    level = "the significance level of statements that say none; else 0.05"
+    everywhere.add_argument("--digits", type=_as_set("digits"), metavar="N", help="number of decimals")
+    level = "the significance level of statements without one; default 0.05"
     everywhere.add_argument("--level", type=_as_set("level"), metavar="A", help=level)
     theme = "colours of the shell and of pictures: auto, light or dark"
     everywhere.add_argument("--theme", choices=("auto", "light", "dark"), metavar="THEME", help=theme)
-    threads = "threads to compute with, one per processor unless said; does not change any result"
+    threads = "threads to use; default one per processor; does not change any result"
     everywhere.add_argument("--threads", type=_as_set("threads"), metavar="N", help=threads)
     parser = _Parser(
         prog="evalhouse",

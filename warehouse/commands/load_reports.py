@@ -33,7 +33,7 @@ def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPla
 
     if request.reader == AUTO and len(plan.files) <= FEW and not args.dry_run:
         for file in plan.files:
-            note(args, f"{file.found.called}: read as {file.reader.name}, for {file.why}")
+            note(args, f"{file.found.called}: detected as {file.reader.name} ({file.why})")
 
 
 def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
@@ -43,7 +43,7 @@ def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = Fals
     if not loaded.parts:
         note(args, f"{loaded.source}: nothing of its own to store")
     elif loaded.rows_new == loaded.texts_new == 0:
-        declared = f"what was declared is stored as import {loaded.import_id}"
+        declared = f"the declaration is stored as import {loaded.import_id}"
         changed = "nothing changed" if loaded.import_id is None else declared
         note(args, f"{loaded.source}: all {read} are there already; {changed}")
     elif dry_run and loaded.texts_read:
@@ -60,7 +60,7 @@ def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = Fals
 
 def _nothing_new(known: int) -> str:
     """What is said of rows that were stored already, be it by an earlier load or by another file of this one."""
-    return f"; {known:,} more {'says' if known == 1 else 'say'} nothing new" if known else ""
+    return f"; {known:,} more {'adds' if known == 1 else 'add'} nothing new" if known else ""
 
 
 def _amount(rows: int, texts: int) -> str:
@@ -81,11 +81,11 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
     for text in done.notes:
         note(args, text)
     if args.texts and not any(one.texts_read for one in loaded):
-        note(args, "no file has a text that its reader knows")
+        note(args, "no file has texts that its reader can store")
     if plan.parts:
         note(args, f"read with other files: {_some([file.found.called for file in plan.parts])}")
     if plan.passed_over:
-        note(args, f"passed over, being no results: {_some([found.called for found in plan.passed_over])}")
+        note(args, f"passed over (not results): {_some([found.called for found in plan.passed_over])}")
     for fault in (fault for error in done.bad for fault in error.faults[:1]):
         note(args, f"left out: {fault}")
 

@@ -28,7 +28,7 @@ def path_of(args: argparse.Namespace) -> Path | None:
     """
     if args.said["sample"]:
         if args.said["db"]:
-            say("error: --db names a warehouse, and --sample asks for the sample data")
+            say("error: --db names a warehouse, but --sample asks for the sample data")
             raise SystemExit(MISUSED)
         return None
     if args.db:
@@ -86,7 +86,7 @@ def open_on_engine(args: argparse.Namespace) -> Session:
             raise SystemExit(MISUSED)
         return open_session(args)
     if not args.db:
-        say("error: --engine spark asks a lake, and none is named\n  --db FOLDER names one (see evalhouse export-lake)")
+        say("error: --engine spark needs a lake, but none is named\n  --db LAKE names one (see evalhouse export-lake)")
         raise SystemExit(MISUSED)
     return prepared(args, Session.on_lake(args.db, args.master))
 

@@ -161,7 +161,7 @@ def _set(args: argparse.Namespace) -> None:
     try:
         fill(args)
     except SettingError as error:
-        say(f"error: {error}\n  evalhouse config says what is set, and where")
+        say(f"error: {error}\n  evalhouse config shows what is set, and where")
         raise SystemExit(MISUSED) from None
 
 
@@ -173,4 +173,4 @@ def _check_format(parser: argparse.ArgumentParser, named: str | None) -> None:
 
     known = [format.name for format in FORMATS]
     if named not in known:
-        parser.error(f"there is no format {named!r}; there are {', '.join(known)}")
+        parser.error(f"there is no format {named!r}; the formats are {', '.join(known)}")

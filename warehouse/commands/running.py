@@ -119,5 +119,5 @@ def _now() -> datetime:
     try:
         return datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
-        say(f"error: SOURCE_DATE_EPOCH is '{seconds}', which is no number of seconds since 1970")
+        say(f"error: SOURCE_DATE_EPOCH is '{seconds}', which is not a number of seconds since 1970")
         raise SystemExit(MISUSED) from None

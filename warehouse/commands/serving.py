@@ -35,7 +35,7 @@ def serve(args: argparse.Namespace) -> int:
     server.start()
     try:
         print(server.url, flush=True)
-        note(args, "Ctrl-C ends it; whoever reaches this address can read the warehouse")
+        note(args, "Ctrl-C stops it; anyone who can reach this address can read the warehouse")
         if args.open:
             import webbrowser
 

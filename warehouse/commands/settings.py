@@ -112,14 +112,14 @@ def _yes(written: str) -> bool:
 
 
 SETTINGS = (
-    Settable("db", "the warehouse that is asked", "evalhouse.duckdb in the folder", _text),
-    Settable("sample", "whether the sample data answer where there is no warehouse, in scripts, too", "false", _yes),
+    Settable("db", "the warehouse to query", "evalhouse.duckdb in the folder", _text),
+    Settable("sample", "use the sample data where there is no warehouse, in scripts too", "false", _yes),
     Settable("format", "the format of results", "table on a terminal, tsv in a pipe", _format),
-    Settable("digits", "decimals of numbers", "those of each kind of number", digits),
-    Settable("level", "the significance level of statements that say none", "0.05", level),
+    Settable("digits", "number of decimals", "by kind of number", digits),
+    Settable("level", "the significance level of statements without one", "0.05", level),
     Settable("theme", "colours of the shell and of pictures: auto, light or dark", "auto", theme),
-    Settable("threads", "threads to compute with", "one a processor", threads),
-    Settable("quiet", "whether notes and progress are left out", "false", _yes),
+    Settable("threads", "threads to use", "one per processor", threads),
+    Settable("quiet", "leave out notes and progress", "false", _yes),
 )
 
 

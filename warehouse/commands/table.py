@@ -35,20 +35,20 @@ def _run_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", help="a file of statements; - reads standard input")
     report = "prose, statements and results as one report: .html, .md or .tex"
     parser.add_argument("--report", metavar="FILE", help=report)
-    parser.add_argument("--keep-going", action="store_true", help="go on after a statement that is wrong; status 1")
+    parser.add_argument("--keep-going", action="store_true", help="continue after a failed statement; exit status 1")
     _script_words(parser)
 
 
 def _script_words(parser: argparse.ArgumentParser) -> None:
-    param = 'give a variable its value, whatever a let says: finalists="GE, SRI"'
+    param = 'set a variable, overriding any let: finalists="GE, SRI"'
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=param)
-    output = "all results into one file, in the format of its ending or of --format; .xlsx too"
+    output = "write all results to one file, in the format of its ending or of --format; .xlsx too"
     parser.add_argument("--output", metavar="FILE", help=output)
-    parser.add_argument("--force", action="store_true", help="write over files that are there")
-    engine = "what sums the facts: duckdb, or spark, for which --db names a lake (see export-lake)"
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    engine = "what computes the sums: duckdb, or spark, for which --db names a lake (see export-lake)"
     parser.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb", metavar="ENGINE", help=engine)
-    parser.add_argument("--master", metavar="URL", help="the Spark that computes; local[*], this machine, unless said")
-    files = "let load, export and plot of a script use files outside of its folder"
+    parser.add_argument("--master", metavar="URL", help="the Spark to use; default local[*], this machine")
+    files = "let a script load, export and plot files outside its folder"
     parser.add_argument("--allow-files", action="store_true", help=files)
 
 
@@ -61,31 +61,31 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     kinds = (*readers, "auto")
     one_of = f"what the files are, where that is not to be found out: one of {', '.join(kinds)}"
     parser.add_argument("--as", dest="reader", default="auto", choices=kinds, metavar="READER", help=one_of)
-    mapped = "take a field from a column of another name"
+    mapped = "take a field from a column with another name"
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
     fixed = (
-        "give a field one value in every row, which may have {stem}, {name}, {parent} or {parent2} of the file in it; "
-        "noun names the documents, cluster the attribute that they share"
+        "give a field one value in every row, which may contain {stem}, {name}, {parent} or {parent2} of the file; "
+        "noun names the documents, cluster the attribute that related ones share"
     )
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=fixed)
-    lower = "of these measures lower values are better; stored with the load (WER, loss and the like are known by name)"
+    lower = "measures of which lower values are better; stored with the load (WER, loss and the like are known by name)"
     parser.add_argument("--lower-is-better", action="append", default=[], metavar="M[,N]", help=lower)
-    higher = "of these measures higher values are better, though their names say otherwise"
+    higher = "measures of which higher values are better, although their names suggest otherwise"
     parser.add_argument("--higher-is-better", action="append", default=[], metavar="M[,N]", help=higher)
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)
-    bad = "go on without files that cannot be read, and list them"
+    bad = "skip files that cannot be read, and list them"
     parser.add_argument("--skip-bad", action="store_true", help=bad)
-    texts = "store inputs, references and outputs, too, where files have them; they change no answer"
+    texts = "also store inputs, references and outputs, where files have them; they do not change any result"
     parser.add_argument("--texts", action="store_true", help=texts)
     where = parser.add_mutually_exclusive_group()
-    dry = "check everything, show what each file is and what it would bring, store nothing"
+    dry = "check everything and show what would be loaded, but store nothing"
     where.add_argument("--dry-run", action="store_true", help=dry)
-    in_place = "into the warehouse itself, without a copy: a crash can damage it, and nobody reads meanwhile"
+    in_place = "load into the warehouse itself, without a copy: a crash can damage it, and nobody can read it meanwhile"
     where.add_argument("--in-place", action="store_true", help=in_place)
-    wait = "how long to wait while another process loads, and for each that does; 10 unless said"
+    wait = "how long to wait for each other process that is loading; default 10"
     parser.add_argument("--wait", type=_seconds, default=10.0, metavar="SECONDS", help=wait)
-    unpacked = "how much a packed file may hold, such as 50GB; else 16 GB, and 200 times its own size"
+    unpacked = "how much a packed file may hold, such as 50GB; default 16 GB, and at most 200 times its own size"
     parser.add_argument("--max-unpacked", type=_bound, metavar="SIZE", help=unpacked)
     offered = [(reader, option) for reader in readers.values() for option in reader.options]
     for name in dict.fromkeys(option.name for _, option in offered):
@@ -114,12 +114,12 @@ def _bound(text: str) -> Bound:
 
 
 def _fmt_words(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="scripts to lay out")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="scripts to format")
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if a file would change")
 
 
 def _new_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
+    parser.add_argument("file", metavar="FILE", help="a new file")
 
 
 def _verify_words(parser: argparse.ArgumentParser) -> None:
@@ -128,23 +128,23 @@ def _verify_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _export_words(parser: argparse.ArgumentParser) -> None:
-    target = "a folder, which gets a file of every kind of rows, or a file: .csv, .tsv, .parquet, .csv.gz, .tsv.gz"
+    target = "a folder, for one file per kind of row, or a file: .csv, .tsv, .parquet, .csv.gz, .tsv.gz"
     parser.add_argument("target", metavar="FILE", help=target)
     facts = ("scores", "counts", "decisions", "labels", "values", "rankings", "judgments", "published")
     kinds = (*facts, "systems", "documents", "runs", "failures")
     kind = f"which rows a file gets: scores unless said, or {', '.join(kinds[1:])}"
     parser.add_argument("--kind", choices=kinds, default="scores", metavar="KIND", help=kind)
-    parser.add_argument("--force", action="store_true", help="write over files")
+    parser.add_argument("--force", action="store_true", help="overwrite files")
 
 
 def _lake_words(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="a folder that is not there yet")
-    parser.add_argument("--force", action="store_true", help="write over a lake")
+    parser.add_argument("folder", metavar="FOLDER", help="a new folder")
+    parser.add_argument("--force", action="store_true", help="overwrite a lake")
 
 
 def _records_words(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="a folder that is not there yet")
-    organization = "who provides the results; unknown unless said"
+    parser.add_argument("folder", metavar="FOLDER", help="a new folder")
+    organization = "who provides the results; default unknown"
     parser.add_argument("--organization", default="unknown", metavar="NAME", help=organization)
     relationships = ("first_party", "third_party", "collaborative", "other")
     relationship = f"how they stand to the models: other unless said, or {', '.join(relationships[:-1])}"
@@ -152,13 +152,13 @@ def _records_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _assistant_words(parser: argparse.ArgumentParser) -> None:
-    rows = "how many rows an answer has at most; 100 unless said"
+    rows = "the most rows an answer may have; default 100"
     parser.add_argument("--limit", type=_rows, default=100, metavar="ROWS", help=rows)
-    characters = "how many characters an answer has at most; 60000 unless said"
+    characters = "the most characters an answer may have; default 60000"
     parser.add_argument("--characters", type=_characters, default=60_000, metavar="N", help=characters)
-    seconds = "how long a question may take; 60 unless said"
+    seconds = "how long a question may take; default 60"
     parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=seconds)
-    parser.add_argument("--allow-sql", action="store_true", help="also answer sql, which can only read")
+    parser.add_argument("--allow-sql", action="store_true", help="also answer sql, which is read-only")
 
 
 def _rows(text: str) -> int:
@@ -174,16 +174,16 @@ def _characters(text: str) -> int:
 
 
 def _serve_words(parser: argparse.ArgumentParser) -> None:
-    host = "the address to listen at; 127.0.0.1, this machine alone, unless said"
+    host = "the address to listen on; default 127.0.0.1, this machine only"
     parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help=host)
-    name = "a name that the pages are reached by, as that of a proxy before them; may be given again"
+    name = "a host name by which the pages are reached, such as that of a proxy; can be repeated"
     parser.add_argument("--host-name", action="append", default=[], metavar="NAME", help=name)
-    port = "the port; 8992 unless said, 0 for one that is free"
+    port = "the port; default 8992; 0 for a free one"
     parser.add_argument("--port", type=_port, default=8992, metavar="N", help=port)
     parser.add_argument("--open", action="store_true", help="open the pages in the browser")
-    timeout = "how long a page may compute; 60 unless said"
+    timeout = "how long a page may compute; default 60"
     parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=timeout)
-    sql = 'answer sql "SELECT …", too, which anyone who reaches the pages may then ask'
+    sql = 'also answer sql "SELECT …", for anyone who can reach the pages'
     parser.add_argument("--allow-sql", action="store_true", help=sql)
 
 
@@ -194,7 +194,7 @@ def _port(text: str) -> int:
 
 
 def _site_words(parser: argparse.ArgumentParser) -> None:
-    site = "a folder that is not there yet, is empty, or is such a site already"
+    site = "a new folder, an empty one, or one that already holds such a site"
     parser.add_argument("site", metavar="SITE", help=site)
     measures = "the measures that pages show, where a test set has them"
     parser.add_argument("--measures", type=_listed, default=[], metavar="M[,N]", help=measures)
@@ -202,7 +202,7 @@ def _site_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--without-texts", action="store_true", help=texts)
     url = "the address that the site will have, for search engines: https://me.github.io/muc/"
     parser.add_argument("--base-url", default="", metavar="URL", help=url)
-    force = "put the site into a folder with other files, and write over those of the same names"
+    force = "put the site into a folder with other files, overwriting those of the same names"
     parser.add_argument("--force", action="store_true", help=force)
 
 

@@ -46,7 +46,7 @@ def _read(named: str) -> tuple[str, str]:
     except OSError as error:
         if " | " in named:  # A signature longer than the name of a file may be.
             return named, "signature"
-        reason = (error.strerror or "why is not known").lower()
+        reason = (error.strerror or "for an unknown reason").lower()
         raise DataError((Fault(named, None, f"cannot be read: {reason}"),)) from None
 
 

@@ -84,9 +84,9 @@ def _check(folder: Path, force: bool) -> None:
         raise _refusal(folder, f"there is no folder {folder.absolute().parent}")
     if folder.exists() or folder.is_symlink():
         if not force:
-            raise _refusal(folder, "is there already; --force writes over a lake")
+            raise _refusal(folder, "already exists; --force overwrites a lake")
         if folder.is_symlink() or not (folder / MANIFEST).is_file():
-            raise _refusal(folder, "is no lake, and --force writes over nothing else")
+            raise _refusal(folder, "is not a lake, and --force overwrites nothing else")
 
 
 def _written(database: Database, folder: Path) -> Manifest:
@@ -116,7 +116,7 @@ def _written(database: Database, folder: Path) -> Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """What a lake says of itself. Raises WarehouseError if `folder` is no lake of the present schema."""
     if not folder.is_dir():
-        raise WarehouseError(f"there is no folder {folder}", ("evalhouse export-lake FOLDER makes one of a warehouse",))
+        raise WarehouseError(f"there is no folder {folder}", ("evalhouse export-lake FOLDER makes one",))
     try:
         return parsed(str(folder), (folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -125,7 +125,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def no_lake(called: str) -> WarehouseError:
     """What is said of a folder that is none."""
-    return WarehouseError(f"{called} is not a lake", ("evalhouse export-lake FOLDER makes one of a warehouse",))
+    return WarehouseError(f"{called} is not a lake", ("evalhouse export-lake FOLDER makes one",))
 
 
 def parsed(called: str, text: str) -> Manifest:

@@ -235,7 +235,7 @@ def _started(master: str) -> Any:
         raise WarehouseError(what, ("pip install 'evalhouse[spark]'",)) from None
     home = os.environ.get("JAVA_HOME")
     if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
-        raise WarehouseError("--engine spark needs Java 17, which is not here", ("install it, or set JAVA_HOME",))
+        raise WarehouseError("--engine spark needs Java 17, which is not installed", ("install it, or set JAVA_HOME",))
     if not re.match(r"local(\[.+\])?$|(spark|k8s|mesos)://.|yarn$", master):
         addresses = "--master local[4], spark://HOST:7077, yarn or k8s://HOST are addresses"
         raise WarehouseError(f"{master} names no Spark", (addresses,))

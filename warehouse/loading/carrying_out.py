@@ -120,7 +120,7 @@ def _check_declared(request: LoadRequest, done: list[Loaded]) -> None:
     known = {measure.casefold() for measure in measures}
     unknown = [measure for measure in request.lower_is_better if measure.casefold() not in known]
     if unknown:
-        there_are = f"there are {', '.join(measures)}" if measures else "there are none at all"
+        there_are = f"the measures are {', '.join(measures)}" if measures else "there are no values at all"
         faults = (Fault(done[-1].source, None, f"no values of {measure}; {there_are}") for measure in unknown)
         raise DataError(tuple(faults))
 

@@ -20,8 +20,8 @@ from warehouse.tasks.observed import counted
 from warehouse.tasks.records import COUNT, SYSTEM, UNIT, Field, Limit
 
 TOLD_APART = (
-    "--set 'system={stem}' names two systems by their files; of two files for the same results one can be loaded, "
-    "after the import of the other is forgotten"
+    "--set 'system={stem}' names each system after its file; to load one of two files with the same results, "
+    "forget the import of the other first"
 )
 """What helps where a file contradicts what is stored of a system."""
 
@@ -85,12 +85,12 @@ def check_cells(part: FilePart) -> tuple[str, ...]:
     columns = "count(*), count_if(blanks), count_if(not (" + good + ")), " + (" + ".join(filled) or "null")
     [(rows, blanks, wrong, attributes)] = staging.database.rows("select " + columns + f" from {staging.table}")
     if not rows:
-        raise staging.refusal("there is a header and no rows")
+        raise staging.refusal("there is a header, but no rows")
     if wrong:
         _complain_of_cells(part)
     elif attributes == 0:
-        raise staging.refusal("no row gives an attribute a value")
-    return (f"blanks around names were left out in {counted(blanks, 'row')}",) if blanks else ()
+        raise staging.refusal("no row has a value for an attribute")
+    return (f"blanks around names were removed in {counted(blanks, 'row')}",) if blanks else ()
 
 
 def leave_only_good(part: FilePart) -> bool:
@@ -300,7 +300,7 @@ def _complain_of_names_of_counts(part: FilePart) -> None:
             "group by a.count order by 1"
         )
     )
-    said = "{} and {} are two counts whose names differ in the case of their letters alone"
+    said = "{} and {} are two counts whose names differ only in case"
     part.complain([(place, said.format(shown(other), shown(count))) for place, count, other in first], len(first))
 
 

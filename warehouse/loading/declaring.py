@@ -131,6 +131,6 @@ def notes(database: Database, said: Iterable[Said]) -> list[str]:
         without = "select name from test_set where id = " + value(test_set) + " and not exists (" + having
         for (name,) in database.rows(without + value(cluster) + " and d.test_set_id = " + value(test_set) + ")"):
             notes.append(
-                f"no document of {name} has the attribute {cluster}; until some have, each is exchanged by itself"
+                f"no document of {name} has the attribute {cluster}; until some do, each is exchanged by itself"
             )
     return notes

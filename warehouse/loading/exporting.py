@@ -104,11 +104,11 @@ def _observed(database: Database, form: FactForm) -> Observed:
 
 def _check(file: Path, force: bool) -> None:
     if not file.name.endswith(ENDINGS):
-        raise _refusal(file, f"its ending names no format; there are {', '.join(ENDINGS)}")
+        raise _refusal(file, f"its ending does not name a format; the endings are {', '.join(ENDINGS)}")
     if not file.parent.is_dir():
         raise _refusal(file, f"there is no folder {file.parent}")
     if file.exists() and not force:
-        raise _refusal(file, "is there already; --force writes over it")
+        raise _refusal(file, "already exists; --force overwrites it")
 
 
 def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:

@@ -77,7 +77,7 @@ def export_eee(database: Database, folder: Path, source: Evaluator) -> RecordsWr
     Raises DataError if it is there, or cannot be written.
     """
     if folder.exists() or folder.is_symlink():
-        raise _refusal(folder, "is there already")
+        raise _refusal(folder, "already exists")
     if not folder.absolute().parent.is_dir():
         raise _refusal(folder, f"there is no folder {folder.absolute().parent}")
     try:

@@ -112,7 +112,7 @@ def unpacked(archive: Found, scratch: Path) -> list[Found]:
     except broken as error:
         if isinstance(error, FileNotFoundError):
             raise archive.refusal("there is no such file") from None
-        raise archive.refusal("the archive is cut off, damaged or packed in a way that is not known here") from None
+        raise archive.refusal("the archive is cut off, damaged or packed in an unknown way") from None
     inside = replace(archive.door, inside=folder)
     return [replace(found, named=False) for found in _in_folder(folder, archive.called, inside)]
 

@@ -177,7 +177,7 @@ def load(
             if wrong := refusal(everything):
                 raise wrong
             if _stamp(source) != as_it_was:
-                raise staging.refusal("the file changed while it was read")
+                raise staging.refusal("the file changed while it was being read")
             rows_new, texts_new = sum(part.rows_new for part in loaded), sum(part.new for part in of_texts)
             notes += notes_of(of_texts)
             progress(0.9)
@@ -199,7 +199,7 @@ def load(
             fingerprints.keep(database, (int(number),), new_names)
     except MemoryShortError:
         much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
-        raise WarehouseError(much, ("files of fewer rows need less: divide it, and load the parts",)) from None
+        raise WarehouseError(much, ("split it into files of fewer rows and load those",)) from None
     finally:
         with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
             staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))
@@ -246,7 +246,7 @@ def _reader(named: str, source: Path) -> Reader:
     """A reader by its name. Raises DataError if there is none."""
     readers = READERS if named in READERS else READERS | plugins()
     if named not in readers:
-        there_are = f"there is no reader {shown(named)}; there are {', '.join(readers)}"
+        there_are = f"there is no reader {shown(named)}; the readers are {', '.join(readers)}"
         raise DataError((Fault(str(source), None, there_are),))
     return readers[named]
 
@@ -256,7 +256,7 @@ def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) 
     known = {option.name: option for option in reader.options}
     for option, text in options.items():
         if option not in known:
-            there_are = f"; there are {', '.join(known)}" if known else ""
+            there_are = f"; its options are {', '.join(known)}" if known else ""
             raise staging.refusal(f"the reader {reader.name} has no option {shown(option)}{there_are}")
         if known[option].choices and text not in known[option].choices:
             raise staging.refusal(f"--{option} is {shown(text)}, not {' or '.join(known[option].choices)}")
@@ -310,7 +310,7 @@ def forget(database: Database, import_id: int) -> Forgotten:
     """
     rows = dict(database.rows(Sql("select id, rows from import order by id")))
     if import_id not in rows:
-        there_are = f"there are {', '.join(map(str, rows))}" if rows else "there are none"
+        there_are = f"the imports are {', '.join(map(str, rows))}" if rows else "nothing has been imported"
         raise DataError((Fault(f"import {import_id}", None, f"there is no such import; {there_are}"),))
     with database.transaction():
         texts = texts_of(database, import_id)

@@ -146,8 +146,8 @@ def _readers() -> Mapping[str, Reader]:
 def _nothing(request: LoadRequest, parts: Sequence[PlannedFile]) -> DataError:
     named = ", ".join(request.named)
     if parts:
-        return parts[0].found.refusal(f"this is not loaded by itself: {parts[0].why}")
-    return DataError((Fault(named, None, "nothing in it is a result that a reader knows"),))
+        return parts[0].found.refusal(f"this file is not loaded on its own: {parts[0].why}")
+    return DataError((Fault(named, None, "it holds no results that a reader recognizes"),))
 
 
 def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> bool:
@@ -170,10 +170,10 @@ def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: b
     if request.reader != AUTO:
         readers = _readers()
         if request.reader not in readers:
-            raise found.refusal(f"there is no reader {shown(request.reader)}; there are {', '.join(readers)}")
+            raise found.refusal(f"there is no reader {shown(request.reader)}; the readers are {', '.join(readers)}")
         reader = readers[request.reader]
         role = role_of(reader, found.path, store, found.door, request.options, called=found.called)
-        return PlannedFile(found, reader, "--as says so", role, folder)
+        return PlannedFile(found, reader, "--as names it", role, folder)
     known = recognized(found.path, store, found.door, request.options, called=found.called)
     if known is None:
         if found.named and (request.columns or {option.name for option in wide.READER.options} & {*request.options}):
@@ -181,7 +181,7 @@ def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: b
         if is_table:
             return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
         if found.named:
-            raise found.refusal("nothing in it says what it is; --as READER does")
+            raise found.refusal("its format is not recognized; --as READER names it")
         return None
     if known.unsure:
         raise found.refusal(known.unsure)
@@ -222,7 +222,7 @@ def _with_keys(request: LoadRequest, files: Sequence[PlannedFile]) -> tuple[list
         if len(near) > 1 and "test_set" not in request.fields:
             names = " and ".join(key.found.called for key in near[:3])
             how = "put each beside what it judges, or load one at a time with --set test_set=NAME"
-            unclear.append(file.found.refusal(f"{names} could both be the key of it; {how}"))
+            unclear.append(file.found.refusal(f"{names} could both be its key; {how}"))
             continue
         placed.append(replace(file, keys=tuple(key.found.path for key in near)))
         for key in near:

@@ -35,9 +35,9 @@ class StoredTexts:
 def notes_of(stored: Sequence[StoredTexts]) -> tuple[str, ...]:
     """What there is to note of the texts of a file."""
     notes = {
-        "left out, nothing else being known of their documents": sum(texts.unknown for texts in stored),
-        "left out, others being there in their place": sum(texts.unlike for texts in stored),
-        "kept with their system, other inputs being those of the documents": sum(texts.own for texts in stored),
+        "left out, because nothing else is known about their documents": sum(texts.unknown for texts in stored),
+        "left out, because other texts are stored in their place": sum(texts.unlike for texts in stored),
+        "kept with their system, because the documents have other inputs": sum(texts.own for texts in stored),
     }
     return tuple(f"{what}: {counted(many, 'text')}" for what, many in notes.items() if many)
 

@@ -123,7 +123,7 @@ def _check_names(columns: Iterable[str], name: str) -> None:
     listed = [str(column) for column in columns]
     twice = next((column for column in listed if listed.count(column) > 1), None)
     if twice is not None:
-        raise DataError((Fault(name, None, f"the column '{twice}' stands more than once"),))
+        raise DataError((Fault(name, None, f"the column '{twice}' appears more than once"),))
 
 
 def _rows_of(table: Mapping[str, Sequence[Any]], name: str) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ def check(path: Path, format: str | None, force: bool) -> str:
     wanted = WORKBOOK if path.suffix.casefold() == WORKBOOK else format or format_for(path.suffix)
     if wanted is None:
         endings = ", ".join([*(known.suffix for known in FORMATS), WORKBOOK])
-        raise fault(path, f"has no ending of a known format; there are {endings}")
+        raise fault(path, f"has no ending of a known format; the endings are {endings}")
     check_free(path, force)
     return wanted
 
@@ -29,7 +29,7 @@ def check_free(path: Path, force: bool) -> None:
     if path.is_dir():
         raise fault(path, "is a folder")
     if path.exists() and not force:
-        raise fault(path, "is there already; --force writes over it")
+        raise fault(path, "already exists; --force overwrites it")
 
 
 def write(results: Sequence[Result], path: Path, format: str, style: Style) -> None:

@@ -63,7 +63,7 @@ def run(console: Console, line: str) -> None:
     if command is None:
         raise QueryError(f"there is no command .{name}", hints=hints(name, known, "commands"))
     if rest.strip() and not command.follows:
-        raise QueryError(f".{command.name} stands alone")
+        raise QueryError(f".{command.name} takes nothing after it")
     command.run(console, rest.strip())
 
 
@@ -75,7 +75,7 @@ def _format(console: Console, name: str) -> None:
 def _digits(console: Console, number: str) -> None:
     if number:
         if not number.isdecimal() or int(number) > MOST_DIGITS:
-            raise QueryError(f"'{number}' is no number of decimals from 0 to {MOST_DIGITS}")
+            raise QueryError(f"'{number}' is not a number of decimals from 0 to {MOST_DIGITS}")
         console.digits = int(number)
     else:
         console.digits = None
@@ -194,15 +194,15 @@ _FORMAT_NAMES = tuple(format.name for format in FORMATS)
 
 COMMANDS: tuple[DotCommand, ...] = (
     DotCommand("format", "NAME", f"how results are shown: {', '.join(_FORMAT_NAMES)}", _format, _FORMAT_NAMES),
-    DotCommand("digits", "N", "decimals of numbers; without N the usual ones", _digits),
+    DotCommand("digits", "N", "number of decimals; without N the default", _digits),
     DotCommand("timer", "on|off", "how long each statement takes", _timer, ("on", "off")),
     DotCommand("output", "FILE", "results into a file, in the format of its ending; without FILE back here", _output),
     DotCommand("read", "FILE", "runs a file of statements", _read),
-    DotCommand("edit", "", "the last statement in $EDITOR, then back here to be run", _edit),
-    DotCommand("last", "FORMAT", "the last result once more, in another format; nothing runs", _last, _FORMAT_NAMES),
+    DotCommand("edit", "", "edit the last statement in $EDITOR, then run it", _edit),
+    DotCommand("last", "FORMAT", "show the last result in another format; nothing is run again", _last, _FORMAT_NAMES),
     DotCommand("explain", "", "how the last question was answered", _explain),
-    DotCommand("tables", "", "the views that sql can ask", _tables),
+    DotCommand("tables", "", "the views that sql can query", _tables),
     DotCommand("open", "FILE", "another warehouse; without FILE the last result as a page in the browser", _open),
-    DotCommand("help", "WORD", "this, or more of a word", _help),
-    DotCommand("quit", "", "leaves, as Ctrl-D does", _quit),
+    DotCommand("help", "WORD", "this help, or help on a word", _help),
+    DotCommand("quit", "", "quits, as Ctrl-D does", _quit),
 )

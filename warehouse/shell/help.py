@@ -29,11 +29,11 @@ class Explained(Protocol):
 
 
 KEYS = (
-    ("Enter", "runs a whole statement, else begins a new line"),
-    ("Alt-Enter", "begins a new line in any case"),
+    ("Enter", "runs a complete statement, else begins a new line"),
+    ("Alt-Enter", "always begins a new line"),
     ("Tab", "completes"),
     ("Up, Ctrl-R", "earlier statements"),
-    ("Ctrl-C", "drops what is typed, or stops what runs"),
+    ("Ctrl-C", "drops what is typed, or stops what is running"),
     ("Ctrl-D", "leaves"),
 )
 
@@ -53,7 +53,7 @@ def overview(commands: Iterable[tuple[str, str]] = ()) -> str:
             *_listed("statements", statements()),
             *of_shell,
             "",
-            "help WORD says more of any word: help compare, help F, help tukey, help shuffles",
+            "help WORD explains any word: help compare, help F, help tukey, help shuffles",
         ]
     )
 

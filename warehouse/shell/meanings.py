@@ -24,7 +24,7 @@ _CHANGING: Mapping[str, Usage] = {
 they are written."""
 
 WORD_MEANINGS: Mapping[str, str] = {
-    "all": "all there are",
+    "all": "all of them",
     "except": "without these",
     "mean": "mean(M): document by document, then the average",
     "macro": "macro(M): the same as mean(M)",
@@ -41,7 +41,7 @@ WORD_MEANINGS: Mapping[str, str] = {
     "error": "stops and names them; the default",
     "drop": "leaves it out",
     "zero": "counts as nothing found",
-    "bounds": "the extremes of what it could have been",
+    "bounds": "bounds on what it could have been",
     "as": "which reader",
     "systems": "all systems, and what each has rows for",
     "test sets": "all test sets with their documents",
@@ -52,9 +52,9 @@ WORD_MEANINGS: Mapping[str, str] = {
     "variables": "the variables of this session",
     "attributes": "attributes of systems and documents",
     "texts": "inputs, references and outputs, where they are stored",
-    "document": "a row a document",
-    "unit": "a row a unit, such as a slot",
-    "label": "a row a key label",
+    "document": "one row per document",
+    "unit": "one row per unit, such as a slot",
+    "label": "one row per key label",
     "allrel": "a baseline: every document judged relevant",
     "random": "a baseline: random(s=0.7) judges a share s relevant",
 }

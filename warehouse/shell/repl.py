@@ -296,7 +296,7 @@ def banner(session: Session) -> tuple[str, str]:
     where = clean(str(session.path)) if session.path else "the sample data"
     return (
         f"evalhouse {__version__} on {where}: {what}{_simulated(catalog)}",
-        "help says what there is, Ctrl-D leaves",
+        "Type help, or Ctrl-D to quit",
     )
 
 

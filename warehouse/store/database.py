@@ -258,12 +258,12 @@ class Database:
     def _refuse_all_but_select(self, text: str) -> None:
         statements = self._connection.extract_statements(text)
         if len(statements) != 1:
-            raise _refused(f"one SELECT or EXPLAIN is wanted, and there are {len(statements)} statements")
+            raise _refused(f"expected one SELECT or EXPLAIN, but there are {len(statements)} statements")
         kind = statements[0].type
         if kind == duckdb.StatementType.EXPLAIN:
             kind = self._connection.extract_statements(_EXPLAIN.sub("", text))[0].type
         if kind != duckdb.StatementType.SELECT:
-            raise _refused(f"one SELECT or EXPLAIN is wanted, not {kind.name}")
+            raise _refused(f"expected one SELECT or EXPLAIN, not {kind.name}")
 
     def confine(self, files: Sequence[Path] = (), folders: Sequence[Path] = ()) -> None:
         """From here on these files are opened, what is in these folders and in the spill folder, and nothing else: no
@@ -318,9 +318,9 @@ def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
         size += taken
         many = max(1, min(2 * many, PIECE, PIECE_BYTES * len(piece) // taken))
         if len(rows) > MOST_ROWS:
-            raise _refused(f"more than {MOST_ROWS:,} rows; a LIMIT makes them fewer")
+            raise _refused(f"more than {MOST_ROWS:,} rows; add a LIMIT")
         if size > MOST_BYTES:
-            raise _refused(f"more than {MOST_BYTES // 10**6} MB; fewer rows or columns make it smaller")
+            raise _refused(f"more than {MOST_BYTES // 10**6} MB; ask for fewer rows or columns")
     return rows
 
 
@@ -472,7 +472,7 @@ def _connect(path: Path | None, memory: str | None = None) -> Database:
     try:
         for place in (path and path.absolute(), spill):
             if place and not _is_utf8(place):
-                raise WarehouseError(f"the path {place} is not UTF-8, and DuckDB opens no other")
+                raise WarehouseError(f"the path {place} is not UTF-8, and DuckDB can open no other")
         own: dict[str, str | int] = {
             "memory_limit": memory or of_database(),
             "temp_directory": str(spill),

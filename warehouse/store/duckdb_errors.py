@@ -36,7 +36,7 @@ def why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> Warehouse
     if "version number" in text:
         return WarehouseError(
             f"{path} was written by DuckDB {writer or 'of an unknown version'}, which DuckDB {LIBRARY} cannot read",
-            ("a version between the two reads it, and writes what this one reads",),
+            ("a version of DuckDB between the two can read it, and write what this one reads",),
         )
     return as_warehouse_error(error, path)
 
@@ -97,7 +97,7 @@ def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError
 
 
 def _damaged(path: Path | None, how: str) -> WarehouseError:
-    hints = (_RESTORE, f"evalhouse check --db {path} says whether it is the file") if path else ()
+    hints = (_RESTORE, f"evalhouse check --db {path} says whether the file itself is damaged") if path else ()
     return WarehouseError(f"{path or 'the warehouse'} is damaged: {how}", hints)
 
 

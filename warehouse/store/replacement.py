@@ -58,9 +58,9 @@ def create(path: Path) -> Database:
 def _check_name_is_free(path: Path) -> None:
     if path.is_symlink():
         leads = f"{path} exists already: it is a link to {os.readlink(path)}"
-        raise WarehouseError(leads, ("links are not followed; take another name",))
+        raise WarehouseError(leads, ("links are not followed; use another name",))
     if path.exists():
-        raise WarehouseError(f"{path} exists already", ("take a name that is free",))
+        raise WarehouseError(f"{path} exists already", ("use a name that is not taken",))
     if not path.parent.is_dir():
         raise WarehouseError(f"there is no folder {path.parent}")
 

@@ -47,8 +47,8 @@ _ACTS = re.compile(r"\b(?:DEFAULT|GENERATED|CHECK|COLLATE|REFERENCES)\b")
 """What makes a table more than rows. Other programs may keep tables of rows in a warehouse."""
 
 _NOT_OURS = (
-    "a warehouse that evalhouse made has nothing of the kind, and what someone else put in can do harm",
-    "restore it from a backup, or have its rows exported and load them into a new warehouse",
+    "a warehouse made by evalhouse has nothing of the kind, and what someone else put in could do harm",
+    "restore it from a backup, or export its rows and load them into a new warehouse",
 )
 
 

@@ -36,7 +36,7 @@ def check(database: Database) -> tuple[str, ...]:
         *_dangling(database),
         *_misplaced(database),
         *(
-            f"import {n} brought {rows} rows, and {present} are there"
+            f"import {n} brought {rows} rows, but {present} are there"
             for n, rows, present in unbalanced_imports(database)
         ),
     )

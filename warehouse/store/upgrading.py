@@ -71,7 +71,7 @@ STEPS = {
         "unit_id integer not null, count varchar not null, number integer not null check (number >= 0), "
         "import_id integer not null); "
         "comment on table counted is "
-        "'Counts of any name: one row a system, document, unit and count. Attempts, passed, n-grams that match.'; "
+        "'Counts of any name: one row per system, document, unit and count. Attempts, passed, n-grams that match.'; "
         "create view counts as select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, "
         "nullif(u.name, '') as unit, f.count, f.number, f.import_id from counted f "
         "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id "

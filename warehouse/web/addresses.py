@@ -69,9 +69,9 @@ def address_of(path: bytes, query: bytes) -> Address | None:
     try:
         chosen = tuple(parse_qsl(query.decode("ascii"), keep_blank_values=False, errors="strict", max_num_fields=1000))
     except UnicodeDecodeError:
-        raise UndecodedError("what stands behind ? is not UTF-8, each byte beyond ASCII written as %XX") from None
+        raise UndecodedError("the part after ? is not UTF-8 with each byte beyond ASCII written as %XX") from None
     except ValueError:
-        raise UndecodedError("more than 1,000 things stand behind ?") from None
+        raise UndecodedError("there are more than 1,000 parameters after ?") from None
     if segments == ("",):
         segments = ()
     for kind, words in _WORDS.items():

@@ -236,7 +236,7 @@ class Pages:
             case QueryError() | DataError():
                 return 400, diagnosis(error, statement)
             case BusyError():
-                return 503, "error: too many questions wait already\n  try again in a moment"
+                return 503, "error: too many questions are already waiting\n  try again in a moment"
             case TimeIsUpError():
                 longer = "evalhouse serve --timeout SECONDS allows more"
                 return 504, f"error: stopped after {self.desk.timeout:g} seconds\n  {longer}"

@@ -58,9 +58,9 @@ class Guard:
         if not self._knows(headers.get(b"host", b"").decode("latin-1")):
             await _refuse(send, 421, "this host is not known here: use the address that evalhouse serve printed")
         elif scope["method"] not in ("GET", "HEAD"):
-            await _refuse(send, 405, "pages are only read: GET and HEAD", ((b"allow", b"GET, HEAD"),))
+            await _refuse(send, 405, "pages can only be read: GET and HEAD", ((b"allow", b"GET, HEAD"),))
         elif _led_by_others(headers) and (not _opened(headers) or scope["path"] in FOR_PAGES):
-            await _refuse(send, 403, "other sites may lead to pages here, and load nothing from here")
+            await _refuse(send, 403, "other sites may link to these pages, but not load anything from them")
         else:
             await self._app(scope, receive, _with_headers(send))
 

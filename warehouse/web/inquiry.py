@@ -93,7 +93,7 @@ def checked_question(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ..
     statements = checked(text, only)
     questions = sum(not isinstance(statement, n.Let) for statement in statements)
     if questions != 1:
-        raise QueryError(f"one question is wanted here, and there are {questions}")
+        raise QueryError(f"expected one question, but there are {questions}")
     return statements
 
 

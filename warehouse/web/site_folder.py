@@ -52,7 +52,7 @@ def site_folder(path: Path, *, force: bool) -> Iterator[SiteFolder]:
             if name not in ours:
                 _keep(path / name, draft / name)
             elif not force:
-                raise _fault(path / name, "is not of this site, and would be written over")
+                raise _fault(path / name, "does not belong to this site, and would be overwritten")
 
 
 def check(path: Path, *, force: bool) -> None:
@@ -61,13 +61,13 @@ def check(path: Path, *, force: bool) -> None:
     """
     path = Path(os.path.realpath(path))
     if os.path.lexists(path) and not path.is_dir():
-        raise _fault(path, "is a file, and a site is a folder")
+        raise _fault(path, "is a file, but a site is a folder")
     if Path.cwd().is_relative_to(path):
-        raise DataError((Fault(str(path), None, "is the folder that you are in"),), hints=("name it from outside",))
+        raise DataError((Fault(str(path), None, "is the current folder"),), hints=("run the command from outside it",))
     if path.is_dir() and any(path.iterdir()) and not (path / MANIFEST).is_file() and not force:
         raise DataError(
-            (Fault(str(path), None, "holds files that are not of a site"),),
-            hints=("--force puts the site among them, and writes over those of the same names",),
+            (Fault(str(path), None, "holds files that do not belong to a site"),),
+            hints=("--force puts the site among them, overwriting those of the same names",),
         )
 
 
@@ -95,4 +95,4 @@ def _keep(old: Path, new: Path) -> None:
 
 
 def _fault(path: Path, message: str) -> DataError:
-    return DataError((Fault(str(path), None, message),), hints=("--force writes over it",))
+    return DataError((Fault(str(path), None, message),), hints=("--force overwrites it",))

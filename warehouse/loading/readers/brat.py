@@ -47,7 +47,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     folders: dict[str, dict[str, list[Annotation]]] = {}
     for document in documents(staging):
         if document.member is None:
-            raise staging.refusal("an archive (.tar or .tar.gz) of folders of .ann files is wanted")
+            raise staging.refusal("expected an archive (.tar or .tar.gz) of folders of .ann files")
         path = PurePosixPath(document.member)
         if path.suffix == ".ann" and not path.name.startswith("."):
             folder = folders.setdefault(path.parent.name, {})
@@ -55,8 +55,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 raise document.refusal(f"there is another {path.parent.name}/{path.name} in the archive")
             folder[path.stem] = _annotations(document)
     if gold not in folders or len(folders) < 2:
-        there_are = f"there are {', '.join(map(shown, folders))}" if folders else "there are none"
-        raise staging.refusal(f"folders of .ann files are wanted, {shown(gold)} and one a system; {there_are}")
+        there_are = f"the folders are {', '.join(map(shown, folders))}" if folders else "there are none"
+        raise staging.refusal(f"expected folders of .ann files, {shown(gold)} and one per system; {there_are}")
     key = folders.pop(gold)
     files = [annotations for folder in (key, *folders.values()) for annotations in folder.values()]
     kinds = sorted({annotation.kind for annotations in files for annotation in annotations})
@@ -69,7 +69,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 member = f"{system}/{name}.ann"
                 for kind in kinds:
                     scores.add(None, system, name, kind, *tallied.get(kind, Tally()).cells, member=member)
-        return sheets.staged((f"left out, having no key: {unknown} files",) if unknown else ())
+        return sheets.staged((f"left out (no key): {unknown} files",) if unknown else ())
 
 
 def _annotations(document: Document) -> list[Annotation]:
@@ -77,12 +77,12 @@ def _annotations(document: Document) -> list[Annotation]:
     for number, line in document.lines():
         if not line.startswith("T"):
             if line.strip() and line[0] not in _OTHERS:
-                wrong = "this is no annotation: the lines of BRAT begin with T, R, E, A, M, N, * or #"
+                wrong = "this is not an annotation: lines of BRAT begin with T, R, E, A, M, N, * or #"
                 raise document.refusal(wrong, number)
             continue
         read = _ANNOTATION.fullmatch(line)
         if read is None:
-            raise document.refusal("this is no text-bound annotation: T1, a tab, a type and where it stands", number)
+            raise document.refusal("this is not a text-bound annotation: T1, a tab, a type and its offsets", number)
         fragments = (fragment.split(" ") for fragment in read[2].split(";"))
         place = tuple((int(start), int(end)) for start, end in fragments)
         if any(start > end for start, end in place):
@@ -129,7 +129,7 @@ def _recognizes(start: Start) -> str | None:
 
 READER = Reader(
     "brat",
-    "an archive of folders of .ann files of BRAT, gold and one a system",
+    "an archive of folders of BRAT .ann files, gold and one per system",
     (SCORES,),
     EXAMPLE,
     stage,

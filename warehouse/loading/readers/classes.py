@@ -38,7 +38,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     for _, row in _rows(staging):
         names |= {row["y_true"], row["y_pred"]}
     if not names:
-        raise staging.refusal("there is a header and no rows")
+        raise staging.refusal("there is a header, but no rows")
     classes = sorted(names)
     binary = all(name.casefold() in YES | NO for name in classes)
     column = next((name for name in INPUTS if name in row), None) if staging.texts else None
@@ -64,7 +64,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             sheets.texts.input(line, row[column] if column else None, document=row["id"])
             sheets.texts.references(line, [row["y_true"]], document=row["id"])
             sheets.texts.outputs(line, [row["y_pred"]], document=row["id"])
-        return sheets.staged((f"left out, being no field: {left_out}",) if left_out else ())
+        return sheets.staged((f"left out (not fields): {left_out}",) if left_out else ())
 
 
 def _rows(staging: Staging) -> Iterator[NumberedRow]:
@@ -77,14 +77,14 @@ def _rows(staging: Staging) -> Iterator[NumberedRow]:
             for cells in filter(None, reader):
                 yield reader.line_num, _row(document, reader.line_num, header, cells, wanted)
         except csv.Error as error:
-            raise document.refusal(f"this row is no CSV: {error}", reader.line_num) from None
+            raise document.refusal(f"this row is not CSV: {error}", reader.line_num) from None
 
 
 def _header(document: Document, cells: list[str], wanted: Collection[str]) -> list[str]:
     header = [cell.strip() for cell in cells]
     for column in wanted:
         if header.count(column) > 1:
-            raise document.refusal(f"the column {shown(column)} stands more than once in the header", 1)
+            raise document.refusal(f"the column {shown(column)} appears more than once in the header", 1)
     if absent := [column for column in wanted if column not in header]:
         raise document.refusal(f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}", 1)
     return header

@@ -228,7 +228,7 @@ def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn
     if said is None:
         candidates = [column for column in columns.tagged if column.kinds]
         if not candidates:
-            raise staging.refusal("no column holds a tag of an entity, such as B-PER")
+            raise staging.refusal("no column holds entity tags such as B-PER")
         return candidates
     if not said.isdecimal() or not 1 <= int(said) <= columns.width:
         raise staging.refusal(
@@ -237,9 +237,9 @@ def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn
         )
     column = next((column for column in columns.tagged if column.place == int(said) - 1), None)
     if column is None:
-        raise staging.refusal(f"column {said} holds other texts than tags, so it cannot be {side}")
+        raise staging.refusal(f"column {said} holds texts that are not tags, so it cannot be {side}")
     if side == GOLD and not column.kinds:
-        raise staging.refusal(f"column {said} holds no tag of an entity, so it cannot be gold")
+        raise staging.refusal(f"column {said} holds no entity tag, so it cannot be gold")
     return [column]
 
 
@@ -255,13 +255,13 @@ def _undecided(staging: Staging, key: Staging, gold: list[TagColumn], answers: l
     first, last = answers[0].place + 1, answers[-1].place + 1
     if len(answers) == 1:
         return staging.refusal(
-            f"{ours} is the only one that holds tags of entities, so gold or answers are not in this file; "
-            "--gold FILE names the file of the gold tags"
+            f"{ours} is the only one that holds entity tags, so gold or answers are not in this file; "
+            "--gold FILE names the file with the gold tags"
         )
     if several:
         says = f"--map gold={first} --map answers={last}, for example, says which are meant"
         return staging.refusal(f"{ours} could be gold and answers; {says}")
-    says = f"--gold FILE names the file of the gold tags, or --map gold={first} --map answers={last} says they are"
+    says = f"--gold FILE names the file with the gold tags, or --map gold={first} --map answers={last} says they are"
     return staging.refusal(f"{ours} have no type in common, so they are not gold and answers; {says}")
 
 
@@ -373,7 +373,7 @@ READER = Reader(
     EXAMPLE,
     stage,
     options=(
-        Option("gold", "the file of the gold tags", is_file=True),
+        Option("gold", "the file with the gold tags", is_file=True),
         Option("scheme", "how tags are read: by the rules of conlleval, or strictly", SCHEMES[0], SCHEMES),
         Option("overlap", "what an overlapping entity of the same type is", "wrong", ("wrong", "partial")),
     ),

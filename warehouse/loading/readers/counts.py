@@ -38,7 +38,7 @@ LIKE_COUNTS = frozenset(
 """Columns of which two may be counts, or as well values."""
 
 
-WHICH = Option("counts", "the columns that are counts, A,B; else all that are no fields")
+WHICH = Option("counts", "the columns that are counts, A,B; default: all that are not fields")
 
 
 class _RowACountError(Exception):
@@ -66,12 +66,12 @@ def _matched(staging: Staging, header: tuple[str, ...], line: int | None) -> Mat
     guessed = {field: heading for field, heading in _synonyms(staging, header) if field not in staging.columns}
     fields = {*(field.name for field in CELLS.key), *staging.columns.values(), *guessed.values()}
     if header and fields.issuperset(header):
-        raise staging.refusal(f"there is no column of counts beside {', '.join(header)}", line)
+        raise staging.refusal(f"there is no column of counts besides {', '.join(header)}", line)
     matching = match(replace(staging, columns=guessed | dict(staging.columns)), header, line)
     runs = [header[place] for place in matching.attributes if plain(header[place]) in REPLICATES]
     if runs and WHICH.name not in _said(staging):
         how = "add their counts up, or give each run a system of its own; --counts A,B says which columns are counts"
-        raise staging.refusal(f"the column {runs[0]} tells runs apart, and counts have none: {how}", line)
+        raise staging.refusal(f"the column {runs[0]} distinguishes runs, and counts have no runs: {how}", line)
     wanted = _said(staging).get(WHICH.name)
     if wanted is None:
         return matching
@@ -81,7 +81,7 @@ def _matched(staging: Staging, header: tuple[str, ...], line: int | None) -> Mat
         there_are = ", ".join(others) or "none"
         raise staging.refusal(f"there is no column {', '.join(absent)} of counts; there are {there_are}", line)
     left_out = [heading for heading in others if heading not in listed]
-    notes = (f"left out, being no count: {', '.join(left_out)}",) if left_out else ()
+    notes = (f"left out (not counts): {', '.join(left_out)}",) if left_out else ()
     return replace(matching, attributes=tuple(map(others.__getitem__, listed)), notes=(*matching.notes, *notes))
 
 
@@ -116,7 +116,7 @@ def _check(staging: Staging, cells: Staged) -> None:
     if complaints:
         raise DataError(cells.faults(staging, sorted(complaints)[:MOST_FAULTS]), total)
     if not filled:
-        raise staging.refusal("there is a header and no count below it")
+        raise staging.refusal("there is a header, but no count below it")
 
 
 def _a_row_a_count(staging: Staging, cells: Staged) -> Staged:
@@ -171,7 +171,7 @@ def _has_names(words: frozenset[str]) -> bool:
 
 READER = Reader(
     COUNTS.name,
-    "counts of any name, one row a system, document and unit and one column a count",
+    "counts of any name, one row per system, document and unit and one column per count",
     (COUNTS,),
     EXAMPLE,
     stage,

@@ -54,12 +54,12 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
     record = Record()
     for document in documents(staging):
         record = _parsed(staging, document.whole(LARGEST), "this")
-    model = staging.named("system", record.model, "the record does not say the model")
+    model = staging.named("system", record.model, "the record does not name the model")
     left_out, directions = 0, dict[str, bool]()
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         figures = sheets.open(PUBLISHED, *FIGURES)
         for result in record.results:
-            test_set = staging.named("test_set", result.evaluation, "the record does not say the evaluation")
+            test_set = staging.named("test_set", result.evaluation, "the record does not name the evaluation")
             system = staging.replicate(model, test_set, run=record.id, date=record.date)
             digits = printed(result.score)
             if digits is None:
@@ -68,9 +68,7 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
                 figures.add(None, test_set, system, "values", result.measure, *digits, *result.uncertainty)
                 if result.lower_is_better is not None:
                     directions[result.measure] = result.lower_is_better
-        notes = (
-            [f"left out, being no finite number of at most 9 digits: {counted(left_out, 'score')}"] if left_out else []
-        )
+        notes = [f"left out (not finite numbers of at most 9 digits): {counted(left_out, 'score')}"] if left_out else []
         return sheets.staged(notes, directions)
 
 
@@ -85,8 +83,8 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
         for document, number, sample in _samples(staging):
-            model = staging.named("system", sample["model_id"], "the sample does not say the model")
-            test_set = staging.named("test_set", sample["evaluation_name"], "the sample does not say the evaluation")
+            model = staging.named("system", sample["model_id"], "the sample does not name the model")
+            test_set = staging.named("test_set", sample["evaluation_name"], "the sample does not name the evaluation")
             system = staging.replicate(model, test_set, run=sample["evaluation_id"], date=record.date)
             name, score = str(sample["sample_id"]), sample["evaluation"]
             result = record.result(sample.get("evaluation_result_id"), sample["evaluation_name"])
@@ -178,7 +176,7 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
     said = evaluation if isinstance(evaluation, dict) else {}
     score, is_correct = (said.get(key) for key in ("score", "is_correct"))
     if finite(score) is None or not isinstance(is_correct, bool):
-        raise document.refusal("the evaluation of this sample has no finite score, or does not say is_correct", number)
+        raise document.refusal("the evaluation of this sample has no finite score, or no is_correct", number)
     return sample
 
 

@@ -109,7 +109,7 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
         if len(trials) > 1:
             notes.append(f"instances were tried {len(trials)} times; each trial is a replicate")
         if empty := len(read) - len(finite_ones):
-            notes.append(f"left out, being of no instance or no finite number: {counted(empty, 'statistic')}")
+            notes.append(f"left out (no instance, or not a finite number): {counted(empty, 'statistic')}")
         return sheets.staged(notes)
 
 
@@ -178,9 +178,9 @@ def _named(staging: Staging) -> tuple[str, str, str | None]:
     scenario, model = (f"{run['before']}{run['after']}", run["model"]) if run else (None, None)
     adapter = spec.get("adapter_spec")
     model = str(adapter["model"]) if isinstance(adapter, dict) and adapter.get("model") else model
-    test_set = staging.named("test_set", scenario, "the folder does not say the scenario")
+    test_set = staging.named("test_set", scenario, "the folder does not name the scenario")
     suite = folder.parent.name if folder.parent.parent.name == "runs" else None
-    return test_set, staging.named("system", model, "the folder does not say the model"), suite
+    return test_set, staging.named("system", model, "the folder does not name the model"), suite
 
 
 def _system(staging: Staging, model: str, test_set: str, suite: str | None, trial: int | None) -> str:

@@ -79,8 +79,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """
     log, samples = _log(staging)
     header, figures = header_of(log), tuple(figures_of(log))
-    task = staging.named("test_set", header.task, "the log does not say the task")
-    model = staging.named("system", header.model, "the log does not say the model")
+    task = staging.named("test_set", header.task, "the log does not name the task")
+    model = staging.named("system", header.model, "the log does not name the model")
     with Sheets(staging, VALUES, FAILURES, PUBLISHED) as sheets:
         taken = _taken(staging, task, samples, sheets.texts)
         scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
@@ -126,7 +126,7 @@ def _taken(staging: Staging, task: str, samples: Iterator[Sample], texts: TextSh
         if not isinstance(epoch, int):
             raise staging.refusal(f"the epoch of sample {shown(name)} is not a whole number", member=member)
         if (epoch, name) in taken.members:
-            raise staging.refusal(f"sample {shown(name)} is there twice in epoch {epoch}", member=member)
+            raise staging.refusal(f"sample {shown(name)} appears twice in epoch {epoch}", member=member)
         taken.members[epoch, name] = member
         if texts.wanted:
             _add_texts(texts, task, epoch, name, sample, member)
@@ -181,7 +181,7 @@ def _notes(taken: _Taken, right: str | None) -> Iterator[str]:
     for reason, count in Counter(taken.failures.values()).items():
         yield f"without a score, {reason}: {counted(count, 'sample')}"
     for scorer, count in taken.unmapped.items():
-        yield f"left out, {scorer} being neither C, I, P, N nor a finite number: {counted(count, 'sample')}"
+        yield f"left out ({scorer} is neither C, I, P, N nor a finite number): {counted(count, 'sample')}"
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
@@ -192,7 +192,7 @@ def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
     for document in documents(staging):
         log = _object(document)
     if not isinstance(log.get("eval"), dict):
-        raise staging.refusal("this is not a log of Inspect: it has no eval")
+        raise staging.refusal("this is not an Inspect log: it has no eval")
     samples = log.get("samples")
     listed = samples if isinstance(samples, list) else []
     return log, ((sample, None) for sample in listed if isinstance(sample, dict))
@@ -209,7 +209,7 @@ def _archive(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
         names = {member.filename for member in listed}
         header = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
         if header is None:
-            raise staging.refusal("this is no log of Inspect: there is no header.json in it")
+            raise staging.refusal("this is not an Inspect log: it has no header.json")
         samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
         return _member(staging, archive, header), _samples(staging, samples)
 
@@ -242,7 +242,7 @@ def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> dict[str, 
         with archive.open(name) as binary:
             raw = binary.read(LARGEST_MEMBER + 1)
     except NotImplementedError:
-        how = "this is compressed in a way that is not known here; inspect log convert --to json helps"
+        how = "its compression is not supported; inspect log convert --to json writes a file that is"
         raise staging.refusal(how, member=name) from None
     except broken:
         raise staging.refusal("this member of the archive is damaged", member=name) from None
@@ -252,19 +252,19 @@ def _member(staging: Staging, archive: zipfile.ZipFile, name: str) -> dict[str, 
 def _object(document: Document) -> dict[str, Any]:
     log = document.json(LARGEST_MEMBER)
     if not isinstance(log, dict):
-        raise document.refusal("this is no object")
+        raise document.refusal("this is not an object")
     return log
 
 
 def _recognizes(start: Start) -> str | None:
     if start.text.startswith("PK\x03\x04") and start.name.endswith(".eval"):
-        return "being an archive named .eval"
+        return "an archive named .eval"
     return "its eval and task" if re.search(r'^\s*\{[^[]{0,200}"eval"\s*:\s*\{', start.text) else None
 
 
 READER = Reader(
     "inspect",
-    "logs of Inspect, .eval or .json",
+    "Inspect logs, .eval or .json",
     (VALUES, FAILURES, PUBLISHED),
     EXAMPLE,
     stage,

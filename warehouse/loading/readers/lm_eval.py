@@ -114,9 +114,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     named = _SAMPLES.fullmatch(staging.source.name)
     logged, date = named.group(1, 2) if named else (None, None)
     results = _results_beside(staging, f"results_{date}.json") if named else Results()
-    task = staging.named("test_set", logged, "the name of the file does not say the task")
+    task = staging.named("test_set", logged, "the name of the file does not name the task")
     said = results.model or _model_of_folder(staging)
-    model = staging.named("system", said, "no folder or results file says the model")
+    model = staging.named("system", said, "no folder or results file names the model")
     groups = results.groups.get(logged or task, ())
     spans = results.spans.get(logged or task, frozenset()) | {staging.options.get("spans")}
     naming, contents, systems = _Naming(), _Contents(), dict[int, str]()
@@ -130,7 +130,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             runs = contents.runs[filtered]
             run = runs[name] = runs.get(name, 0) + 1
             if run > MOST_RUNS:
-                raise document.refusal(f"doc_id {shown(name)} is there more than {MOST_RUNS:,} times", number)
+                raise document.refusal(f"doc_id {shown(name)} appears more than {MOST_RUNS:,} times", number)
             if run not in systems:
                 systems[run] = _system(staging, model, task, date, run)
             system, not_finite = systems[run], 0
@@ -174,7 +174,7 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
     named = _RESULTS.fullmatch(staging.source.name)
     date = named[1] if named else None
     said = results.model or _model_of_folder(staging)
-    model = staging.named("system", said, "neither the file nor its folder says the model")
+    model = staging.named("system", said, "neither the file nor its folder names the model")
     with Sheets(staging, PUBLISHED) as sheets:
         figures = sheets.open(PUBLISHED, *FIGURES)
         left_out, directions = 0, dict[str, bool]()
@@ -194,7 +194,7 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
                     error = error if error is not None and math.isfinite(error) else None
                     figures.add(None, task, system, "values", measure, *digits, figure.samples, error, None, None, None)
                     directions |= _directions(results, naming, [(figure.metric, figure.filtered)])
-        notes = [f"left out, being no finite number of at most 9 digits: {left_out} figures"] if left_out else []
+        notes = [f"left out (not finite numbers of at most 9 digits): {left_out} figures"] if left_out else []
         return sheets.staged(notes, directions)
 
 
@@ -252,28 +252,28 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
 
 def _spans(document: Document, number: int, item: Any) -> SpanCounts:
     if not isinstance(item, list) or len(item) != 2:
-        raise document.refusal(f"a gold and a predicted text are wanted, not {shown(json.dumps(item))}", number)
+        raise document.refusal(f"expected a gold and a predicted text, not {shown(json.dumps(item))}", number)
     return span_counts(item[0], item[1])
 
 
 def _notes(contents: _Contents, naming: _Naming, figures: tuple[TaskFigure, ...]) -> list[str]:
     """What there is to note: what was renamed and left out, and means that the results file gives otherwise."""
     notes = [
-        f"left out, {metric} having items that are no finite numbers: {counted(count, 'sample')}"
+        f"left out ({metric} has items that are not finite numbers): {counted(count, 'sample')}"
         for metric, count in contents.unmapped.items()
     ]
     if naming.right is not None and (metric := ",".join(naming.right)) != f"{ACCURACY},{_NO_FILTER}":
         notes.append(f"{ACCURACY} is {metric}")
     runs = max(max(runs.values()) for runs in contents.runs.values()) if contents.runs else 0
     if runs > 1:
-        return [*notes, f"{runs} runs were appended to one another in this log; each is a replicate"]
+        return [*notes, f"{runs} runs follow one another in this log; each is a replicate"]
     means = {key: math.fsum(values) / len(values) for key, values in contents.values.items()}
     for figure in figures:
         mean = means.get((figure.metric, figure.filtered), figure.value)
         if abs(figure.value - mean) > 1e-9:
             named = f"{figure.metric},{figure.filtered}"
             notes.append(
-                f"the results file gives {named} as {figure.value:.6g}, and the mean of the samples is {mean:.6g}"
+                f"the results file gives {named} as {figure.value:.6g}, but the mean of the samples is {mean:.6g}"
             )
     return notes
 

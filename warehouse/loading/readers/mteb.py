@@ -49,9 +49,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             raise document.refusal("this is not an object")
         splits = _splits(document, said)
     name = said.get("task_name") or said.get("mteb_dataset_name")
-    task = staging.named("test_set", str(name) if name else None, "the file does not say the task")
+    task = staging.named("test_set", str(name) if name else None, "the file does not name the task")
     model, revision = _model(staging)
-    model = staging.named("system", model, "no folder says the model")
+    model = staging.named("system", model, "no folder names the model")
     left_out = 0
     with Sheets(staging, PUBLISHED) as sheets:
         figures = sheets.open(PUBLISHED, *FIGURES)
@@ -63,7 +63,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 left_out += 1
             else:
                 figures.add(None, test_set, system, "values", measure, *digits, None, None, None, None, None)
-        notes = [f"left out, being no number of at most 9 digits: {counted(left_out, 'figure')}"] if left_out else []
+        notes = [f"left out (not numbers of at most 9 digits): {counted(left_out, 'figure')}"] if left_out else []
         return sheets.staged(notes)
 
 
@@ -124,7 +124,7 @@ def _model(staging: Staging) -> tuple[str | None, str | None]:
 
 def _recognizes(start: Start) -> Recognition | str | None:
     if start.name == META and '"revision"' in start.text:
-        return Recognition("its name, being what results beside it are read with", Role.PART)
+        return Recognition("its name; results beside it are read with it", Role.PART)
     names = '"task_name"' in start.text or '"mteb_dataset_name"' in start.text
     return "its mteb_version" if names and '"mteb_version"' in start.text else None
 

@@ -150,7 +150,7 @@ def _read(document: Document) -> _Report:
             if alone is not None and not totals:
                 message, scored = report.messages.setdefault(alone[1], _Message(alone[0])), True
             if message is None and not totals:
-                raise document.refusal("a block of scores begins here, and no message is named before it", number)
+                raise document.refusal("a block of scores begins here, but no message is named before it", number)
             continue
         if section == 0:
             raise document.refusal("a row of scores stands outside a block", number)
@@ -167,7 +167,7 @@ def _read(document: Document) -> _Report:
                 message.answered |= row[1] > 0
             message.slots[label] = tuple(map(add, message.slots.get(label, _NOTHING), row))
     if not report.messages:
-        raise document.refusal("this is no score report: no message is named in it")
+        raise document.refusal("this is not a score report: it names no message")
     if report.all_templates is None:
         raise document.refusal("the report is cut off: it has no row ALL TEMPLATES after TOTAL SLOT SCORES")
     return report
@@ -222,7 +222,7 @@ def _check(report: _Report, staging: Staging) -> None:
     if report.all_templates is not None:
         pairs.append(("ALL TEMPLATES", tuple(map(sum, zip(*of_slots, strict=True))), *report.all_templates))
     faults = [
-        staging.fault(f"{count} of {what} is {printed}, and the blocks add up to {added}", line, report.document.member)
+        staging.fault(f"{count} of {what} is {printed}, but the blocks add up to {added}", line, report.document.member)
         for what, row, line, total in pairs
         for count, added, printed in zip(COUNTS, row, total, strict=True)
         # The totals count messages with nothing to fill as noncommittal template-ids; no block does.
@@ -251,7 +251,7 @@ def _system(report: _Report) -> str:
     test_set = re.sub(r"config-|\.el", "", file)
     named = [folder for folder in folders if folder and folder.casefold() != test_set.casefold()]
     if not named:
-        raise report.document.refusal("the report does not say the system; --set system=NAME does")
+        raise report.document.refusal("the report does not name the system; --set system=NAME does")
     return named[-1]
 
 

@@ -49,7 +49,7 @@ def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognize
     """The reader for a file, as `recognized` finds it. Raises DataError where nothing speaks for one, too."""
     found = recognized(file, store, door)
     if found is None:
-        raise DataError((Fault(str(file), None, "nothing in it says what it is; --as READER does"),))
+        raise DataError((Fault(str(file), None, "its format is not recognized; --as READER names it"),))
     return found
 
 

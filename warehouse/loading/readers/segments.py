@@ -38,10 +38,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return _stage_chrf(staging)
     measure = staging.options.get("measure")
     if measure is None:
-        raise staging.refusal("the file does not say the measure; --measure NAME does")
+        raise staging.refusal("the file does not name the measure; --measure NAME does")
     notes: list[str] = []
     if measure.casefold() in OF_A_CORPUS:
-        notes.append(f"stored as sentence-{measure}; the {measure} of the corpus is another number than their mean")
+        notes.append(f"stored as sentence-{measure}; the {measure} of the corpus is not their mean")
         measure = f"sentence-{measure}"
     with Sheets(staging, VALUES) as sheets:
         values = sheets.open(VALUES, "system", "document", "measure", "value")
@@ -56,14 +56,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             segment, wanted = 0, len(systems) + named
             for segment, (number, cells) in enumerate(lines, start=1):
                 if len(cells) != wanted:
-                    raise document.refusal(f"{len(cells)} cells in this line, and {wanted} are wanted", number)
+                    raise document.refusal(f"{len(cells)} cells in this line, but {wanted} are expected", number)
                 name = cells[0] if named else segment
                 for system, cell in zip(systems, cells[named:], strict=True):
                     if not is_number(cell):
                         raise document.refusal(f"{shown(cell)} is not a finite number", number)
                     values.add(number, system, name, measure, cell, member=document.member)
             if not segment:
-                raise document.refusal("the first line names systems, and no line of numbers follows", 1)
+                raise document.refusal("the first line names systems, but no line of numbers follows", 1)
         return sheets.staged(notes)
 
 
@@ -75,7 +75,7 @@ def _cells(document: Document) -> Iterator[tuple[int, list[str]]]:
             blank = blank or number
             continue
         if blank is not None:
-            raise document.refusal("this line is blank, and others follow; a line is a segment", blank)
+            raise document.refusal("this line is blank, but others follow; each line is a segment", blank)
         yield number, [cell.strip() for cell in line.split("\t")]
 
 
@@ -83,14 +83,14 @@ def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[li
     """The systems that the columns are of, and whether a column of names stands before them."""
     if len(cells) == 1 and is_number(cells[0]):
         if "system" not in staging.fields:
-            raise staging.refusal("the file does not say the system; --set system=NAME does")
+            raise staging.refusal("the file does not name the system; --set system=NAME does")
         return [staging.fields["system"]], False
     if any(is_number(cell) for cell in cells):
-        raise document.refusal("the first line of a table names the systems, and there is a number in it", 1)
+        raise document.refusal("the first line of a table names the systems, but this one holds a number", 1)
     named = cells[0].casefold() in NAMES
     systems = cells[named:]
     if len(set(systems)) < len(systems):
-        raise document.refusal("a system stands twice in the first line", 1)
+        raise document.refusal("a system appears twice in the first line", 1)
     return systems, named
 
 
@@ -102,7 +102,7 @@ def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
             for segment, (number, cells) in enumerate(_cells(document), start=1):
                 counts = [count for cell in cells for count in cell.split()]
                 if not all(re.fullmatch("[0-9]{1,9}", count) for count in counts) or len(counts) % 3:
-                    wrong = "three whole numbers an order are wanted: hypothesis, reference, match"
+                    wrong = "expected three whole numbers per order: hypothesis, reference, match"
                     raise document.refusal(wrong, number)
                 orders = orders or len(counts) // 3
                 if len(counts) != 3 * orders:
@@ -120,14 +120,14 @@ def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
 def _recognizes(start: Start) -> str | None:
     lines = [line.split("\t") for line in start.text.splitlines()[:20] if line.strip()]
     if lines and all(len(line) == 1 and is_number(line[0]) for line in lines):
-        return "having a number a line"
+        return "one number per line"
     headed = len(lines) > 1 and not any(map(is_number, lines[0]))
-    return "being a table of numbers" if headed and all(map(is_number, lines[1][1:] or [""])) else None
+    return "a table of numbers" if headed and all(map(is_number, lines[1][1:] or [""])) else None
 
 
 READER = Reader(
     "sacrebleu",
-    "scores of segments, a number a line or a table of systems, and the statistics of chrF",
+    "scores of segments, one number per line or a table with a column per system, and the statistics of chrF",
     (VALUES, SCORES),
     EXAMPLE,
     stage,

@@ -146,8 +146,8 @@ def _named(staging: Staging, of_one: bool) -> tuple[str, str]:
         if model in ("report", "results", "result"):
             model, folder = folder.name, folder.parent
         test_set = folder.name
-    test_set = staging.named("test_set", test_set, "no folder says the test set")
-    model = staging.named("system", model.replace("__", "/"), "no folder says the model")
+    test_set = staging.named("test_set", test_set, "no folder names the test set")
+    model = staging.named("system", model.replace("__", "/"), "no folder names the model")
     return test_set, staging.replicate(model, test_set, run=run or None)
 
 

@@ -35,13 +35,11 @@ REFERENCES = ("ref", "reference", "refA", "refB", "refC", "ref0", "ref1", "ref2"
 
 
 REFERENCE = Option(
-    "reference", "the file of references, a segment a line; A,B where there are several", is_file=True, several=True
+    "reference", "the file of references, one segment per line; A,B for several", is_file=True, several=True
 )
 
 
-SOURCE = Option(
-    "source", "the file of what was translated, a segment a line, stored with --texts", is_file=True, of_texts=True
-)
+SOURCE = Option("source", "the file of source segments, one per line; stored with --texts", is_file=True, of_texts=True)
 
 
 class _Segment(NamedTuple):
@@ -74,7 +72,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     metrics = _metrics(staging)
     with Sheets(staging, COUNTS) as sheets:
         counts = sheets.open(COUNTS, "test_set", "system", "document", "count", "number")
-        test_set = staging.named("test_set", beside.test_set if beside else None, "the file does not say the test set")
+        test_set = staging.named("test_set", beside.test_set if beside else None, "the file does not name the test set")
         of_systems: dict[str, list[_Segment]] = defaultdict(list)
         for segment in rows:
             of_systems[segment.system].append(segment)
@@ -98,7 +96,7 @@ def _metrics(staging: Staging) -> dict[str, Any]:
     try:
         from sacrebleu.metrics import BLEU, CHRF, TER  # type: ignore[attr-defined]
     except ImportError:
-        raise staging.refusal("counting n-grams needs sacrebleu; pip install 'evalhouse[mt]' brings it") from None
+        raise staging.refusal("counting n-grams needs sacrebleu; pip install 'evalhouse[mt]' installs it") from None
     known: dict[str, Callable[[], Any]] = {
         "BLEU": lambda: BLEU(tokenize=staging.options.get("tokenize"), force=True),
         "chrF": CHRF,
@@ -107,7 +105,7 @@ def _metrics(staging: Staging) -> dict[str, Any]:
     }
     wanted = [metric.strip() for metric in (staging.options.get("metrics") or ",".join(known)).split(",")]
     if unknown := [metric for metric in wanted if metric not in known]:
-        raise staging.refusal(f"there is no metric {shown(unknown[0])}; there are {', '.join(known)}")
+        raise staging.refusal(f"there is no metric {shown(unknown[0])}; the metrics are {', '.join(known)}")
     return {metric: known[metric]() for metric in wanted}
 
 
@@ -149,7 +147,7 @@ def _of_table(staging: Staging) -> list[_Segment] | None:
         if len(cells) != len(header):
             raise staging.refusal(f"{counted(len(cells), 'cell')} in this row, and {len(header)} in the header", line)
         said = cells[of].strip() if of is not None else None
-        system = staging.named("system", said, "the table does not say the system")
+        system = staging.named("system", said, "the table does not name the system")
         translated = None if source is None else cells[source]
         rows.append(_Segment(line, system, cells[ours], tuple(cells[place] for place in theirs), translated))
     return rows
@@ -159,7 +157,7 @@ def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
     """The segments of a file with a segment a line."""
     named = staging.options.get("reference")
     if named is None and beside is None:
-        raise staging.refusal("no reference lies beside it; --reference FILE names it")
+        raise staging.refusal("there is no reference beside it; --reference FILE names one")
     paths = [staging.source.parent / name for name in beside.references] if beside else []
     paths = paths if named is None else REFERENCE.files(named)
     given = _lines(staging)
@@ -169,7 +167,7 @@ def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
         if len(references[-1]) != len(given):
             wanted = f"{len(references[-1])} in the reference {path}"
             raise staging.refusal(f"{counted(len(given), 'segment')}, and {wanted}")
-    system = staging.named("system", beside.system if beside else None, "the file does not say the system")
+    system = staging.named("system", beside.system if beside else None, "the file does not name the system")
     sources = _sources(staging, len(given), beside)
     for line, (hypothesis, source, *others) in enumerate(zip(given, sources, *references, strict=True), start=1):
         yield _Segment(line, system, hypothesis, tuple(others), source)
@@ -221,10 +219,10 @@ def _recognizes(start: Start) -> Recognition | str | None:
             continue
         place = next((place for place, part in enumerate(theirs) if part in REFERENCES), None)
         if place is not None and _is_source(parts, theirs, place):
-            return Recognition("its name, being the source of files beside it", Role.PART)
+            return Recognition("its name: it is the source of files beside it", Role.PART)
         differing = [(ours, part) for ours, part in zip(parts, theirs, strict=True) if ours != part]
         if len(differing) == 1 and differing[0][0] in REFERENCES and differing[0][1] not in REFERENCES:
-            return Recognition("its name, being the reference of files beside it", Role.PART)
+            return Recognition("its name: it is the reference of files beside it", Role.PART)
         if len(differing) == 1 and differing[0][1] in REFERENCES and differing[0][0] not in REFERENCES:
             return f"its name, beside the reference {other}"
     return None
@@ -232,15 +230,15 @@ def _recognizes(start: Start) -> Recognition | str | None:
 
 READER = Reader(
     "segments",
-    "translations with their references, a segment a line or a table of mt and ref",
+    "translations with their references, one segment per line or a table of mt and ref",
     (COUNTS,),
     EXAMPLE,
     stage,
     options=(
         REFERENCE,
         SOURCE,
-        Option("tokenize", "how BLEU cuts texts into words", "13a", TOKENIZERS),
-        Option("metrics", "what is counted for: BLEU,chrF,chrF2++,TER unless said"),
+        Option("tokenize", "how BLEU splits texts into words", "13a", TOKENIZERS),
+        Option("metrics", "the metrics to count for; default BLEU,chrF,chrF2++,TER"),
     ),
     noun="segment",
     recognizes=_recognizes,

@@ -49,7 +49,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     qrels to judge a run by.
     """
     refuse_settings(staging, *FORMS)
-    test_set = staging.named("test_set", None, "the file does not say the test set")
+    test_set = staging.named("test_set", None, "the file does not name the test set")
     staging = replace(staging, fields={**staging.fields, "test_set": test_set})
     start_of(staging)
     try:
@@ -87,7 +87,7 @@ def _read(staging: Staging) -> tuple[str, ...]:
         cells = "case when contains(text, '  ') then string_split_regex(text, ' +') else string_split(text, ' ') end"
     first = database.rows(Sql(f"select len({cells}), line from ({lines}) order by line limit 1"))
     if not first:
-        raise staging.refusal("there is nothing in it to store")
+        raise staging.refusal("it has nothing to store")
     columns = {len(QRELS): QRELS, len(RUN): RUN}.get(first[0][0])
     if columns is None:
         raise staging.refusal(
@@ -142,7 +142,7 @@ def _refuse_repeated(staging: Staging, *key: str) -> None:
         )
     )
     faults = [
-        staging.fault(f"{shown(document)} of topic {shown(topic)} stands on line {first} already", line)
+        staging.fault(f"{shown(document)} of topic {shown(topic)} is already on line {first}", line)
         for line, first, topic, document in repeated[:MOST_FAULTS]
     ]
     if faults:
@@ -271,28 +271,28 @@ def _recognizes(start: Start) -> Recognition | None:
     if not lines:
         return None
     if all(len(cells) == len(RUN) and cells[1].upper() == "Q0" and is_number(cells[4]) for cells in lines):
-        return Recognition("being a run, with Q0 in its second column")
+        return Recognition("a run, with Q0 in its second column")
     if not all(len(cells) == len(QRELS) and all(map(_WHOLE.fullmatch, (cells[1], cells[3]))) for cells in lines):
         return None
     # Whole numbers stand in the columns of many tables; an iteration is hardly ever anything but 0.
     is_iteration = {cells[1] for cells in lines} <= {"0", "Q0"}
     unsure = "" if is_iteration else "its 4 columns are qrels if the second is an iteration; --as trec says so"
-    return Recognition("its 4 columns, being qrels", Role.KEY, unsure)
+    return Recognition("the 4 columns of qrels", Role.KEY, unsure)
 
 
 READER = Reader(
     "trec",
-    "qrels, and then runs that are judged by them",
+    "qrels, then the runs that they judge",
     FORMS,
     EXAMPLE,
     stage,
     options=(
-        Option("depth", "of a run: only so many documents a topic count as retrieved"),
-        Option("threshold", "of a run: only documents with at least this score count as retrieved"),
-        Option("relevance", "of qrels: the lowest grade that is relevant", "1"),
+        Option("depth", "runs: only this many documents per topic count as retrieved"),
+        Option("threshold", "runs: only documents with at least this score count as retrieved"),
+        Option("relevance", "qrels: the lowest grade that is relevant", "1"),
         Option(
             "ranks",
-            "of a run: ranked by its scores, as trec_eval does, or as given in its fourth column",
+            "runs: ranked by the scores, as trec_eval does, or by the fourth column",
             trec_judging.BY_SCORES,
             (trec_judging.BY_SCORES, trec_judging.GIVEN),
         ),

@@ -50,8 +50,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     computed = known.get((topic, measure_name(measure)))
                     if computed is not None:
                         if abs(computed - float(value)) > _half_a_digit(value):
-                            wrong = f"{measure} of topic {shown(topic)} is {value}, and {computed:.6g} is computed of"
-                            raise document.refusal(f"{wrong} the run of {shown(system)} that is stored", number)
+                            wrong = f"{measure} of topic {shown(topic)} is {value}, but {computed:.6g} according to"
+                            raise document.refusal(f"{wrong} the stored run of {shown(system)}", number)
                         same += 1
                         continue
                     values.add(number, system, topic, measure_name(measure), value, member=document.member)
@@ -61,15 +61,15 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     texts[measure] = None
         if not values.records and not same:
             raise staging.refusal(NO_TOPIC)
-        notes = [f"left out, being no numbers: {', '.join(texts)}"] if texts else []
+        notes = [f"left out (not numbers): {', '.join(texts)}"] if texts else []
         if same:
-            notes.append(f"{same:,} values are those of the run that is stored, to the printed digits")
+            notes.append(f"{same:,} values are those of the stored run, to the printed digits")
         return sheets.staged(notes) if values.records else ()
 
 
 def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
     """What is computed of the stored rankings of a system, by topic and measure, as far as it is printed here."""
-    test_set = staging.named("test_set", None, "the file does not say the test set")
+    test_set = staging.named("test_set", None, "the file does not name the test set")
     printed = sorted({measure for document in documents(staging) for _, (measure, _, _) in _lines(document)})
     values: dict[tuple[str, str], float] = {}
     known = Sql("select t.id, s.id from test_set t, system s where t.name = ? and s.name = ?", (test_set, system))
@@ -122,7 +122,7 @@ def _system(staging: Staging) -> str:
         for _, (measure, _topic, value) in _lines(document):
             if measure == "runid":
                 return value
-    raise staging.refusal("the file does not say the system, having no runid; --set system=NAME does")
+    raise staging.refusal("the file has no runid that names the system; --set system=NAME does")
 
 
 def measure_name(printed: str) -> str:
@@ -144,7 +144,7 @@ def _recognizes(start: Start) -> Recognition | None:
 
 READER = Reader(
     "trec-eval",
-    "what trec_eval -q prints: values a topic",
+    "the output of trec_eval -q: values per topic",
     (VALUES,),
     EXAMPLE,
     stage,

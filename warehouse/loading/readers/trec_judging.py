@@ -54,7 +54,7 @@ def _find_key(staging: Staging) -> None:
     )
     if not staging.database.rows(Sql("select 1 from trec_key limit 1")):
         test_set = shown(staging.fields["test_set"])
-        raise staging.refusal(f"this is a run, and there are no qrels of {test_set} to judge it by; they come first")
+        raise staging.refusal(f"this is a run, and there are no qrels of {test_set} to judge it by; load them first")
 
 
 def _sort(staging: Staging) -> None:
@@ -153,16 +153,16 @@ def _notes(staging: Staging) -> tuple[str, ...]:
     )
     notes = []
     if other_topics:
-        notes.append(f"topics that have no qrels: {other_topics}; nothing is computed of them until they are judged")
+        notes.append(f"topics that have no qrels: {other_topics}; nothing is computed for them until they are judged")
     if silent:
         notes.append(
             f"topics without output: {silent}; score tuples count them as empty, and measures of rankings leave them "
-            "out unless missing zero is said"
+            "out unless the statement says missing zero"
         )
     if unjudged:
         notes.append(
-            f"retrieved documents that are not judged: {unjudged}; they count as not relevant, and no decision on them "
-            "is stored"
+            f"retrieved documents that are not judged: {unjudged}; they count as not relevant, and no decisions "
+            "on them are stored"
         )
     return tuple(notes)
 

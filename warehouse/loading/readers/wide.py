@@ -101,10 +101,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
     """Every column is read. Raises DataError where two have one name, or they are too many."""
     if len(header) > MOST_COLUMNS:
-        raise staging.refusal(f"it has {len(header):,} columns, and a table has at most {MOST_COLUMNS:,}", line)
+        raise staging.refusal(f"it has {len(header):,} columns, but a table may have at most {MOST_COLUMNS:,}", line)
     twice = [heading for heading, count in Counter(header).items() if heading and count > 1]
     if twice:
-        raise staging.refusal(f"the column {shown(twice[0])} stands more than once in the header", line)
+        raise staging.refusal(f"the column {shown(twice[0])} appears more than once in the header", line)
     kinds = TEXTS.values() if staging.texts else ()
     texts = {place for place, heading in enumerate(header) if any(plain(heading) in names for names in kinds)}
     return Matching({}, tuple(range(len(header))), (), texts=frozenset(texts))
@@ -122,12 +122,12 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
     if not roles.measures:
         held = f" ({said})" if (said := held_instead(table, roles, columns)) else ""
-        raise UnclearError(f"no column holds numbers alone{held}; --measures A,B says which are measures")
+        raise UnclearError(f"no column holds only numbers{held}; --measures A,B says which are measures")
     if by_systems and not staging.options.get("measure"):
-        raise UnclearError(f"nothing says what the numbers of {numbers} are; --measure NAME does")
+        raise UnclearError(f"nothing says what the numbers of {numbers} measure; --measure NAME does")
     if not by_systems and "system" not in roles.fields.keys() | staging.fields.keys():
         raise UnclearError(
-            "nothing says the system: --map system=COLUMN names its column, --set system=NAME the only one, and "
+            "nothing names the system: --map system=COLUMN names its column, --set system=NAME the only one, and "
             f"--wide systems --measure NAME says that {numbers} are systems"
         )
     document = document_of(table, roles)
@@ -183,7 +183,7 @@ def _notes(
     }
     notes = ["; ".join(f"{kind}: {headings}" for kind, headings in kinds.items() if headings)]
     if left_out:
-        notes.append(f"left out, being long or the same for neither documents nor systems: {listed(left_out)}")
+        notes.append(f"left out (long texts, or not constant within documents or systems): {listed(left_out)}")
     [(rows,)] = table.rows("select count(*) from " + table.name)
     lacking = [column for column in roles.measures if column.filled < rows]
     if lacking:
@@ -231,13 +231,13 @@ def _recognizes(start: Start) -> Recognition | None:
 
 READER = Reader(
     "wide",
-    "tables with a row a sample and a column a measure, or a column a system",
+    "tables with one row per sample and one column per measure, or per system",
     (VALUES, DOCUMENTS, SYSTEMS, RUNS),
     EXAMPLE,
     stage,
     options=(
         Option("wide", "what the columns of numbers are", SAMPLES, (SAMPLES, BY_SYSTEMS)),
-        Option("measures", "the columns that are measures, A,B; else all of numbers that are nothing else"),
+        Option("measures", "the columns that are measures, A,B; default: all numeric columns that are nothing else"),
         Option("measure", "with --wide systems: what the numbers are"),
     ),
     recognizes=_recognizes,

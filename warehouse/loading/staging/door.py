@@ -28,19 +28,19 @@ class Door:
         try:
             str(file.absolute()).encode()
         except UnicodeEncodeError:
-            raise DataError((Fault(str(file), None, "the path is not UTF-8, and DuckDB opens no other"),)) from None
+            raise DataError((Fault(str(file), None, "the path is not UTF-8, and DuckDB can open no other"),)) from None
         opened = open(file, "rb", opener=_at_once)  # noqa: SIM115
         try:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 # It may have no end, and what is read of it once is gone.
-                no_file = "is a pipe or a device, and not a file; what comes out of it can be loaded from a file"
+                no_file = "is a pipe or a device, not a file; save its output to a file and load that"
                 raise DataError((Fault(str(file), None, no_file),))
             if self.inside is not None:
                 # Looked at when it is open: what is read then is what was looked at.
                 real = os.path.realpath(file)
                 is_inside = Path(real).is_relative_to(os.path.realpath(self.inside))
                 if not is_inside or not os.path.samestat(os.stat(real), os.fstat(opened.fileno())):
-                    raise DataError((Fault(str(file), None, f"is outside of the folder of the script; {LIFTS}"),))
+                    raise DataError((Fault(str(file), None, f"is outside the script's folder; {LIFTS}"),))
         except BaseException:
             opened.close()
             raise

@@ -165,7 +165,7 @@ class Document:
             with self.unbroken():
                 first = next(chunks, "")
                 if first.strip() and not first.lstrip().startswith("["):
-                    raise self.refusal(f"this is no list of {of}")
+                    raise self.refusal(f"this is not a list of {of}")
                 for place, item in enumerate(values(itertools.chain((first,), chunks)), start=1):
                     # An item has no line ends any more, so what is wrong with one is told by its number.
                     yield self.staging.json(item, f"number {place} of the {of}", member=self.member)

@@ -127,7 +127,7 @@ class Sheets:
         for field in form.fields:
             if field.required and field.name not in given:
                 what = field.name.replace("_", " ")
-                raise self._staging.refusal(f"the file does not say the {what}; --set {field.name}=NAME does")
+                raise self._staging.refusal(f"the file does not name the {what}; --set {field.name}=NAME does")
         sheet = Sheet(self._staging.database, Path(self._folder.name) / form.name, form, columns)
         self._sheets.append(sheet)
         return sheet
@@ -146,7 +146,7 @@ class Sheets:
                 first = self._stage(sheet, () if staged else tuple(notes))
                 staged.append(first if staged else replace(first, directions=dict(directions or {}), accuracy=accuracy))
         if not staged:
-            raise self._staging.refusal("there is nothing in it to store")
+            raise self._staging.refusal("it has nothing to store")
         return (*staged, *self.texts.staged())
 
     def _add_runs(self) -> None:
@@ -208,7 +208,7 @@ def refuse_settings(staging: Staging, *forms: FactForm, named: tuple[str, ...] =
     """Raises DataError for settings of fields that the forms do not have, and of columns that are not `named`."""
     known = dict.fromkeys(field.name for form in forms for field in form.fields)
     faults = [
-        staging.fault(f"there is no field {shown(field)} to set; there are {', '.join(known)}")
+        staging.fault(f"there is no field {shown(field)} to set; the fields are {', '.join(known)}")
         for field in staging.fields
         if field not in known
     ]

@@ -229,7 +229,7 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
     """Matches the columns of a file with the fields of its form. Raises DataError naming all that does not fit."""
     form, fields, columns = staging.form, staging.fields, staging.columns
     if len(header) > MOST_COLUMNS:
-        raise staging.refusal(f"it has {len(header):,} columns, and a table has at most {MOST_COLUMNS:,}", header_line)
+        raise staging.refusal(f"it has {len(header):,} columns, but a table has at most {MOST_COLUMNS:,}", header_line)
     names = [field.name for field in form.fields]
     listed = "the columns are " + ", ".join(shown(column)[1:-1] or "(no name)" for column in header)
     wrong_settings = [
@@ -248,7 +248,7 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
         if column not in header
     ]
     wrong_columns += [
-        f"the column {shown(column)} stands more than once in the header"
+        f"the column {shown(column)} appears more than once in the header"
         for column, times in Counter(header).items()
         if column and times > 1
     ]
@@ -272,12 +272,12 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
     faults = [*map(staging.fault, wrong_settings), *(staging.fault(wrong, header_line) for wrong in wrong_columns)]
     if faults:
         raise DataError(tuple(faults[:MOST_FAULTS]), len(faults))
-    notes = [f"the column {column} is left out, the field being set" for column in header if column in fields]
+    notes = [f"the column {column} is left out, because --set sets this field" for column in header if column in fields]
     if form.attributes:
         return Matching(positions, others, tuple(notes), unsaid)
     if others:
         left_out = ", ".join(header[place] or f"column {place + 1}" for place in others)
-        notes.append(f"left out, being no field: {left_out}")
+        notes.append(f"left out (not fields): {left_out}")
     return Matching(positions, (), tuple(notes), unsaid)
 
 

@@ -141,7 +141,7 @@ def _stage_json(text: _Text, match: Match, *, by_line: bool) -> Staged:
         )
     )
     if wrong:
-        sentences = {True: "a key stands twice in this object", False: "this is no object"}
+        sentences = {True: "a key appears twice in this object", False: "this is not an object"}
         complaints = ((row, sentences[is_object]) for row, is_object in wrong)
         raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging, complaints))
     keys = staging.database.rows(
@@ -151,7 +151,7 @@ def _stage_json(text: _Text, match: Match, *, by_line: bool) -> Staged:
         )
     )
     if not keys:
-        raise staging.refusal("the file holds no objects with names in them")
+        raise staging.refusal("the file holds no objects with named values")
     header = tuple(key for (key,) in keys)
     matching = match(staging, header, None)
     columns = staged_columns(
@@ -312,7 +312,7 @@ class _Text:
         if faults:
             return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
         if other_end := self._mixed_line_end():
-            return self.staging.refusal("this line ends in another way than the first one (CRLF, LF or CR)", other_end)
+            return self.staging.refusal("this line ends differently from the first one (CRLF, LF or CR)", other_end)
         return self.staging.refusal(f"the table cannot be read: {brief(said)}")
 
     def _mixed_line_end(self) -> int | None:

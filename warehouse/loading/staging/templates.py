@@ -29,7 +29,7 @@ def filled(templates: Mapping[str, str], file: Path, folder: Path | None = None)
 
     def part(found: re.Match[str]) -> str:
         if found[1] not in parts:
-            raise ValueError(f"{found[0]} is not known; there are {', '.join(f'{{{name}}}' for name in PARTS)}")
+            raise ValueError(f"{found[0]} is not known; the parts are {', '.join(f'{{{name}}}' for name in PARTS)}")
         return parts[found[1]]
 
     return {field: _PART.sub(part, template) for field, template in templates.items()}

@@ -166,7 +166,7 @@ def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
         bad = f"lower({cell}) not in ({_NOTHING}) and not ({number.replace('CELL', cell)})"
         found = "select rowid, " + cell + " from " + table.name + f" where {bad} order by rowid limit {MOST_FAULTS}"
         if not column.filled:
-            raise UnclearError(f"the column {shown(column.heading)} is empty, so it is no measure")
+            raise UnclearError(f"the column {shown(column.heading)} is empty, so it is not a measure")
         others = f", and a number in {counted(column.numbers, 'other row')}; --measures A,B says which are measures"
         sentence = ", not a number" if said else others
         complaints += ((row, f"{column.heading} is {shown(text)}{sentence}") for row, text in table.rows(found))
@@ -280,12 +280,12 @@ def check_cluster(table: WideTable, roles: Roles, for_documents: Sequence[CellCo
             continue
         if not column.filled or column.is_text:
             why = "holds texts too long for a name" if column.is_text else "is empty"
-            raise UnclearError(f"the column {shown(column.heading)} {why}, so it is no cluster")
+            raise UnclearError(f"the column {shown(column.heading)} {why}, so it cannot be the cluster")
         cell = f"attribute_{column.place}"
         query = f"select arg_max(place, {cell}), document, min({cell}), max({cell}) "
         differing = f" group by test_set, document having min({cell}) <> max({cell}) order by min(place) limit 1"
         [(place, document, one, other)] = table.rows(Sql(query) + joined(table) + differing)
-        is_in_two = f"is declared to be the cluster, and the document {document} is in two: {shown(one)} and "
+        is_in_two = f"is declared as the cluster, but the document {document} is in two: {shown(one)} and "
         message = f"{shown(column.heading)[1:-1]} {is_in_two}{shown(other)}"
         raise DataError(table.cells.faults(table.staging, [(place, message)]))
 
@@ -310,7 +310,7 @@ def counted_columns(staging: Staging, cells: Staged) -> tuple[CellColumn, ...]:
     """What there is to know of the cells of each column. Raises DataError where there are none."""
     table, number = staging.of(CELLS).table, KINDS["value"].passed_by(Sql("CELL")).text
     if not staging.database.rows(Sql(f"select 1 from {table} limit 1")):
-        raise staging.refusal("there is a header and no rows")
+        raise staging.refusal("there is a header, but no rows")
     name_like = KINDS["name"].passed_by(Sql("CELL")).text
     conditions = (
         f"lower(CELL) not in ({_NOTHING})",

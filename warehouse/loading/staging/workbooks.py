@@ -51,7 +51,7 @@ def workbook_rows(staging: Staging) -> Iterator[list[str]]:
         sheets = [sheet for sheet in book.worksheets if any(_texts(row) for row in sheet.iter_rows(values_only=True))]
         if len(sheets) != 1:
             names = ", ".join(shown(sheet.title) for sheet in sheets)
-            several = f"several sheets have rows, {names}; a file of the one that is meant can be loaded"
+            several = f"several sheets have rows: {names}; save the one that is meant as a file of its own"
             raise staging.refusal(several if sheets else "no sheet of the workbook has rows")
         width = 0
         for row in sheets[0].iter_rows(values_only=True):

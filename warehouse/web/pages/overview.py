@@ -58,7 +58,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
             for name, row in zip(names, test_sets.rows, strict=True)
         ),
         titled=False,
-        empty="no test set yet: evalhouse load brings some",
+        empty="no test sets yet: load some with evalhouse load",
     )
     yield answer(test_sets, links, drawn=False)
     yield Headline("Systems", "systems")

@@ -67,7 +67,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         yield pictured
     else:
         yield verdict(pictured, simulated=inquiry.catalog.simulated(offer.task.name, test_set.id))
-        shown: list[PageBlock] = [answer(pictured, links, "The difference, if chance alone made it")]
+        shown: list[PageBlock] = [answer(pictured, links, "The difference under chance alone")]
         measures = offer.first if chosen in offer.first else (chosen, *offer.first)
         if len(measures) > 1:
             compared = answered(inquiry, f"compare {', '.join(measures)} for {pair}{missing}")

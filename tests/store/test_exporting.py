@@ -129,7 +129,7 @@ def test_nothing_is_written_over_and_nothing_half(warehouses: dict[str, Path], t
             export_all(database, tmp_path)
         assert [file.name for file in tmp_path.iterdir()] == ["published.csv"]
         assert (tmp_path / "published.csv").read_text() == "mine"
-        with pytest.raises(DataError, match="names no format"):
+        with pytest.raises(DataError, match="does not name a format"):
             export_form(database, SCORES, tmp_path / "scores.doc")
         with pytest.raises(DataError, match="there is no folder"):
             export_form(database, SCORES, tmp_path / "none" / "scores.csv")

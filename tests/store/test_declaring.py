@@ -46,9 +46,7 @@ def test_attributes_alone_are_of_all_kinds_of_rows(database: Database, load_text
 
 def test_a_cluster_holds_once_a_document_has_the_attribute(database: Database, load_text: Load) -> None:
     loaded = load_text(VALUES, "values", fields={"cluster": "passage"})
-    assert loaded.notes == (
-        "no document of faq has the attribute passage; until some do, each is exchanged by itself",
-    )
+    assert loaded.notes == ("no document of faq has the attribute passage; until some do, each is exchanged by itself",)
     assert observed(database) == Observed()
     load_text(PASSAGES, "documents")
     assert observed(database) == Observed("", "passage")

@@ -104,7 +104,7 @@ def test_a_mean_is_one_ratio_of_weighted_counts(session: Session) -> None:
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("compare F for A, B on first over test sets", "needs two of them"),
+        ("compare F for A, B on first over test sets", "needs two test sets"),
         ("compare m for A, B on first, second over test sets test t", "looks at one test set at a time"),
     ],
 )

@@ -190,7 +190,7 @@ def test_definitions_build_on_them(close: Close) -> None:
 def test_what_single_segments_have_is_noted(close: Close) -> None:
     session, _, _ = close
     for statement in ("score mean(BLEU) for all on t", "compare mean(BLEU) for all on t shuffles 99"):
-        assert any("mean of what each segment has by itself" in note for note in session.run(statement).notes)
+        assert any("averages the values of single segments" in note for note in session.run(statement).notes)
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real texts are not beside the checkout (../shared/data)")

@@ -91,7 +91,7 @@ def test_of_a_function_they_add_up_to_the_difference(steep: bool, rows: list[tup
 
 
 def test_they_are_of_two_systems() -> None:
-    with pytest.raises(ValueError, match="of two systems"):
+    with pytest.raises(ValueError, match="needs two systems"):
         contributions(Many(np.ones((3, 2), dtype=np.int64), np.ones((3, 2), dtype=np.int64)))
 
 

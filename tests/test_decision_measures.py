@@ -185,7 +185,9 @@ def test_a_name_that_needs_quotes_in_a_definition_is_offered_in_quotes(session: 
 
 @pytest.mark.parametrize("name", ["kappa", "balanced-accuracy"])
 def test_matched_pairs_say_why_not(session: Session, name: str) -> None:
-    with pytest.raises(QueryError, match=f"needs the same denominator for both systems in every unit, and those of {name}"):
+    with pytest.raises(
+        QueryError, match=f"needs the same denominator for both systems in every unit, and those of {name}"
+    ):
         session.run(f"compare {name} of filtering for GE, SRI on TST3 test wilcoxon")
 
 

@@ -271,6 +271,10 @@ def test_a_picture_says_what_it_leaves_out(session: Session) -> None:
     assert chart is not None
     assert "recall" not in chart.title
     assert any("leaves out recall" in line for line in chart.legend)
+    by_utility = session.run("plot curve F, recall for sure on mail utility 2, -1, 0, 0 resamples 50").chart
+    assert by_utility is not None
+    assert any("best threshold for utility" in line for line in by_utility.legend)
+    assert not any("leaves out" in line for line in by_utility.legend)
     alone = session.run("plot curve F for sure, rules on mail resamples 50").chart
     assert alone is not None
     assert any("no confidences: rules" in line for line in alone.legend)

@@ -178,6 +178,14 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
             "rank F for GE on TST3, TST4 over test sets",
             "rank needs two systems that are on all test sets, and only GE is",
         ),
+        (
+            "rank F for all on TST3, TST4 over test sets missing drop",
+            "missing drop is for comparisons; mean ranks use the documents that a system has",
+        ),
+        (
+            "rank F for all on TST3, TST4 over test sets missing zero",
+            "missing zero is for topics that a run leaves out, but TST3 has",
+        ),
         ("rank F for all on TST3, TST4 over test sets adjust maxt", "rank over test sets adjusts by holm or nemenyi"),
         (
             "rank F(optional=all) of filtering for all on TST3, TST4 over test sets",

@@ -252,9 +252,9 @@ def test_names_are_found_in_any_case_and_by_their_synonyms(small: Session, writt
         ("P@1000000000", "k is a whole number from 1 to 1000000, not 1000000000", ""),
         ("P@5(rel=1.5)", "rel is a whole number from 1 to 10000, not 1.5", ""),
         ("nDCG(dcg=log10)", "dcg is one of log2, exp-log2, not log10", ""),
-        ("P", "unknown measure 'P'", "say P@10"),
+        ("P", "unknown measure 'P'", "write P@10"),
         ("RBP(p=1)", "p is a number from 0.0001 to 0.9999, not 1", ""),
-        ("Bpref@10", "Bpref takes no cutoff", "say Bpref"),
+        ("Bpref@10", "Bpref takes no cutoff", "write Bpref"),
     ],
 )
 def test_what_cannot_be_asked_is_said(small: Session, measure: str, message: str, hint: str) -> None:
@@ -307,6 +307,25 @@ def test_systems_with_other_topics_are_noted_and_not_compared_unasked(small: Ses
     assert any("not all systems were scored on the same topics" in note for note in notes)
     with pytest.raises(QueryError, match="1 topic of T is missing for some systems: 3"):
         small.run("compare AP for base, short on T")
+
+
+def test_mean_ranks_with_missing_zero_count_topics_that_a_run_leaves_out(tmp_path: Path) -> None:
+    with in_memory() as database:
+        for year in ("T1", "T2"):
+            for name, text in (
+                ("q", "1 0 a 1\n2 0 a 1\n"),
+                ("whole", "1 Q0 a 1 2 whole\n2 Q0 b 1 2 whole\n2 Q0 a 2 1 whole\n"),
+                ("half", "1 Q0 a 1 2 half\n"),
+            ):
+                (tmp_path / name).write_text(text, encoding="utf-8")
+                load(database, tmp_path / name, "trec", fields={"test_set": year})
+        session = Session(database)
+        without = session.run("rank RR for all on T1, T2 over test sets")
+        with_zero = session.run("rank RR for all on T1, T2 over test sets missing zero")
+    assert {row["system"]: row["mean_rank"] for row in without.rows} == {"half": 1.0, "whole": 2.0}
+    assert {row["system"]: row["mean_rank"] for row in with_zero.rows} == {"whole": 1.0, "half": 2.0}
+    assert "as with trec_eval -c" in with_zero.caption
+    assert "trec_eval" not in without.caption
 
 
 def test_missing_zero_of_a_score_is_of_rankings(small: Session) -> None:

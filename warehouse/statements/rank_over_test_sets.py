@@ -21,7 +21,7 @@ from warehouse.query import plan as p
 from warehouse.query.labels import on, said_of_measures, signature, some, title
 from warehouse.query.path import Facts, Line, Queries
 from warehouse.query.resolving.conditions import filter_of
-from warehouse.query.resolving.entries import Wanted, entries_on
+from warehouse.query.resolving.entries import Wanted, check_filled, entries_on
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.optional_documents import stands_for_several
 from warehouse.query.resolving.testing import check_replicates, check_twice
@@ -56,7 +56,7 @@ SUMMARY = (
 POST_HOC = ("holm", "nemenyi")
 """How pairs are compared: by Wilcoxon's test with Holm's adjustment, or by Nemenyi's critical difference."""
 
-UNUSED = ("test", "shuffles", "exact", "exchange", "seed", "confidence", "missing")
+UNUSED = ("test", "shuffles", "exact", "exchange", "seed", "confidence")
 """Clauses that have no effect here."""
 
 
@@ -89,8 +89,11 @@ def resolve(statement: n.Rank, scope: Scope) -> Over:
         if stands_for_several(measure):
             wrong = f"rank over test sets uses one value per test set, and {to_text(measure)} stands for several"
             raise QueryError(wrong, measure.span, ("ask for one of them: optional=excluded",))
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, statement.replicates)
+    wanted = Wanted(
+        statement.measures, statement.task, statement.systems, statement.span, statement.replicates, statement.missing
+    )
     entries = entries_on(statement.test_sets, wanted, scope)
+    check_filled(statement, entries, "mean ranks use the documents that a system has")
     check_twice(statement.systems)
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
@@ -176,6 +179,7 @@ def _values(over: Over, entry: p.Entry, statistic: Statistic, facts: Facts) -> l
 
 def answer(text: str, over: Over, facts: Facts) -> Result:
     """One row per system and measure, the best mean rank first; the summary has Friedman's test of each measure."""
+    from warehouse.query.comparison.captions import missing_said
     from warehouse.query.comparison.intervals import percent
     from warehouse.significance.ranks import clusters, places, rank_limits
 
@@ -211,11 +215,12 @@ def answer(text: str, over: Over, facts: Facts) -> Result:
     by = {"holm": f"Wilcoxon's signed-rank test, Holm-adjusted over {pairs:,} pairs", "nemenyi": "Nemenyi's test"}
     level = f"{as_typed('level', over.how.spoken)} {over.how.level}"
     how = f"mean ranks of {len(over.names)} systems; pairs by {by[over.post_hoc]}, {level}"
+    said = "; ".join(filter(None, (how, missing_said(over.how, over.entries))))
     heading = f"{percent(over.how.level)} ranks"
     columns = [replace(column, heading=heading) if column.name == "rank_low" else column for column in COLUMNS]
     return Result(
         statement=text,
-        caption=title(f"{', '.join(labels)} over {on(over.entries)}", over.entries, how),
+        caption=title(f"{', '.join(labels)} over {on(over.entries)}", over.entries, said),
         signature=signature(text, over.entries, "rank over test sets", f"adjust {over.post_hoc}"),
         table=rows.table([replace(c, on_screen=len(labels) > 1) if c.name == "measure" else c for c in columns]),
         summary_table=summary.table(SUMMARY),

@@ -32,7 +32,7 @@ from warehouse.query.labels import (
 )
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
-from warehouse.query.resolving.entries import Wanted, entries_on
+from warehouse.query.resolving.entries import Wanted, check_filled, entries_on
 from warehouse.query.resolving.means_by_attribute import check_groups
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_replicates
@@ -104,7 +104,7 @@ class ScorePlan:
 
 def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
-    _check_missing(statement, entries)
+    check_filled(statement, entries, "a score uses the documents that a system has")
     by: tuple[p.Dimension, ...] = ()
     where = None
     for task in {entry.task.name: entry.task for entry in entries}.values():
@@ -148,19 +148,6 @@ def _check_computed(
         if entry.baselines and strange:
             place = statement.where.span if statement.where else statement.span
             raise QueryError(f"{entry.baselines[0].name} has no {strange[0]}", place)
-
-
-def _check_missing(statement: n.Score, entries: tuple[p.Entry, ...]) -> None:
-    """Values stand by themselves, so only what has no list can count as 0."""
-    if statement.missing is None:
-        return
-    if statement.missing != "zero":
-        wrong = f"missing {statement.missing} is for comparisons; a score uses the documents that a system has"
-        raise QueryError(wrong, statement.span, ("leave it out, or write missing zero for rankings",))
-    for entry in entries:
-        if not entry.task.of_lists:
-            wrong = f"missing zero is for topics that a run leaves out, but {entry.test_set.name} has {entry.task.rows}"
-            raise QueryError(wrong, statement.span, ("leave it out",))
 
 
 def _order(node: n.Order, entry: p.Entry, scope: Scope) -> tuple[str, bool]:

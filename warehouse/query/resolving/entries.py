@@ -98,6 +98,21 @@ class _NoRowsError(QueryError):
     """A test set that has no rows for a question; no error where the question is asked of all test sets."""
 
 
+def check_filled(statement: n.Score | n.Rank, entries: tuple[p.Entry, ...], otherwise: str) -> None:
+    """Refuses `missing` where it says nothing: without a comparison only topics that a run leaves out can count as 0.
+    `otherwise` says what the statement does with missing documents. Raises QueryError.
+    """
+    if statement.missing is None:
+        return
+    if statement.missing != "zero":
+        wrong = f"missing {statement.missing} is for comparisons; {otherwise}"
+        raise QueryError(wrong, statement.span, ("leave it out, or write missing zero for rankings",))
+    for entry in entries:
+        if not entry.task.of_lists:
+            wrong = f"missing zero is for topics that a run leaves out, but {entry.test_set.name} has {entry.task.rows}"
+            raise QueryError(wrong, statement.span, ("leave it out",))
+
+
 def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
     """The systems and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
     if of_attempts := attempted(wanted.measures, wanted.task, scope, test_set):

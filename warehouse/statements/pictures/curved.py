@@ -80,7 +80,8 @@ def curved(plan: CurvePlan, result: Result, facts: Facts) -> Drawn:
             f"not drawn, since they have no confidences: {some(list(placeless))}; two measures would show them "
             "as points"
         )
-    if left_out := [statistic.label for statistic in plan.statistics[2:]]:
+    # The rings show where the utility is best.
+    if left_out := [statistic.label for statistic in plan.statistics[2:] if statistic != plan.best_for]:
         legend.append(f"a picture shows two measures, so it leaves out {some(left_out)}; the table has all")
     against = "the threshold" if across is None else across.label
     return Drawn(

@@ -98,6 +98,9 @@ def test_a_file_that_is_cut_off_is_refused_with_its_line(database: Database, tmp
         ("a O O\n", "conll"),
         ("\nT1\tPerson 0 12\tAda Lovelace\n", "brat"),
         ('{"doc_id": 0, "doc": {"instance_id": "django-1", "stats": {}}}\n', "lm-eval"),
+        # Attributes of systems have one row per system; here there are several.
+        ("system,question,acc\na,q1,1\na,q2,0\n", "wide"),
+        ("system,size\na,7\nb,1\n", "systems"),
         ('{"version": 2, "eval": {"task": "swe", "instance_id": "django-1"}, "stats": {}}\n', "inspect"),
     ],
 )

@@ -313,7 +313,7 @@ def test_a_cluster_may_be_an_attribute_that_comes_later_in_the_load(load: Comman
         faq__a_csv="test_set," + VALUES.replace("\nGE", "\nfaq,GE"),
         faq__b_csv=f"test_set,{VALUES.split()[0]}\nfaq,SRI,D1,acc,0\n",
     )
-    without = "note: no document of faq has the attribute passage; until some have, each is exchanged by itself"
+    without = "note: no document of faq has the attribute passage; until some do, each is exchanged by itself"
     assert without in load("faq", "--set", "cluster=passage")[2].splitlines()
     put(faq__documents_csv="test_set,document,passage\nfaq,D1,whales\n")
     Path("w.duckdb").unlink()

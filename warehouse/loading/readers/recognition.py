@@ -70,10 +70,12 @@ def recognized(
             break
         if by_reader := _recognized_by(reader, start, called):
             found.append((reader.evidence, by_reader))
-    if len(found) > 1:
-        could_be = " or ".join(f"{one.reader} ({one.why})" for _, one in found)
+    # A reader that would have to ask gives way to one that is sure.
+    fitting = [one for _, one in found if not one.unsure] or [one for _, one in found]
+    if len(fitting) > 1:
+        could_be = " or ".join(f"{one.reader} ({one.why})" for one in fitting)
         raise DataError((Fault(called or str(file), None, f"it could be {could_be}; --as READER says which"),))
-    return found[0][1] if found else None
+    return fitting[0] if fitting else None
 
 
 def role_of(
